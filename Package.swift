@@ -12,10 +12,10 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -23,7 +23,20 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
+        .systemLibrary(name: "CAO", pkgConfig: "ao", providers: [.apt(["libao-dev"])]),
+        .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
+        .systemLibrary(name: "CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),
+        .systemLibrary(name: "CMPG123", pkgConfig: "libmpg123", providers: [.apt(["libmpg123-dev"])]),
+        .systemLibrary(name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
         .target(name: "BackgrounderAPI"),
+        .target(
+            name: "LocationUpdates",
+            dependencies: ["BackgrounderAPI", "CExpat", "CGPS", serviceLifecycle, logging]
+        ),
+        .target(
+            name: "AudioPlayback",
+            dependencies: ["BackgrounderAPI", "CAO", "CMPG123", "CSndFile", serviceLifecycle, logging]
+        ),
         .target(
             name: "StateStore",
             dependencies: ["BackgrounderAPI", .product(name: "GRDB", package: "GRDB.swift")]
@@ -33,6 +46,8 @@ let package = Package(
             dependencies: [
                 "BackgrounderAPI", serviceLifecycle, logging,
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -41,9 +56,10 @@ let package = Package(
         .target(
             name: "BackgrounderDaemon",
             dependencies: [
-                "BackgrounderAPI", "ControlServer", "StateStore", serviceLifecycle, logging,
+                "AudioPlayback", "BackgrounderAPI", "ControlServer", "LocationUpdates", "StateStore", serviceLifecycle,
+                logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Yams", package: "Yams"),
             ]
@@ -56,10 +72,16 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
         ),
         .executableTarget(name: "backgrounder", dependencies: ["BackgrounderCommands"]),
         .executableTarget(name: "backgrounderd", dependencies: ["BackgrounderDaemon"]),
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .testTarget(
+            name: "LocationUpdatesTests",
+            dependencies: ["BackgrounderAPI", "CGPS", "LocationUpdates", "TestSupport", serviceLifecycle, logging]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

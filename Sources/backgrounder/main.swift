@@ -1,1 +1,3 @@
-print("hello")
+import BackgrounderCommands
+
+await RootCommand.runAndExit()

@@ -1,1 +1,3 @@
-print("hello")
+import BackgrounderDaemon
+
+EntryPoint.run()

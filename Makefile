@@ -1,0 +1,52 @@
+# The commands of the README. `make help` lists them.
+
+HOME_DIR := .run
+RELEASE := .build/release
+DESTDIR ?=
+PREFIX ?= /usr/local
+
+.PHONY: help run test build dependencies test-dependencies format lint clean-run install media tracks
+
+help: ## list the commands
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
+
+run: build ## install what it needs, build, and show both modes at work (state in .run/)
+	@Packaging/demo.sh $(RELEASE) $(HOME_DIR)
+
+build: dependencies
+	swift build -c release
+
+test: test-dependencies lint ## install what the tests need, and run them all
+	/usr/bin/python3 -m unittest discover -q -s Tests/Reference -p 'check_*.py'
+	swift build --build-tests
+	swift test --skip-build --disable-xctest
+
+lint:
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests
+
+format: ## format the code
+	swift format --in-place --parallel --recursive Package.swift Sources Tests
+
+dependencies:
+	@Packaging/dependencies.sh run
+
+test-dependencies:
+	@Packaging/dependencies.sh run test
+
+clean-run: ## stop the service of `make run` and remove its state
+	@Packaging/demo.sh --clean $(RELEASE) $(HOME_DIR)
+
+install: build ## install programs, unit and completions under PREFIX (/usr/local)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/lib/systemd/system $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
+	    $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	install -m 755 $(RELEASE)/backgrounder $(RELEASE)/backgrounderd $(DESTDIR)$(PREFIX)/bin/
+	sed 's|@PREFIX@|$(PREFIX)|' Packaging/backgrounder.service > $(DESTDIR)/lib/systemd/system/backgrounder.service
+	$(RELEASE)/backgrounder --generate-completion-script bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/backgrounder
+	$(RELEASE)/backgrounder --generate-completion-script zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_backgrounder
+	$(RELEASE)/backgrounder --generate-completion-script fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/backgrounder.fish
+
+media: ## make the sample media again
+	/usr/bin/python3 Tests/Reference/make_media.py
+
+tracks: ## make the sample tracks again
+	/usr/bin/python3 Tests/Reference/make_tracks.py

@@ -1,0 +1,30 @@
+#!/bin/sh
+# Installs the Debian packages of the given sets (run, test) that are missing; as a user it needs sudo.
+set -eu
+
+packages=
+for set in "$@"; do
+    case $set in
+        run) packages="$packages ca-certificates pkg-config libgps-dev libao-dev libmpg123-dev libsndfile1-dev libexpat1-dev
+            libsqlite3-dev gpsd" ;;
+        test) packages="$packages python3 gpsd-clients pulseaudio pulseaudio-utils sox libsox-fmt-mp3 lame mpg123 espeak-ng
+            libxml2-utils sqlite3 strace curl procps iproute2" ;;
+        *) echo "$0: unknown set $set" >&2; exit 64 ;;
+    esac
+done
+
+missing=
+for package in $packages; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+echo "Installing:$missing"
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || { echo "These packages are missing and only root can install them:$missing" >&2; exit 1; }
+    as_root=sudo
+fi
+$as_root apt-get update -qq
+# A service of gpsd must not start by itself: the tests and the demo bring their own.
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null

@@ -1,0 +1,62 @@
+/// Where sound goes, as the configuration and `--driver` name it.
+package enum AudioDriverName: Hashable, Sendable {
+    /// pulse, then alsa, then `null` until one of them opens.
+    case auto
+    /// A live driver of libao, by its short name.
+    case live(String)
+    /// Nowhere, at the pace of a sound card.
+    case null
+    /// A file, as fast as possible; each opening of the device is one: FILE, FILE-2, ...
+    case wav(String)
+    case raw(String)
+
+    /// Throws ``PlayerError/unknownDriver(name:allowed:)`` for what libao does not have on this machine.
+    package init(_ text: String) throws(PlayerError) {
+        let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
+        switch (parts.first, parts.count) {
+        case ("auto", 1): self = .auto
+        case ("null", 1): self = .null
+        case ("wav", 2): self = .wav(parts[1])
+        case ("raw", 2): self = .raw(parts[1])
+        case (let name?, 1) where AudioLibrary.liveDrivers.contains(name): self = .live(name)
+        default:
+            let allowed = ["auto"] + AudioLibrary.liveDrivers + ["null", "wav:FILE", "raw:FILE"]
+            throw .unknownDriver(name: text, allowed: allowed)
+        }
+    }
+}
+
+extension AudioDriverName: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .auto: "auto"
+        case .live(let name): name
+        case .null: "null"
+        case .wav(let path): "wav:\(path)"
+        case .raw(let path): "raw:\(path)"
+        }
+    }
+
+    /// The word that status shows for it.
+    var shortName: String {
+        switch self {
+        case .auto: "auto"
+        case .live(let name): name
+        case .null: "null"
+        case .wav: "wav"
+        case .raw: "raw"
+        }
+    }
+}
+
+/// How the player reaches a sound device.
+package struct AudioConfiguration: Hashable, Sendable {
+    package var driver: AudioDriverName
+    /// How much a sound server holds: more costs less, and pause and seek take as long to be heard.
+    package var latency: Duration
+
+    package init(driver: AudioDriverName = .auto, latency: Duration = .milliseconds(300)) {
+        self.driver = driver
+        self.latency = latency
+    }
+}

@@ -1,0 +1,100 @@
+/// The thread that gives samples to the device: it copies, scales and calls libao, and does nothing else.
+///
+/// It may hang in libao for ever. Then the player abandons it and starts another: should it come back, it closes its
+/// device, plays nothing, and ends.
+enum OutputThread {
+    static func start(_ number: Int, _ pipeline: Pipeline, _ opener: DeviceOpener) {
+        startThread {
+            var session = OutputSession(number, pipeline, opener)
+            session.run()
+            pipeline.retired(thread: number)
+        }
+    }
+}
+
+private struct OutputSession: ~Copyable {
+    let number: Int
+    let pipeline: Pipeline
+    let opener: DeviceOpener
+    private var device: OpenDevice?
+    private var output: AudioOutput?
+    /// One step of the open format: allocated when it is opened and at no other time.
+    private var samples = UnsafeMutableBufferPointer<Int16>(start: nil, count: 0)
+
+    init(_ number: Int, _ pipeline: Pipeline, _ opener: DeviceOpener) {
+        self.number = number
+        self.pipeline = pipeline
+        self.opener = opener
+    }
+
+    mutating func run() {
+        while true {
+            switch pipeline.nextOrder(thread: number, device: device, into: samples.baseAddress) {
+            case .open(let format, let reach): if !open(format, reach) { return }
+            case .play(let frames, let gain): if !play(frames, gain) { return }
+            case .close(let silence): if !close(silence) { return }
+            case .retire:
+                release()
+                return
+            }
+        }
+    }
+
+    /// False when the thread has been abandoned, like those below.
+    private mutating func open(_ format: AudioFormat, _ reach: DeviceReach) -> Bool {
+        do {
+            (device, output) = try opener.open(format, reach)
+        } catch {
+            return pipeline.notOpened(thread: number, reason: error.reason)
+        }
+        guard let device else { return true }
+        let frames = Pipeline.stepFrames(device.kind, rate: format.rate)
+        samples = .allocate(capacity: frames * format.channels)
+        if pipeline.opened(thread: number, device) { return true }
+        release()
+        return false
+    }
+
+    private mutating func play(_ frames: Int, _ gain: Int32) -> Bool {
+        guard let output, let device, let start = samples.baseAddress else { return true }
+        scale(start, count: frames * device.format.channels, by: gain)
+        if output.play(start, bytes: frames * device.format.bytesPerFrame) {
+            let buffer = device.kind == .live ? device.format.frames(latency) : 0
+            if pipeline.played(thread: number, frames: frames, buffer: buffer, rate: device.format.rate) { return true }
+            release()
+            return false
+        }
+        let isOurs = pipeline.lost(thread: number)
+        release()
+        return isOurs && pipeline.closed(thread: number)
+    }
+
+    private mutating func close(_ silence: Int) -> Bool {
+        if let output, let device, silence > 0, let start = samples.baseAddress {
+            var left = silence
+            let step = samples.count / device.format.channels
+            samples.update(repeating: 0)
+            while left > 0, output.play(start, bytes: min(left, step) * device.format.bytesPerFrame) { left -= step }
+        }
+        release()
+        return pipeline.closed(thread: number)
+    }
+
+    private mutating func release() {
+        output?.close()
+        output = nil
+        device = nil
+        samples.deallocate()
+        samples = UnsafeMutableBufferPointer(start: nil, count: 0)
+    }
+
+    private var latency: Duration { pipeline.latency }
+}
+
+/// Multiplies by `gain` / 65,536, rounded; 65,536 leaves every bit as it was.
+private func scale(_ samples: UnsafeMutablePointer<Int16>, count: Int, by gain: Int32) {
+    guard gain < 65_536 else { return }
+    for index in 0..<count {
+        samples[index] = Int16(truncatingIfNeeded: (Int32(samples[index]) * gain + 32_768) >> 16)
+    }
+}

@@ -1,0 +1,85 @@
+/// What the decoder thread calls; all of it may block.
+extension Pipeline {
+    /// The next job, once there is one; `nil` when the pipeline is shut down.
+    func takeJob() -> DecodingJob? {
+        let job: DecodingJob? = monitor.wait(in: .decoder) { state in
+            if state.isShutDown { return .done(nil) }
+            guard let job = state.upcoming else { return .wait() }
+            state.upcoming = nil
+            state.decoding = job.token
+            return .done(job)
+        }
+        // The player gives the one after it.
+        reports.send()
+        return job
+    }
+
+    /// Announces samples of `format` that belong to `job` from `seconds` on. False when nobody wants them any more.
+    ///
+    /// Samples of one format are in the ring at a time, so another format waits here until it has run empty.
+    func begin(_ job: DecodingJob, format: AudioFormat, seconds: Double) -> Bool {
+        monitor.wait(in: .decoder) { state in
+            guard state.decoding == job.token, !state.isShutDown else {
+                state.wantsDrain = false
+                return .done(false)
+            }
+            if state.ring?.format != format {
+                if let count = state.ring?.count, count > 0 {
+                    state.wantsDrain = true
+                    self.wakeStarvedOutput(&state)
+                    return .wait()
+                }
+                state.ring = SampleRing(format: format, at: state.ring?.written ?? 0)
+                state.isPrimed = false
+                state.isFilling = true
+            }
+            state.wantsDrain = false
+            let frame = state.ring?.written ?? 0
+            state.marks.append(Mark(frame: frame, token: job.token, seconds: seconds, rate: format.rate))
+            return .done(true)
+        }
+    }
+
+    /// Puts samples into the ring, waiting for room. False when nobody wants them any more.
+    func append(_ samples: UnsafePointer<Int16>, frames: Int, of job: DecodingJob) -> Bool {
+        var done = 0
+        while done < frames {
+            let put: Int? = monitor.wait(in: .decoder) { state in
+                guard state.decoding == job.token, !state.isShutDown, let ring = state.ring else { return .done(nil) }
+                if !state.isFilling, ring.free < ring.capacity / 2 { return .wait() }
+                let count = min(frames - done, ring.free)
+                state.isFilling = count > 0
+                guard count > 0 else { return .wait() }
+                let channels = ring.format.channels
+                state.ring?.append(samples + done * channels, frames: count)
+                self.wakeStarvedOutput(&state)
+                return .done(count)
+            }
+            guard let put else { return false }
+            done += put
+        }
+        return true
+    }
+
+    func finish(_ job: DecodingJob, fault: DecodingFault?) {
+        monitor.withLock { state in
+            if let fault { state.decoderReports.append(.faulty(job, fault)) }
+            if state.decoding == job.token { state.decoding = nil }
+            wakeStarvedOutput(&state)
+        }
+        reports.send()
+    }
+
+    func fail(_ job: DecodingJob, reason: String) {
+        monitor.withLock { state in
+            state.decoderReports.append(.failed(job, reason: reason))
+            if state.decoding == job.token { state.decoding = nil }
+            wakeStarvedOutput(&state)
+        }
+        reports.send()
+    }
+
+    private func wakeStarvedOutput(_ state: inout PipelineState) {
+        if state.isStarved { monitor.signal(.output) }
+    }
+}

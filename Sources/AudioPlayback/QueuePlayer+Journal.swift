@@ -1,0 +1,91 @@
+import BackgrounderAPI
+import FoundationEssentials
+import Logging
+
+/// What has changed since the last write.
+struct Unsaved {
+    var queue = false
+    var state = false
+    var position = false
+}
+
+/// Writing first, telling afterwards.
+extension QueuePlayer {
+    /// Writes what has changed, then sends the events that tell of it. Returns when that is done.
+    ///
+    /// Writes follow each other, and each takes all that changed before it began.
+    func commit() async {
+        showStatus()
+        let previous = lastCommit
+        let task = Task {
+            await previous?.value
+            await write()
+        }
+        lastCommit = task
+        await task.value
+    }
+
+    private func write() async {
+        let what = unsaved
+        let events = unsentEvents
+        unsaved = Unsaved()
+        unsentEvents = []
+        do {
+            if what.queue {
+                try await journal.save(queue: queue.items, state: playerState)
+            } else if what.state || what.position {
+                try await journal.save(state: playerState, durable: what.state)
+            }
+        } catch {
+            logger.error("What the player does could not be stored: \(error)")
+        }
+        for event in events { onEvent(event) }
+    }
+
+    private var playerState: PlayerState {
+        PlayerState(
+            timeControlStatus: storedStatus,
+            currentItemID: queue.currentID,
+            elapsed: elapsed ?? 0,
+            options: queue.options,
+            nextItemID: queue.nextItemID
+        )
+    }
+
+    private var storedStatus: TimeControlStatus {
+        switch intent {
+        case .playing: .playing
+        case .paused: .paused
+        case .stopped: .stopped
+        }
+    }
+
+    /// Notes since when the status is what it is.
+    private func showStatus() {
+        let status = timeControlStatus
+        guard status != shownStatus else { return }
+        shownStatus = status
+        since = Date()
+        unsentEvents.append(.changed)
+    }
+
+    func stateChanged() {
+        unsaved.state = true
+        unsentEvents.append(.changed)
+    }
+
+    func queueChanged() {
+        unsaved.queue = true
+        unsentEvents.append(.changed)
+    }
+
+    func currentChanged() {
+        unsaved.state = true
+        unsentEvents.append(.currentItem(queue.current))
+    }
+
+    func note(path: String?, _ reason: String) {
+        lastError = PlaybackError(path: path, reason: reason, timestamp: Date())
+        unsentEvents.append(.changed)
+    }
+}

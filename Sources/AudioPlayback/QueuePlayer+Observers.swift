@@ -1,0 +1,88 @@
+package import BackgrounderAPI
+
+/// Somebody who wants to know how far the current item has been heard.
+struct TimeObserver {
+    let interval: Double
+    let continuation: AsyncStream<PlayerTime>.Continuation
+    /// The time in the item at which it is told next.
+    var due: Double
+}
+
+extension QueuePlayer {
+    /// The time in the current item, at each multiple of `interval` (10 ms at least) while it plays, and once more at
+    /// every jump: seek, pause, another item. It ends when its reader goes away, or with the player.
+    ///
+    /// A reader that does not keep up misses the oldest values.
+    package func addPeriodicTimeObserver(forInterval interval: Duration) -> AsyncStream<PlayerTime> {
+        nextObserver += 1
+        let id = nextObserver
+        let (stream, continuation) = AsyncStream.makeStream(of: PlayerTime.self, bufferingPolicy: .bufferingNewest(16))
+        continuation.onTermination = { [weak self] _ in
+            guard let self else { return }
+            Task { await self.removeObserver(id) }
+        }
+        if isShuttingDown {
+            continuation.finish()
+        } else {
+            let seconds = max(interval.seconds, 0.01)
+            let due = Self.next(after: elapsed ?? 0, every: seconds)
+            observers[id] = TimeObserver(interval: seconds, continuation: continuation, due: due)
+            wakeObservers()
+        }
+        return stream
+    }
+
+    private func removeObserver(_ id: Int) { observers[id] = nil }
+
+    /// Tells everybody where the player is now: it did not get there by playing.
+    func jumped() {
+        guard !observers.isEmpty, let time = playerTime else { return }
+        for id in observers.keys {
+            observers[id]?.continuation.yield(time)
+            observers[id]?.due = Self.next(after: time.elapsed, every: observers[id]?.interval ?? 1)
+        }
+        observerTicker?.cancel()
+        observerTicker = nil
+        wakeObservers()
+    }
+
+    /// Sees to it that somebody is told in time, while there is somebody and the time runs.
+    func wakeObservers() {
+        guard observerTicker == nil, !observers.isEmpty, isTimeRunning else { return }
+        let clock = clock
+        observerTicker = Task {
+            while !Task.isCancelled, let pause = tellObservers() {
+                guard (try? await clock.sleep(for: .seconds(pause))) != nil else { return }
+            }
+            if !Task.isCancelled { observerTicker = nil }
+        }
+    }
+
+    private var isTimeRunning: Bool { timeControlStatus == .playing && pipeline.snapshot().isAdvancing }
+
+    private var playerTime: PlayerTime? {
+        guard let current = queue.current, let elapsed else { return nil }
+        return PlayerTime(itemID: current.id, elapsed: elapsed, duration: current.duration)
+    }
+
+    /// Tells those whose time has come. Seconds until the next one, `nil` when the time stands still: then the output's
+    /// next report starts it again.
+    private func tellObservers() -> Double? {
+        guard let time = playerTime, !observers.isEmpty else { return nil }
+        var soonest = Double.infinity
+        for (id, observer) in observers {
+            // A millisecond is less than any interval, and more than timers are early by.
+            if time.elapsed >= observer.due - 0.001 {
+                observer.continuation.yield(time)
+                observers[id]?.due = Self.next(after: time.elapsed, every: observer.interval)
+            }
+            soonest = min(soonest, observers[id]?.due ?? .infinity)
+        }
+        guard isTimeRunning, soonest.isFinite else { return nil }
+        return max(0.002, soonest - time.elapsed)
+    }
+
+    private static func next(after elapsed: Double, every interval: Double) -> Double {
+        (((elapsed + 0.001) / interval).rounded(.down) + 1) * interval
+    }
+}

@@ -1,0 +1,204 @@
+package import BackgrounderAPI
+
+/// Playing, pausing, skipping, seeking. Each stores what it did and answers with the new status.
+extension QueuePlayer {
+    /// Plays on from a pause, else from the current item's start. Throws ``PlayerError/emptyQueue``.
+    package func play() async throws -> AudioStatus {
+        settle()
+        if intent == .playing, ending == nil { return await answer() }
+        guard let item = queue.selectFirst() else { throw PlayerError.emptyQueue }
+        let isPaused = intent == .paused
+        intent = .playing
+        if isPaused, !chain.isEmpty {
+            applyIntent()
+        } else {
+            unplayable = []
+            start(item, at: isPaused ? position : 0)
+            currentChanged()
+        }
+        return await answer()
+    }
+
+    /// Plays an item of the queue from its start. Throws ``PlayerError/noSuchItem(id:)``.
+    package func play(id: Int) async throws -> AudioStatus {
+        settle()
+        try queue.select(id: id)
+        unplayable = []
+        return await playCurrent()
+    }
+
+    /// Puts files and folders behind the current item and plays the first of them.
+    package func play(paths: [String]) async throws -> AudioStatus {
+        let files = try await mediaFolder.files(paths)
+        settle()
+        let new = try queue.insert(paths: files, at: queue.current.map { $0.position + 1 })
+        queueChanged()
+        describeNewItems()
+        guard let first = new.first else { throw PlayerError.emptyQueue }
+        try queue.select(id: first.id)
+        return await playCurrent()
+    }
+
+    /// Falls silent within the latency and stays where it is. Without effect while stopped.
+    package func pause() async -> AudioStatus {
+        settle()
+        if intent == .playing, ending == nil {
+            intent = .paused
+            outage = nil
+            allowOpening()
+            applyIntent()
+            jumped()
+        }
+        return await answer()
+    }
+
+    /// Pauses what plays, plays what does not.
+    package func toggle() async throws -> AudioStatus {
+        settle()
+        return intent == .playing ? await pause() : try await play()
+    }
+
+    /// Stops; the current item stays the current one.
+    package func stop() async -> AudioStatus {
+        settle()
+        if intent != .stopped, ending != .command {
+            finish(.command)
+            // A file is whole before status says stopped; a disk that hangs holds the command up no longer than this.
+            if ending != nil { await closing(within: .milliseconds(150)) }
+            jumped()
+        }
+        return await answer()
+    }
+
+    /// Skips to the next item and plays it, also from a pause; at the end of the queue it stops.
+    package func next() async throws -> AudioStatus {
+        try requirePlayer()
+        let before = queue.items.count
+        let outcome = queue.next()
+        if queue.items.count != before { queueChanged() }
+        guard case .play = outcome else {
+            queue.deselect()
+            finish(.command)
+            currentChanged()
+            if ending != nil { await closing(within: .milliseconds(150)) }
+            return await answer()
+        }
+        return await playCurrent()
+    }
+
+    /// Goes to the item before and plays it, also from a pause; the first one begins again.
+    package func previous() async throws -> AudioStatus {
+        try requirePlayer()
+        _ = queue.previous()
+        return await playCurrent()
+    }
+
+    /// Goes to a time of the current item, in seconds; past its end the item has ended.
+    ///
+    /// Throws ``PlayerError/stopped`` and ``PlayerError/invalidTime(_:)``.
+    package func seek(to seconds: Double) async throws -> AudioStatus {
+        guard seconds.isFinite, seconds >= 0 else { throw PlayerError.invalidTime(seconds) }
+        try requirePlayer()
+        return await seekCurrent(to: seconds)
+    }
+
+    /// Goes on or back by seconds, not before the item's start.
+    package func seek(by seconds: Double) async throws -> AudioStatus {
+        guard seconds.isFinite else { throw PlayerError.invalidTime(seconds) }
+        try requirePlayer()
+        return await seekCurrent(to: max(0, (elapsed ?? 0) + seconds))
+    }
+
+    /// Changes the settings that are given, in one step. Throws ``PlayerError/invalidVolume(_:)``.
+    package func setOptions(
+        volume: Int? = nil,
+        repeat: Bool? = nil,
+        single: SingleMode? = nil,
+        consume: Bool? = nil,
+        random: Bool? = nil,
+        actionAtItemEnd: ActionAtItemEnd? = nil
+    ) async throws -> AudioStatus {
+        if let volume, !(0...100).contains(volume) { throw PlayerError.invalidVolume(volume) }
+        settle()
+        var options = queue.options
+        options.volume = volume ?? options.volume
+        options.repeat = `repeat` ?? options.repeat
+        options.single = single ?? options.single
+        options.consume = consume ?? options.consume
+        options.random = random ?? options.random
+        options.actionAtItemEnd = actionAtItemEnd ?? options.actionAtItemEnd
+        queue.set(options)
+        pipeline.setGain(Self.gain(volume: options.volume))
+        plan()
+        stateChanged()
+        return await answer()
+    }
+
+    /// Silence while the mode may not run: the device is closed, what was asked for is remembered, and so stored.
+    package func suspend() async {
+        settle()
+        guard !isSuspended else { return }
+        isSuspended = true
+        outage = nil
+        allowOpening()
+        applyIntent()
+        jumped()
+        _ = await answer()
+    }
+
+    /// Goes on where ``suspend()`` came in between.
+    package func resume() async {
+        settle()
+        guard isSuspended else { return }
+        isSuspended = false
+        if intent == .playing, chain.isEmpty, let item = queue.current { start(item, at: position) }
+        applyIntent()
+        _ = await answer()
+    }
+
+    private func requirePlayer() throws(PlayerError) {
+        settle()
+        guard !queue.items.isEmpty else { throw .emptyQueue }
+        guard intent != .stopped, ending != .command, queue.current != nil else { throw .stopped }
+    }
+
+    private func playCurrent() async -> AudioStatus {
+        intent = .playing
+        if let item = queue.current { start(item, at: 0) }
+        currentChanged()
+        jumped()
+        return await answer()
+    }
+
+    private func seekCurrent(to seconds: Double) async -> AudioStatus {
+        guard let item = queue.current else { return await answer() }
+        if let duration = item.duration, seconds >= duration {
+            let pauses = intent == .paused
+            let before = queue.items.count
+            let outcome = queue.finishCurrent()
+            if queue.items.count != before { queueChanged() }
+            switch outcome {
+            case .play(let id), .pause(let id):
+                if case .pause = outcome { intent = .paused }
+                if let item = queue.item(id) { start(item, at: 0) }
+                if pauses { intent = .paused }
+                applyIntent()
+                currentChanged()
+            case .stay: start(item, at: duration)
+            case .stop:
+                finish(.command)
+                currentChanged()
+            }
+        } else {
+            start(item, at: seconds)
+        }
+        jumped()
+        return await answer()
+    }
+
+    func answer() async -> AudioStatus {
+        stateChanged()
+        await commit()
+        return status()
+    }
+}

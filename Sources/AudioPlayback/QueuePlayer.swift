@@ -1,0 +1,219 @@
+package import BackgrounderAPI
+import FoundationEssentials
+package import Logging
+import ServiceLifecycle
+
+/// The audio mode: plays a queue of files through libao, without a gap between items of one format.
+///
+///     let player = QueuePlayer(configuration: audio, queue: items, state: state, journal: store,
+///                              clock: clock, logger: logger) { event in events.yield(event) }
+///     async let service: Void = player.run()
+///     try await player.play()
+///
+/// Every command answers at once, whatever the disk or the sound server do: files are read on one thread and libao is
+/// called on another, and no command waits for either. What a command changed is in the journal before it answers and
+/// before an event tells of it.
+package actor QueuePlayer: Service {
+    /// What was asked for; what comes of it is ``AudioStatus/timeControlStatus``.
+    enum Intent { case playing, paused, stopped }
+    /// Why the device is being closed.
+    enum Ending { case queue, command }
+
+    let configuration: AudioConfiguration
+    let journal: any PlayerJournal
+    let clock: any Clock<Duration>
+    let logger: Logger
+    let onEvent: @Sendable (PlayerEvent) -> Void
+    let pipeline: Pipeline
+    let opener: DeviceOpener
+    private let reports: AsyncStream<Void>
+    let reportEnd: AsyncStream<Void>.Continuation
+
+    var queue: PlayerQueue
+    var intent: Intent
+    var isSuspended = false
+    /// Where the current item begins when nothing has been given to the decoder.
+    var position: Double
+    /// What the decoder was given: the current item, then what follows it.
+    var chain: [DecodingJob] = []
+    var nextToken = 0
+    /// Items that could not be opened; they are passed over until somebody plays again.
+    var unplayable: Set<Int> = []
+    var reportedFaults: Set<Int> = []
+    var ending: Ending?
+    var isShuttingDown = false
+    var closeWaiters: [Int: CheckedContinuation<Void, Never>] = [:]
+
+    var outage: Outage?
+    var hasOutputThread = false
+    var outputNumber = 0
+    var watchdog: Task<Void, Never>?
+    var probe: Task<Void, Never>?
+    var probeDelay: Duration = .zero
+    var interruptions = 0
+    var lastDevice: OpenDevice?
+
+    var lastError: PlaybackError?
+    var shownStatus = TimeControlStatus.stopped
+    var since = Date()
+
+    var unsaved = Unsaved()
+    var unsentEvents: [PlayerEvent] = []
+    var lastCommit: Task<Void, Never>?
+    var lastPositionSave: Int64 = 0
+
+    var observers: [Int: TimeObserver] = [:]
+    var observerTicker: Task<Void, Never>?
+    var nextObserver = 0
+
+    let mediaFolder = MediaFolder()
+    let metadataReader = MetadataReader()
+    var metadataTask: Task<Void, Never>?
+
+    /// - Parameters:
+    ///   - queue: what the journal was last given, or nothing.
+    ///   - state: with `playing` in it, playing starts when ``run()`` does.
+    ///   - clock: for waits; never asked for the time.
+    ///   - onEvent: called in the order of what happened, after it was stored.
+    package init(
+        configuration: AudioConfiguration,
+        queue: [PlayerItem],
+        state: PlayerState,
+        journal: any PlayerJournal,
+        clock: any Clock<Duration>,
+        logger: Logger,
+        onEvent: @escaping @Sendable (PlayerEvent) -> Void
+    ) {
+        AudioLibrary.prepare(latency: configuration.latency)
+        self.configuration = configuration
+        self.journal = journal
+        self.clock = clock
+        self.logger = logger
+        self.onEvent = onEvent
+        self.queue = PlayerQueue(items: queue, state: state)
+        position = state.currentItemID == self.queue.currentID ? max(0, state.elapsed) : 0
+        intent =
+            switch state.timeControlStatus {
+            case .playing, .waiting: .playing
+            case .paused: .paused
+            case .stopped: .stopped
+            }
+        let (reports, reportEnd) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        self.reports = reports
+        self.reportEnd = reportEnd
+        opener = DeviceOpener(configuration.driver)
+        pipeline = Pipeline(latency: configuration.latency, gain: Self.gain(volume: state.options.volume)) {
+            reportEnd.yield()
+        }
+        DecoderThread.start(pipeline)
+    }
+
+    deinit { pipeline.shutDown() }
+
+    /// Plays until the graceful shutdown, or until its task is cancelled; then the device is closed and its file whole,
+    /// within 1.5 s, whatever the sound server does.
+    package func run() async throws {
+        if intent == .playing {
+            if let item = queue.selectFirst() { start(item, at: position) } else { intent = .stopped }
+        }
+        await commit()
+        describeNewItems()
+        // Its own task: reports are taken in until the device is closed, also when this one has been cancelled.
+        let loop = Task { for await _ in reports { await handleReports() } }
+        await withTaskCancellationOrGracefulShutdownHandler {
+            await loop.value
+        } onCancelOrGracefulShutdown: {
+            Task { await self.beginShutDown() }
+        }
+    }
+
+    private func handleReports() async {
+        if isShuttingDown {
+            if pipeline.takeClosed() { reportEnd.finish() }
+            return
+        }
+        settle()
+        let now = monotonicNow()
+        // judgement: how many seconds of the position a kill may cost
+        if intent == .playing, now - lastPositionSave >= 450_000_000 {
+            lastPositionSave = now
+            unsaved.position = true
+        }
+        await commit()
+        wakeObservers()
+    }
+
+    private func beginShutDown() async {
+        guard !isShuttingDown else { return }
+        settle()
+        isShuttingDown = true
+        unsaved.state = true
+        for task in [watchdog, probe, metadataTask, observerTicker] { task?.cancel() }
+        for observer in observers.values { observer.continuation.finish() }
+        _ = pipeline.takeClosed()
+        let clock = clock
+        let reportEnd = reportEnd
+        let deadline = Task {
+            // judgement: the daemon has 2 s for all of its parts
+            try? await clock.sleep(for: .milliseconds(1_200))
+            reportEnd.finish()
+        }
+        await commit()
+        pipeline.shutDown()
+        guard hasOutputThread else {
+            deadline.cancel()
+            return reportEnd.finish()
+        }
+    }
+
+    // MARK: What is shown
+
+    /// What the player is doing now.
+    package func status() -> AudioStatus {
+        let snapshot = pipeline.snapshot()
+        let device = snapshot.device ?? lastDevice
+        return AudioStatus(
+            timeControlStatus: timeControlStatus,
+            currentItem: queue.current,
+            elapsed: elapsed,
+            driver: device?.driver ?? configuration.driver.shortName,
+            device: outage?.reason ?? device?.description,
+            volume: queue.options.volume,
+            repeat: queue.options.repeat,
+            single: queue.options.single,
+            consume: queue.options.consume,
+            random: queue.options.random,
+            underruns: snapshot.underruns,
+            interruptions: interruptions,
+            since: since,
+            lastError: lastError
+        )
+    }
+
+    /// The items in their order.
+    package func queueItems() -> [PlayerItem] { queue.items }
+
+    var timeControlStatus: TimeControlStatus {
+        if ending != nil { return .playing }
+        return switch intent {
+        case .stopped: .stopped
+        case .paused: .paused
+        case .playing where isSuspended: .paused
+        case .playing: outage == nil ? .playing : .waiting
+        }
+    }
+
+    /// Seconds of the current item that have been heard.
+    var elapsed: Double? {
+        guard let current = queue.current, intent != .stopped || ending != nil else { return nil }
+        guard let first = chain.first else { return position }
+        let snapshot = pipeline.snapshot()
+        let seconds = snapshot.token == first.token ? snapshot.elapsed : current.duration ?? 0
+        return min(seconds, max(current.duration ?? .infinity, first.start))
+    }
+
+    static func gain(volume: Int) -> Int32 {
+        let part = Double(min(max(volume, 0), 100)) / 100
+        return Int32((part * part * part * 65_536).rounded())
+    }
+}

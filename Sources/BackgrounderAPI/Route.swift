@@ -1,0 +1,67 @@
+/// One call of the control API, declared once and used by the client and the server.
+package struct Route<Body: RouteBody, Reply: Codable & Sendable>: Sendable {
+    package var method: RouteMethod
+    /// With `{name}` where a path component is a parameter.
+    package var path: String
+    /// The status of the response when all goes well.
+    package var status: Int
+
+    package init(_ method: RouteMethod, _ path: String, status: Int = 200) {
+        self.method = method
+        self.path = path
+        self.status = status
+    }
+}
+
+package enum RouteMethod: String, Sendable {
+    case get = "GET"
+    case post = "POST"
+    case patch = "PATCH"
+    case delete = "DELETE"
+}
+
+/// What a route takes: a JSON object with none but these keys.
+package protocol RouteBody: Codable, Sendable {
+    static var keys: [String] { get }
+}
+
+/// Nothing, in either direction; in JSON `{}`.
+package struct Empty: RouteBody, Hashable {
+    package static let keys: [String] = []
+
+    package init() {}
+}
+
+/// The route table of INTERFACE.md, without the two that answer with a stream (``eventsPath`` and ``historyPath``).
+package enum Routes {
+    package static let status = Route<Empty, ServiceStatus>(.get, "/v1/status")
+    package static let stop = Route<Empty, ProcessReply>(.post, "/v1/stop", status: 202)
+    package static let reload = Route<Empty, ReloadReply>(.post, "/v1/reload")
+
+    package static let location = Route<Empty, LocationStatus>(.get, "/v1/location")
+    package static let changeLocation = Route<LocationChange, LocationStatus>(.patch, "/v1/location")
+    package static let track = Route<Empty, [Location]>(.get, "/v1/track")
+
+    package static let audio = Route<Empty, AudioStatus>(.get, "/v1/audio")
+    package static let changeAudio = Route<AudioChange, AudioStatus>(.patch, "/v1/audio")
+    package static let play = Route<PlayRequest, AudioStatus>(.post, "/v1/audio/play")
+    package static let pause = Route<Empty, AudioStatus>(.post, "/v1/audio/pause")
+    package static let toggle = Route<Empty, AudioStatus>(.post, "/v1/audio/toggle")
+    package static let stopAudio = Route<Empty, AudioStatus>(.post, "/v1/audio/stop")
+    package static let next = Route<Empty, AudioStatus>(.post, "/v1/audio/next")
+    package static let previous = Route<Empty, AudioStatus>(.post, "/v1/audio/previous")
+    package static let seek = Route<SeekRequest, AudioStatus>(.post, "/v1/audio/seek")
+    package static let drivers = Route<Empty, [AudioDriver]>(.get, "/v1/audio/drivers")
+
+    package static let queue = Route<Empty, [PlayerItem]>(.get, "/v1/queue")
+    package static let enqueue = Route<EnqueueRequest, [PlayerItem]>(.post, "/v1/queue", status: 201)
+    package static let clearQueue = Route<Empty, Empty>(.delete, "/v1/queue", status: 204)
+    package static let shuffleQueue = Route<Empty, [PlayerItem]>(.post, "/v1/queue/shuffle")
+    package static let moveItem = Route<MoveRequest, PlayerItem>(.patch, "/v1/queue/{id}")
+    package static let removeItem = Route<Empty, Empty>(.delete, "/v1/queue/{id}", status: 204)
+
+    /// Server-sent events: `attach=1` makes the reader count as attached, `observe=DURATION` is the interval of `time`.
+    package static let eventsPath = "/v1/events"
+    /// `since`, `until` and `format`; all points of the range, streamed.
+    package static let historyPath = "/v1/track/history"
+}

@@ -1,0 +1,28 @@
+import Glibc
+
+/// Standard output, which may be a closed pipe or a full disk.
+package enum StandardOutput {
+    /// Writes all of `text`.
+    ///
+    /// - Throws: ``OutputError`` where it takes nothing; SIGPIPE must be ignored.
+    package static func write(_ text: String) throws(OutputError) {
+        var text = text
+        let code: Int32 = text.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while !rest.isEmpty {
+                let count = Glibc.write(STDOUT_FILENO, rest.baseAddress, rest.count)
+                if count < 0, errno != EINTR { return errno }
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(max(0, count)))
+            }
+            return 0
+        }
+        guard code == 0 else { throw OutputError(code: code) }
+    }
+}
+
+/// Standard output took nothing; `code` is an `errno`.
+package struct OutputError: Error, Hashable, CustomStringConvertible {
+    package var code: Int32
+
+    package var description: String { "cannot write to stdout: \(String(cString: strerror(code)))" }
+}

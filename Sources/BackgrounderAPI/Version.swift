@@ -1,0 +1,7 @@
+/// What this is, in one place.
+package enum Backgrounder {
+    /// Semantic version of the service, the command and the API together.
+    package static let version = "0.1.0"
+    /// The `Backgrounder-Version` header of every response.
+    package static let versionHeader = "Backgrounder-Version"
+}

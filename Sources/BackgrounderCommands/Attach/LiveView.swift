@@ -1,0 +1,113 @@
+import BackgrounderAPI
+import Glibc
+
+/// The live view on a terminal: four panels that follow the service and the terminal's size.
+struct LiveView {
+    let client: Client
+
+    func run() async throws {
+        var state = LiveState()
+        let terminal = Terminal()
+        let inputs = client.viewInputs { continuation in
+            let signals = [
+                SignalInput([SIGINT, SIGTERM, SIGHUP], continuation, .quit), SignalInput([SIGWINCH], continuation, .resized),
+            ]
+            return KeyInput(continuation).map { signals + [$0] } ?? signals
+        }
+        defer { inputs.end() }
+        for await input in inputs.stream {
+            switch input {
+            case .quit: return
+            case .ended(let failure): throw failure
+            case .key(let key):
+                guard key != "q" else { return }
+                await press(key)
+                continue
+            case .resized: break
+            case .event(let event): state.apply(event)
+            }
+            let size = Output.terminalSize
+            try terminal.draw(Self.lines(state, columns: size.columns, rows: size.rows))
+        }
+    }
+
+    private func press(_ key: Character) async {
+        let route: Route<Empty, AudioStatus>? =
+            switch key {
+            case " ": Routes.toggle
+            case "n": Routes.next
+            case "p": Routes.previous
+            default: nil
+            }
+        // What is refused (an empty queue, say) shows as nothing happening.
+        if let route { _ = try? await client.call(route) }
+    }
+
+    /// The whole screen: at most `rows` lines of `columns` characters.
+    static func lines(_ state: LiveState, columns: Int, rows: Int) -> [String] {
+        guard let status = state.status else { return ["Connecting …"] }
+        let since = ISO8601.string(status.since).prefix(19).replacing("T", with: " ")
+        let header = "Backgrounder \(status.version)  \(status.state.rawValue) since \(since)  \(status.attached) attached"
+        let footer = "space play/pause  n next  p previous  q detach"
+        let bodyRows = max(0, rows - 2)
+        let lower = bodyRows >= 12 ? 3 : 0
+        let upper = bodyRows - lower
+        let left = columns / 2
+        let right = columns - left
+        var lines = [header.fitted(to: columns)]
+        lines += Panel.beside(
+            Panel(title: "Audio", lines: audio(state, width: left - 4)).render(columns: left, rows: upper),
+            Panel(title: "Location", lines: location(state, columns: right - 4, rows: upper - 2)).render(columns: right, rows: upper)
+        )
+        if lower > 0 {
+            lines += Panel.beside(
+                Panel(title: "Tasks", lines: ["nothing yet"]).render(columns: left, rows: lower),
+                Panel(title: "Fetch", lines: ["nothing yet"]).render(columns: right, rows: lower)
+            )
+        }
+        lines.append(footer.fitted(to: columns))
+        return Array(lines.prefix(rows))
+    }
+
+    private static func audio(_ state: LiveState, width: Int) -> [String] {
+        guard let audio = state.status?.audio else { return [] }
+        var lines: [String] = []
+        if let item = audio.currentItem {
+            lines.append("\(audio.timeControlStatus == .playing ? "▶" : "‖") \(item.name)")
+            lines.append([item.album, item.fileName].compactMap(\.self).joined(separator: " · "))
+            if let elapsed = audio.elapsed {
+                let clock = Durations.clock(elapsed) + (item.duration.map { " / \(Durations.clock($0))" } ?? "")
+                lines.append("\(bar(elapsed, of: item.duration, width: max(4, width - clock.count - 1))) \(clock)")
+            }
+        } else {
+            lines.append("nothing to play")
+        }
+        lines.append("\(audio.timeControlStatus.rawValue), volume \(audio.volume), \(audio.driver)\(audio.device.map { " (\($0))" } ?? "")")
+        if let error = audio.lastError { lines.append("! \(error.reason)") }
+        lines.append("")
+        for item in state.queue {
+            lines.append("\(item.id == audio.currentItem?.id ? "▶" : " ") \(item.position + 1). \(item.name)")
+        }
+        return lines
+    }
+
+    private static func bar(_ elapsed: Double, of duration: Double?, width: Int) -> String {
+        let share = duration.map { $0 > 0 ? min(1, elapsed / $0) : 0 } ?? 0
+        let filled = Int((share * Double(width)).rounded())
+        return String(repeating: "━", count: filled) + String(repeating: "─", count: width - filled)
+    }
+
+    private static func location(_ state: LiveState, columns: Int, rows: Int) -> [String] {
+        guard let location = state.status?.location else { return [] }
+        var text = ["\(location.updating ? location.connection.rawValue : "stopped")\(location.quality.map { ", \($0.rawValue)" } ?? "")  \(location.received) received, \(location.accepted) accepted"]
+        let filter = location.distanceFilter == 0 ? "every fix" : "each \(location.distanceFilter.metres)"
+        text.append("\(location.desiredAccuracy.rawValue), \(filter)")
+        if let fix = state.track.last {
+            text.append("\(fix.latitude.decimals(6)), \(fix.longitude.decimals(6))\(fix.horizontalAccuracy.map { " ± \($0.metres)" } ?? "")")
+            let motion = [fix.speed.map { "\($0.decimals(1)) m/s" }, fix.course.map { "\($0.decimals(0))°" }, fix.altitude.map { "\($0.decimals(0)) m high" }]
+            text.append(motion.compactMap(\.self).joined(separator: "  "))
+        }
+        let drawing = TrackDrawing(state.track).render(columns: columns, rows: max(0, rows - text.count - 1))
+        return drawing + text
+    }
+}

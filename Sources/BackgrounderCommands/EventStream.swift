@@ -1,0 +1,79 @@
+import AsyncHTTPClient
+import BackgrounderAPI
+import FoundationEssentials
+import NIOCore
+
+extension Client {
+    /// Calls `body` for each event of the service until it returns false or the service ends.
+    ///
+    /// - Parameters:
+    ///   - attach: whether this client counts as attached.
+    ///   - observe: the interval of `time` events.
+    func events(
+        attach: Bool,
+        observe: Duration? = nil,
+        _ body: (Event) async throws -> Bool
+    ) async throws {
+        var query = attach ? [("attach", "1")] : []
+        if let observe { query.append(("observe", Durations.text(observe))) }
+        var parser = EventParser()
+        do {
+            for try await buffer in try await stream(Routes.eventsPath, query: query) {
+                for event in parser.feed(buffer.readableBytesView) {
+                    guard try await body(event) else { return }
+                }
+            }
+        } catch let error as CommandFailure {
+            throw error
+        } catch {
+            throw CommandFailure("the service ended", exitCode: 3)
+        }
+    }
+}
+
+/// Reads server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), as far as the service uses
+/// them: `event`, one line of `data`, comments.
+struct EventParser {
+    private var line: [UInt8] = []
+    private var name = ""
+    private var data = Data()
+
+    /// The events that are complete with `bytes`; those of a later version, which this one does not know, are left out.
+    mutating func feed(_ bytes: some Sequence<UInt8>) -> [Event] {
+        var events: [Event] = []
+        for byte in bytes {
+            guard byte == UInt8(ascii: "\n") else {
+                line.append(byte)
+                continue
+            }
+            if line.isEmpty {
+                if let event = try? Event(name: name, data: data) { events.append(event) }
+                (name, data) = ("", Data())
+            } else if let value = value(of: "event") {
+                name = String(decoding: value, as: UTF8.self)
+            } else if let value = value(of: "data") {
+                data = Data(value)
+            }
+            line.removeAll(keepingCapacity: true)
+        }
+        return events
+    }
+
+    private func value(of field: String) -> ArraySlice<UInt8>? {
+        let prefix = Array("\(field): ".utf8)
+        return line.starts(with: prefix) ? line[prefix.count...] : nil
+    }
+}
+
+extension Event {
+    fileprivate init?(name: String, data: Data) throws {
+        switch name {
+        case "state": self = .state(try JSON.decode(StateSnapshot.self, from: data))
+        case "location": self = .location(try JSON.decode(Location.self, from: data))
+        case "currentItem": self = .currentItem(try JSON.decode(CurrentItem.self, from: data))
+        case "time": self = .time(try JSON.decode(PlayerTime.self, from: data))
+        case "lifecycle": self = .lifecycle(try JSON.decode(Lifecycle.self, from: data))
+        default: return nil
+        }
+    }
+}

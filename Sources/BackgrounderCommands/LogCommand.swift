@@ -1,0 +1,124 @@
+import ArgumentParser
+import BackgrounderAPI
+import FoundationEssentials
+import Glibc
+
+struct LogCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "log",
+        abstract: "The newest lines of the log.",
+        discussion: "Under systemd and on a terminal the log goes to stderr; `journalctl -u backgrounder` shows it there."
+    )
+
+    @Option(name: .short, help: ArgumentHelp("How many lines.", valueName: "n"))
+    var n = 20
+
+    @Flag(name: .short, help: "Go on with each new line until Ctrl-C.")
+    var follow = false
+
+    @OptionGroup var reading: ReadingOptions
+
+    func validate() throws {
+        guard n >= 0 else { throw ValidationError("-n \(n) is no number of lines") }
+    }
+
+    func run() async throws {
+        let path = reading.service.paths.log
+        guard let file = LogFile(path) else {
+            throw CommandFailure("there is no log at \(path); the service has not run with this home, or logs to the journal")
+        }
+        let lines = file.last(n)
+        switch (reading.format, follow) {
+        case (.json, false): try Output.json(lines.map(LogRecord.init(line:)))
+        default: for line in lines { try show(line) }
+        }
+        if follow { try file.follow(show) }
+    }
+
+    private func show(_ line: String) throws {
+        switch reading.format {
+        case .json: try Output.json(LogRecord(line: line))
+        case .table: try Output.print(line.printable)
+        }
+    }
+}
+
+/// One line of the log.
+struct LogRecord: Codable {
+    /// Absent in lines that are no records, such as those of a crash.
+    var timestamp: Date?
+    var level: String?
+    var message: String
+
+    init(line: String) {
+        let parts = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
+        if parts.count == 3, let time = ISO8601.date(parts[0]) {
+            (timestamp, level, message) = (time, parts[1], parts[2])
+        } else {
+            message = line
+        }
+    }
+}
+
+/// The log file, read from its end.
+final class LogFile {
+    private let path: String
+    private var descriptor: Int32
+    private var rest: [UInt8] = []
+
+    init?(_ path: String) {
+        self.path = path
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 { return nil }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// The newest `count` lines; those of the file before it where this one has too few.
+    func last(_ count: Int) -> [String] {
+        var lines = readLines()
+        if lines.count < count, let older = LogFile(path + ".1") { lines = older.readLines() + lines }
+        return lines.suffix(count)
+    }
+
+    /// Calls `body` for each line that is appended, for ever; the kernel says when there is one.
+    func follow(_ body: (String) throws -> Void) throws {
+        let watch = inotify_init1(Int32(IN_CLOEXEC))
+        defer { close(watch) }
+        guard watch >= 0 else { throw CommandFailure("cannot watch \(path): \(String(cString: strerror(errno)))") }
+        let folder = RuntimePaths.absolute(path + "/..")
+        inotify_add_watch(watch, folder, UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO))
+        var events = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            for line in readLines() { try body(line) }
+            reopenIfReplaced()
+            for line in readLines() { try body(line) }
+            guard read(watch, &events, events.count) > 0 else { return }
+        }
+    }
+
+    private func readLines() -> [String] {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(descriptor, &chunk, chunk.count)
+            guard count > 0 else { break }
+            rest += chunk.prefix(count)
+        }
+        guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
+        let lines = rest[..<end].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        rest = Array(rest[(end + 1)...])
+        return lines.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func reopenIfReplaced() {
+        var now = stat()
+        var mine = stat()
+        guard stat(path, &now) == 0, fstat(descriptor, &mine) == 0, now.st_ino != mine.st_ino else { return }
+        let new = open(path, O_RDONLY | O_CLOEXEC)
+        guard new >= 0 else { return }
+        close(descriptor)
+        descriptor = new
+    }
+}

@@ -1,0 +1,80 @@
+package import ArgumentParser
+import BackgrounderAPI
+import Glibc
+
+/// `backgrounder`: everything that people and scripts do with the service.
+package struct RootCommand: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "backgrounder",
+        abstract: "Location and audio that go on while nobody is attached.",
+        discussion: """
+            EXAMPLES
+              backgrounder start --source gpsd://localhost:2947
+              backgrounder attach                      # q detaches, the service goes on
+              backgrounder location accuracy hundredMeters
+              backgrounder track --last 5 --format json
+              backgrounder queue add ~/music && backgrounder audio play
+              backgrounder stop
+
+            Exit codes: 0 done, 1 failed, 3 the service is not running, 4 no such item, 64 wrong arguments.
+            """,
+        version: Backgrounder.version,
+        subcommands: [
+            StartCommand.self, StopCommand.self, StatusCommand.self, AttachCommand.self, DoctorCommand.self, LogCommand.self,
+            ReloadCommand.self, LocationCommand.self, TrackCommand.self, AudioCommand.self, QueueCommand.self,
+        ]
+    )
+
+    package init() {}
+
+    /// Parses the arguments of this process, runs the command and ends the process.
+    package static func runAndExit() async -> Never {
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            var command = try parseAsRoot(takeLeadingHome(Array(CommandLine.arguments.dropFirst())))
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+            Glibc.exit(0)
+        } catch let failure as CommandFailure {
+            Output.note("backgrounder: \(failure)")
+            Glibc.exit(failure.exitCode)
+        } catch {
+            finish(error)
+        }
+    }
+
+    /// Help and version go to stdout; what is wrong with the arguments is one line on stderr.
+    private static func finish(_ error: any Error) -> Never {
+        let code = exitCode(for: error).rawValue
+        let text = message(for: error)
+        if code == 0 {
+            do {
+                try Output.print(code == 0 && text.isEmpty ? fullMessage(for: error) : text)
+            } catch {
+                Output.note("backgrounder: \(error)")
+                Glibc.exit(1)
+            }
+        } else {
+            let line = text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " } }.joined(separator: " ")
+            let hint = code == 64 ? "; see `backgrounder --help`" : ""
+            Output.note("backgrounder: \(line)\(hint)")
+        }
+        Glibc.exit(code)
+    }
+
+    /// `--home` may stand before the command too; there it counts as the environment's, which the command's own overrules.
+    private static func takeLeadingHome(_ arguments: [String]) -> [String] {
+        if arguments.count >= 2, arguments[0] == "--home" {
+            setenv("BACKGROUNDER_HOME", RuntimePaths.absolute(arguments[1]), 1)
+            return Array(arguments.dropFirst(2))
+        }
+        if let first = arguments.first, first.hasPrefix("--home=") {
+            setenv("BACKGROUNDER_HOME", RuntimePaths.absolute(String(first.dropFirst("--home=".count))), 1)
+            return Array(arguments.dropFirst())
+        }
+        return arguments
+    }
+}

@@ -1,0 +1,120 @@
+import ArgumentParser
+import BackgrounderAPI
+import FoundationEssentials
+import Glibc
+
+struct StartCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "start",
+        abstract: "Start the detached service; returns when it is ready.",
+        discussion: """
+            EXAMPLES
+              backgrounder start
+              backgrounder start --source 'gpx:tracks/freeway-drive.gpx?rate=10' --driver null
+            """
+    )
+
+    @OptionGroup var service: ServiceOptions
+
+    @Option(help: ArgumentHelp("The configuration, in place of the standard one.", valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("gpsd://host[:port][/dev/...] or gpx:FILE[?rate=N|max].", valueName: "url"))
+    var source: String?
+
+    @Option(help: ArgumentHelp("auto, pulse, alsa, null, wav:FILE or raw:FILE.", valueName: "name"))
+    var driver: String?
+
+    func run() async throws {
+        let paths = service.paths
+        let config = config.map { RuntimePaths.absolute($0) }
+        let source = source?.withAbsolutePath(after: ["gpx:"])
+        let driver = driver?.withAbsolutePath(after: ["wav:", "raw:"])
+        if let status = try await running(paths) {
+            let holder = InstanceRecord.read(paths.lock)
+            let differing = [
+                differs(config, holder?.configuration, "--config"),
+                differs(source, holder?.source, "--source"),
+                differs(driver, holder?.driver, "--driver"),
+            ].compactMap(\.self)
+            guard differing.isEmpty else {
+                throw CommandFailure(
+                    "already running, pid \(status.pid), with another \(differing.joined(separator: ", ")); stop it first with `backgrounder stop`"
+                )
+            }
+            return try Output.print("already running, pid \(status.pid)")
+        }
+        var arguments: [String] = []
+        if let home = paths.home { arguments += ["--home", home] }
+        if let config { arguments += ["--config", config] }
+        if let source { arguments += ["--source", source] }
+        if let driver { arguments += ["--driver", driver] }
+        let pid = try Launcher.spawnDetached(arguments)
+        try Output.print("started, pid \(pid)")
+    }
+
+    private func running(_ paths: RuntimePaths) async throws -> ServiceStatus? {
+        do {
+            return try await Client.use(paths) { try await $0.call(Routes.status) }
+        } catch let failure as CommandFailure where failure.exitCode == 3 {
+            return nil
+        }
+    }
+
+    /// The option's name when it was given and is not what the service runs with.
+    private func differs(_ given: String?, _ present: String?, _ option: String) -> String? {
+        given == nil || given == present ? nil : option
+    }
+}
+
+struct StopCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "stop", abstract: "Stop the service.")
+
+    @OptionGroup var service: ServiceOptions
+
+    func run() async throws {
+        let paths = service.paths
+        let reply = try await Client.use(paths) { try await $0.call(Routes.stop) }
+        guard Launcher.waitForEnd(lock: paths.lock, seconds: 5) else {
+            throw CommandFailure("pid \(reply.pid) has not stopped after 5 s; `kill -KILL \(reply.pid)` ends it and loses nothing")
+        }
+        try Output.print("stopped, pid \(reply.pid)")
+    }
+}
+
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "status", abstract: "The whole service at a glance.")
+
+    @OptionGroup var reading: ReadingOptions
+
+    func run() async throws {
+        let status = try await reading.use { try await $0.call(Routes.status) }
+        try reading.show(status) { $0.summary }
+    }
+}
+
+struct ReloadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reload",
+        abstract: "Read the configuration again, and say what needs a restart."
+    )
+
+    @OptionGroup var reading: ReadingOptions
+
+    func run() async throws {
+        let reply = try await reading.use { try await $0.call(Routes.reload) }
+        try reading.show(reply) { reply in
+            let applied = reply.applied.isEmpty ? "nothing changed" : "applied: \(reply.applied.joined(separator: ", "))"
+            let rest = reply.needsRestart.isEmpty ? "" : "\nneeds a restart: \(reply.needsRestart.joined(separator: ", "))"
+            return reply.applied.isEmpty && !reply.needsRestart.isEmpty ? String(rest.dropFirst()) : applied + rest
+        }
+    }
+}
+
+extension String {
+    /// A path after one of `prefixes` made absolute from the caller's directory.
+    fileprivate func withAbsolutePath(after prefixes: [String]) -> String {
+        guard let prefix = prefixes.first(where: hasPrefix), count > prefix.count else { return self }
+        return prefix + RuntimePaths.absolute(String(dropFirst(prefix.count)))
+    }
+}

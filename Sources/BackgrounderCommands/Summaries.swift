@@ -1,0 +1,83 @@
+import BackgrounderAPI
+import FoundationEssentials
+
+extension ServiceStatus {
+    /// Some lines for people.
+    var summary: String {
+        var lines = ["Backgrounder \(version), pid \(pid): \(state.rawValue) since \(ISO8601.string(since)), \(attached) attached"]
+        lines.append("modes     " + (modes.isEmpty ? "none" : modes.map(\.rawValue).joined(separator: ", ")))
+        if let location { lines += location.lines.enumerated().map { ($0 == 0 ? "location  " : "          ") + $1 } }
+        if let audio { lines += audio.lines.enumerated().map { ($0 == 0 ? "audio     " : "          ") + $1 } }
+        return lines.joined(separator: "\n").printableLines
+    }
+}
+
+extension LocationStatus {
+    /// Some lines for people: the source, the settings, what became of the fixes.
+    var lines: [String] {
+        var lines = ["\(updating ? connection.rawValue : "stopped"), \(source)" + (quality.map { ", \($0.rawValue)" } ?? "")]
+        if let qualityDetail { lines.append(qualityDetail) }
+        let limit = acceptLimit.map { "accepts up to \($0.metres)" } ?? "accepts all"
+        let maximum = maximumAccuracy.map { ", at most \($0.metres)" } ?? ""
+        let filter = distanceFilter == 0 ? "no distance filter" : "distance filter \(distanceFilter.metres)"
+        lines.append("\(desiredAccuracy.rawValue) (asks for \(target.metres), \(limit)\(maximum)), \(filter)")
+        let reasons = RejectionReason.allCases.filter { rejected[$0] > 0 }.map { "\($0.rawValue) \(rejected[$0])" }
+        lines.append("\(received) received, \(accepted) accepted" + (reasons.isEmpty ? "" : ", rejected: \(reasons.joined(separator: ", "))"))
+        if let lastFix { lines.append("last fix \(lastFix.summary)") }
+        return lines
+    }
+}
+
+extension Location {
+    /// `37.33482, -122.03351 ± 5 m, 15.9 m/s, 256° at 2014-12-22T04:05:13.000Z`
+    var summary: String {
+        var text = "\(latitude.decimals(5)), \(longitude.decimals(5))"
+        if let horizontalAccuracy { text += " ± \(horizontalAccuracy.metres)" }
+        if let speed { text += ", \(speed.decimals(1)) m/s" }
+        if let course { text += ", \(course.decimals(0))°" }
+        return text + " at \(ISO8601.string(timestamp))"
+    }
+}
+
+extension AudioStatus {
+    /// Some lines for people: what plays, where to, and what went wrong.
+    var lines: [String] {
+        var lines = [timeControlStatus.rawValue]
+        if let currentItem {
+            lines[0] += " \(currentItem.name)"
+            if let elapsed { lines[0] += ", \(Durations.clock(elapsed))" + (currentItem.duration.map { " of \(Durations.clock($0))" } ?? "") }
+        }
+        let modes = [("repeat", `repeat`), ("single", single != .off), ("consume", consume), ("random", random)]
+        let on = modes.filter(\.1).map(\.0)
+        lines.append("volume \(volume)" + (on.isEmpty ? "" : ", \(on.joined(separator: ", "))") + ", driver \(driver)" + (device.map { " (\($0))" } ?? ""))
+        if underruns + interruptions > 0 { lines.append("\(underruns) underruns, \(interruptions) interruptions") }
+        if let lastError {
+            lines.append("last error: " + [lastError.path, lastError.reason].compactMap(\.self).joined(separator: ": ") + " at \(ISO8601.string(lastError.timestamp))")
+        }
+        return lines
+    }
+}
+
+extension PlayerItem {
+    /// Artist and title, or the file's name.
+    var name: String {
+        guard let title else { return fileName }
+        return artist.map { "\($0): \(title)" } ?? title
+    }
+}
+
+extension Double {
+    /// `5 m`, `4.75 m`, `1200 m`
+    var metres: String {
+        let text = decimals(self < 100 ? 2 : 0)
+        guard text.contains(".") else { return text + " m" }
+        return String(text.reversed().drop { $0 == "0" }.drop { $0 == "." }.reversed()) + " m"
+    }
+}
+
+extension String {
+    /// As ``printable``, with the line breaks kept.
+    var printableLines: String {
+        split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,172 @@
+import ArgumentParser
+import AsyncHTTPClient
+import BackgrounderAPI
+import FoundationEssentials
+import NIOCore
+
+struct TrackCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "track",
+        abstract: "Where this machine was: the rolling track, the history, a replay.",
+        discussion: """
+            EXAMPLES
+              backgrounder track --last 5
+              backgrounder track --follow --format json
+              backgrounder track history --since 2h --format gpx > trip.gpx
+              backgrounder track replay tracks/city-walk.gpx --filter 10
+            """,
+        subcommands: [Rolling.self, History.self, Replay.self],
+        defaultSubcommand: Rolling.self
+    )
+
+    struct Rolling: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "The newest points, at most 100, newest last (the default).",
+            shouldDisplay: false
+        )
+
+        @Option(help: ArgumentHelp("Only the newest so many, 1 to 100.", valueName: "n"))
+        var last = 100
+
+        @Flag(help: "Go on with each new point until Ctrl-C.")
+        var follow = false
+
+        @OptionGroup var service: ServiceOptions
+
+        @Option(help: "table, json, geojson, gpx, kml or csv.")
+        var format = PointFormat.table
+
+        func validate() throws {
+            guard (1...100).contains(last) else { throw ValidationError("--last \(last) is no count of points: give 1 to 100") }
+            if follow, format != .table, format != .json {
+                throw ValidationError("--follow prints table or json, not \(format.rawValue)")
+            }
+        }
+
+        func run() async throws {
+            try await Client.use(service.paths) { client in
+                guard !follow else { return try await follow(client) }
+                let track = try await client.call(Routes.track, query: [("last", String(last))])
+                if let format = format.encoded {
+                    try Output.write(track, as: format)
+                } else {
+                    try Output.print(LocationTable.render(track))
+                }
+            }
+        }
+
+        private func follow(_ client: Client) async throws {
+            if format == .table { try Output.print(LocationTable.heading) }
+            var isFirst = true
+            try await client.events(attach: false) { event in
+                switch event {
+                case .state(let state):
+                    // Later states repeat what came as events.
+                    if isFirst { for location in state.track.suffix(last) { try show(location) } }
+                    isFirst = false
+                case .location(let location): try show(location)
+                default: break
+                }
+                return true
+            }
+        }
+
+        private func show(_ location: Location) throws {
+            if format == .json { try Output.json(location) } else { try Output.print(LocationTable.line(location)) }
+        }
+    }
+
+    struct History: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "All points of a time, oldest first; without a range all.",
+            discussion: "Times are ISO 8601, today, yesterday, or a span such as 10m, 2h or 7d before now."
+        )
+
+        @Option(help: ArgumentHelp("From this time on.", valueName: "time"))
+        var since: PointInTime?
+
+        @Option(help: ArgumentHelp("Before this time.", valueName: "time"))
+        var until: PointInTime?
+
+        @OptionGroup var service: ServiceOptions
+
+        @Option(help: "table, json, geojson, gpx, kml or csv.")
+        var format = PointFormat.table
+
+        func run() async throws {
+            var query: [(String, String)] = []
+            if let since { query.append(("since", ISO8601.string(since.date))) }
+            if let until { query.append(("until", ISO8601.string(until.date))) }
+            // Rows are read from the lines of the JSON, a point each, so that a table needs no more memory than a file.
+            query.append(("format", (format.encoded ?? .json).rawValue))
+            let options = query
+            try await Client.use(service.paths) { client in
+                let body = try await client.stream(Routes.historyPath, query: options)
+                var table = format == .table ? HistoryTable() : nil
+                do {
+                    for try await buffer in body {
+                        if table != nil {
+                            try table?.feed(buffer.readableBytesView)
+                        } else {
+                            try Output.write(String(buffer: buffer))
+                        }
+                    }
+                } catch let failure as CommandFailure {
+                    throw failure
+                } catch {
+                    throw CommandFailure("the connection to the service broke; what was printed is not all")
+                }
+            }
+        }
+    }
+
+    struct Replay: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Run a GPX file through the filter without a service; see `backgrounderd replay --help`."
+        )
+
+        @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("FILE and the options of `backgrounderd replay`."))
+        var arguments: [String] = []
+
+        func run() async throws {
+            try Launcher.exec(["replay"] + arguments)
+        }
+    }
+}
+
+enum PointFormat: String, ExpressibleByArgument, CaseIterable {
+    case table, json, geojson, gpx, kml, csv
+
+    /// `nil` for the table.
+    var encoded: TrackFormat? { TrackFormat(rawValue: rawValue) }
+}
+
+/// A time as people give it.
+struct PointInTime: ExpressibleByArgument {
+    let date: Date
+
+    init?(argument: String) {
+        switch argument {
+        case "now": date = Date()
+        case "today": date = Calendar.current.startOfDay(for: Date())
+        case "yesterday": date = Calendar.current.startOfDay(for: Date()).addingTimeInterval(-86_400)
+        default:
+            if let span = Durations.duration(argument), Double(argument) == nil {
+                date = Date(timeIntervalSinceNow: -span.seconds)
+            } else if let time = ISO8601.date(argument) {
+                date = time
+            } else {
+                return nil
+            }
+        }
+    }
+}
+
+extension Output {
+    static func write(_ locations: [Location], as format: TrackFormat) throws {
+        guard format != .json else { return try json(locations) }
+        var encoder = format.makeEncoder()
+        try write(encoder.begin() + locations.map { encoder.append($0) }.joined() + encoder.end())
+    }
+}

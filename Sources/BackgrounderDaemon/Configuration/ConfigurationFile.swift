@@ -1,0 +1,174 @@
+import BackgrounderAPI
+import FoundationEssentials
+import Yams
+
+/// What a layer of the configuration says, with the place where it says so.
+struct ConfigurationLayer: Sendable {
+    struct Entry: Sendable {
+        var text: ConfigurationText
+        /// `config.yaml:12`, a variable or an option.
+        var place: String
+    }
+
+    var entries: [String: Entry] = [:]
+    /// What relative paths start from.
+    var directory: String
+}
+
+extension ConfigurationLayer {
+    private static let sizeLimit = 1 << 20
+
+    /// Reads and checks the file at `path`.
+    ///
+    /// - Throws: for a file that cannot be read, is over 1 MiB, is no UTF-8 or no YAML, has an unknown key, a key twice, or
+    ///   a value that its key does not take; always with the line.
+    init(file path: String) throws(ConfigurationError) {
+        directory = RuntimePaths.absolute(path + "/..")
+        let text = try Self.read(path)
+        guard let root = try Self.compose(text, path: path) else { return }
+        guard case .mapping(let sections) = root else {
+            throw ConfigurationError(place: "\(path):\(root.line)", problem: "this is no mapping of keys to values")
+        }
+        for (key, value) in sections {
+            try add(key.name, key, value, path: path)
+        }
+        try check()
+    }
+
+    /// The variables of `environment` that stand for a key; paths are relative to the current directory.
+    init(environment: [String: String]) throws(ConfigurationError) {
+        directory = RuntimePaths.absolute(".")
+        for key in Keys.all {
+            guard let value = environment[key.environmentName] else { continue }
+            let text: ConfigurationText =
+                key.isList
+                ? .list(value.split(separator: ",").map { String($0).trimmed }) : .scalar(value)
+            entries[key.name] = Entry(text: text, place: key.environmentName)
+        }
+        try check()
+    }
+
+    /// What was given on the command line.
+    init(options: [String: (option: String, value: String?)]) throws(ConfigurationError) {
+        directory = RuntimePaths.absolute(".")
+        for (key, given) in options {
+            guard let value = given.value else { continue }
+            entries[key] = Entry(text: .scalar(value), place: given.option)
+        }
+        try check()
+    }
+
+    private mutating func add(_ name: String, _ key: Node, _ value: Node, path: String) throws(ConfigurationError) {
+        let place = "\(path):\(key.line)"
+        if let known = Keys.all.first(where: { $0.name == name }) {
+            switch value {
+            // A key without a value, and YAML's null, are the text they were written with; only `driver` takes `null`.
+            case .scalar(let scalar):
+                let isNull = value.null != nil && scalar.style == .plain
+                entries[name] = Entry(text: .scalar(isNull && !scalar.string.isEmpty ? "null" : scalar.string), place: place)
+            case .sequence(let nodes):
+                var texts: [String] = []
+                for node in nodes {
+                    guard case .scalar(let scalar) = node else {
+                        throw ConfigurationError(place: "\(path):\(node.line)", key: name, allowed: known.allowed)
+                    }
+                    texts.append(scalar.string)
+                }
+                entries[name] = Entry(text: .list(texts), place: place)
+            case .mapping, .alias:
+                throw ConfigurationError(place: place, key: name, allowed: known.allowed)
+            }
+        } else if Keys.all.contains(where: { $0.name.hasPrefix(name + ".") }) {
+            switch value {
+            case .mapping(let mapping):
+                for (inner, value) in mapping { try add("\(name).\(inner.name)", inner, value, path: path) }
+            case .scalar(let scalar) where scalar.string.isEmpty || value.null != nil:
+                break
+            default:
+                throw ConfigurationError(place: place, key: name, allowed: "a section with keys of its own")
+            }
+        } else {
+            throw ConfigurationError(place: place, unknownKey: name)
+        }
+    }
+
+    private func check() throws(ConfigurationError) {
+        for key in Keys.all {
+            guard let entry = entries[key.name], !key.accepts(entry.text, directory) else { continue }
+            throw ConfigurationError(place: entry.place, key: key.name, value: entry.text, allowed: key.allowed)
+        }
+    }
+
+    private static func read(_ path: String) throws(ConfigurationError) -> String {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        guard let attributes else {
+            throw ConfigurationError(place: path, problem: "there is no such file, or it may not be read")
+        }
+        guard attributes[.type] as? FileAttributeType == .typeRegular else {
+            throw ConfigurationError(place: path, problem: "this is no file")
+        }
+        guard (attributes[.size] as? Int ?? 0) <= sizeLimit else {
+            throw ConfigurationError(place: path, problem: "the file is over 1 MiB")
+        }
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw ConfigurationError(place: path, problem: "the file may not be read")
+        }
+        guard let text = String(validating: data, as: UTF8.self) else {
+            let valid = String(decoding: data, as: UTF8.self).prefix { $0 != "\u{FFFD}" }
+            let line = valid.count { $0 == "\n" || $0 == "\r\n" } + 1
+            throw ConfigurationError(place: "\(path):\(line)", problem: "this is no UTF-8")
+        }
+        return text
+    }
+
+    private static func compose(_ text: String, path: String) throws(ConfigurationError) -> Node? {
+        do {
+            return try Yams.compose(yaml: text)
+        } catch YamlError.scanner(_, let problem, let mark, _), YamlError.parser(_, let problem, let mark, _),
+            YamlError.composer(_, let problem, let mark, _)
+        {
+            throw ConfigurationError(place: "\(path):\(mark.line)", problem: "this is no YAML: \(problem)")
+        } catch YamlError.duplicatedKeysInMapping(let keys, let context) {
+            let line = context.mark.line
+            throw ConfigurationError(place: "\(path):\(line)", problem: "the key \(keys.joined(separator: ", ")) is there twice")
+        } catch {
+            throw ConfigurationError(place: path, problem: "this is no YAML: \(error)")
+        }
+    }
+}
+
+/// What is wrong with the configuration, on one line: where, which key, and what is allowed.
+struct ConfigurationError: Error, CustomStringConvertible {
+    let description: String
+
+    init(place: String, problem: String) {
+        description = "\(place): \(problem)"
+    }
+
+    init(place: String, key: String, value: ConfigurationText? = nil, allowed: String) {
+        let value = value.map { " does not take \($0.description.debugDescription);" } ?? ":"
+        description = "\(place): \(key)\(value) allowed is \(allowed)"
+    }
+
+    init(place: String, unknownKey name: String) {
+        let section = name.split(separator: ".").dropLast().first.map { $0 + "." } ?? ""
+        let siblings = Keys.all.map(\.name).filter { section.isEmpty || $0.hasPrefix(section) }
+        let known = Set(siblings.map { section.isEmpty ? String($0.prefix { $0 != "." }) : $0 }).sorted()
+        description = "\(place): unknown key \(name); known are \(known.joined(separator: ", "))"
+    }
+}
+
+extension Node {
+    fileprivate var line: Int { mark?.line ?? 1 }
+
+    /// The text of a key.
+    fileprivate var name: String {
+        if case .scalar(let scalar) = self { scalar.string } else { "?" }
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+    }
+}

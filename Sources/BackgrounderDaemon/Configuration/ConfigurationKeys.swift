@@ -1,0 +1,163 @@
+import AudioPlayback
+import BackgrounderAPI
+import LocationUpdates
+import Logging
+
+/// Every key of `config.yaml`, with its default.
+enum Keys {
+    static let modes = ConfigurationKey<[BackgroundMode]>(
+        list: "modes",
+        [.audio, .location],
+        allowed: BackgroundMode.allCases.map(\.rawValue).joined(separator: ", ")
+    ) { text, _ in BackgroundMode(rawValue: text) }
+
+    static let source = ConfigurationKey<LocationSource>(
+        "location.source",
+        .gpsd(GPSDAddress(host: "localhost")),
+        allowed: LocationSourceError.allowed
+    ) { text, directory in try? LocationSource(text, relativeTo: directory) }
+
+    static let usageDescription = ConfigurationKey<String?>(
+        "location.usageDescription",
+        nil,
+        allowed: "a sentence that says why this machine is tracked"
+    ) { text, _ in text.contains { !$0.isWhitespace } ? text : nil }
+
+    static let desiredAccuracy = ConfigurationKey<DesiredAccuracy>(
+        "location.desiredAccuracy",
+        .best,
+        allowed: DesiredAccuracy.allCases.map(\.rawValue).joined(separator: ", ")
+    ) { text, _ in DesiredAccuracy(rawValue: text) }
+
+    static let distanceFilter = ConfigurationKey<Double>(
+        "location.distanceFilter",
+        0,
+        allowed: "metres from 0 to \(Metres.maximum), or none"
+    ) { text, _ in Metres.orNone(text).map { $0 ?? 0 } }
+
+    static let maximumAccuracy = ConfigurationKey<Double?>(
+        "location.maximumAccuracy",
+        nil,
+        allowed: "metres above 0 to \(Metres.maximum), or none"
+    ) { text, _ in Metres.orNone(text).flatMap { $0 == 0 ? nil : .some($0) } }
+
+    static let jitterGuard = ConfigurationKey<Bool>("location.jitterGuard", true, allowed: "true or false") { text, _ in
+        boolean(text)
+    }
+
+    static let driver = ConfigurationKey<AudioDriverName>(
+        "audio.driver",
+        .auto,
+        allowed: "auto, a driver of libao such as pulse or alsa, null, wav:FILE or raw:FILE"
+    ) { text, directory in
+        switch try? AudioDriverName(text) {
+        case .wav(let file): path(file, directory).map { .wav($0) }
+        case .raw(let file): path(file, directory).map { .raw($0) }
+        case let other: other
+        }
+    }
+
+    static let queue = ConfigurationKey<[String]>(list: "audio.queue", [], allowed: "files and folders") { text, directory in
+        path(text, directory)
+    }
+
+    static let autoplay = ConfigurationKey<Bool>("audio.autoplay", true, allowed: "true or false") { text, _ in boolean(text) }
+
+    static let latency = ConfigurationKey<Duration>("audio.latency", .milliseconds(300), allowed: "a duration from 20ms to 2s") {
+        text, _ in duration(text, in: .milliseconds(20)...(.seconds(2)))
+    }
+
+    static let observerInterval = ConfigurationKey<Duration>(
+        "audio.observerInterval",
+        .seconds(1),
+        allowed: "a duration from 10ms to 60s"
+    ) { text, _ in duration(text, in: .milliseconds(10)...(.seconds(60))) }
+
+    static let musicDirectory = ConfigurationKey<String?>("audio.musicDirectory", nil, allowed: "a folder") { text, directory in
+        path(text, directory)
+    }
+
+    static let mpdListen = ConfigurationKey<[String]>(
+        list: "mpd.listen",
+        [],
+        allowed: "nothing yet: this version does not speak MPD's protocol; take the addresses away"
+    ) { _, _ in nil }
+
+    static let webListen = ConfigurationKey<[String]>(
+        list: "web.listen",
+        [],
+        allowed: "nothing yet: this version has no page; take the addresses away"
+    ) { _, _ in nil }
+
+    static let controlGroup = ConfigurationKey<String?>("control.group", nil, allowed: "the name of a group") { text, _ in
+        text.isEmpty ? nil : text
+    }
+
+    static let transferRoots = ConfigurationKey<[String]>(list: "transfers.roots", [], allowed: "folders") { text, directory in
+        path(text, directory)
+    }
+
+    static let allowHTTP = ConfigurationKey<[String]>(list: "transfers.allowHTTP", [], allowed: "host names") { text, _ in text }
+
+    static let retryMaximum = ConfigurationKey<Duration>(
+        "transfers.retryMaximum",
+        .seconds(600),
+        allowed: "a duration from 1s to 1d"
+    ) { text, _ in duration(text, in: .seconds(1)...(.seconds(86_400))) }
+
+    static let syncInterval = ConfigurationKey<Duration>(
+        "store.syncInterval",
+        .seconds(1),
+        allowed: "a duration from 10ms to 1h"
+    ) { text, _ in duration(text, in: .milliseconds(10)...(.seconds(3600))) }
+
+    static let retention = ConfigurationKey<Duration>(
+        "store.retention",
+        .seconds(365 * 86_400),
+        allowed: "a duration from 1h to 36500d"
+    ) { text, _ in duration(text, in: .seconds(3600)...(.seconds(36_500 * 86_400))) }
+
+    static let logLevel = ConfigurationKey<Logger.Level>(
+        "log.level",
+        .info,
+        allowed: Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+    ) { text, _ in Logger.Level(rawValue: text) }
+
+    static let all: [AnyConfigurationKey] = [
+        .init(modes), .init(source), .init(usageDescription), .init(desiredAccuracy), .init(distanceFilter),
+        .init(maximumAccuracy), .init(jitterGuard), .init(driver), .init(queue), .init(autoplay), .init(latency),
+        .init(observerInterval), .init(musicDirectory), .init(mpdListen), .init(webListen), .init(controlGroup),
+        .init(transferRoots), .init(allowHTTP), .init(retryMaximum), .init(syncInterval), .init(retention),
+        .init(logLevel),
+    ]
+
+    private static func path(_ text: String, _ directory: String) -> String? {
+        text.isEmpty || text.utf8.contains(0) ? nil : RuntimePaths.absolute(text, from: directory)
+    }
+
+    /// YAML 1.1's words, which Yams reads too.
+    private static func boolean(_ text: String) -> Bool? {
+        switch text.lowercased() {
+        case "true", "yes", "on": true
+        case "false", "no", "off": false
+        default: nil
+        }
+    }
+
+    private static func duration(_ text: String, in range: ClosedRange<Duration>) -> Duration? {
+        Durations.duration(text).flatMap { range.contains($0) ? $0 : nil }
+    }
+}
+
+/// Lengths that a setting may have.
+enum Metres {
+    /// Half way around the Earth: nothing is farther away.
+    static let maximum = 20_037_508.0
+
+    /// `.some(nil)` for `none`, `nil` for what is no length.
+    static func orNone(_ text: String) -> Double?? {
+        if text == "none" { return .some(nil) }
+        guard let value = Double(text), (0...maximum).contains(value) else { return nil }
+        return value
+    }
+}

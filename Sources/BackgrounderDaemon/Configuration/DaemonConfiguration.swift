@@ -1,0 +1,68 @@
+import AudioPlayback
+import BackgrounderAPI
+import FoundationEssentials
+import LocationUpdates
+import Logging
+
+/// The configuration of one service: options before the environment before the file before the defaults.
+struct DaemonConfiguration: Sendable {
+    private let layers: [ConfigurationLayer]
+    /// The file that was read, or would have been.
+    let file: String
+    private let hasFile: Bool
+
+    /// - Parameters:
+    ///   - file: an explicit one must exist.
+    ///   - standardFile: read where there is one.
+    ///   - options: by key, the option's name and value.
+    init(
+        file: String?,
+        standardFile: String,
+        environment: [String: String],
+        options: [String: (option: String, value: String?)]
+    ) throws(ConfigurationError) {
+        self.file = file.map { RuntimePaths.absolute($0) } ?? standardFile
+        hasFile = file != nil || FileManager.default.fileExists(atPath: standardFile)
+        var layers = [try ConfigurationLayer(options: options), try ConfigurationLayer(environment: environment)]
+        if hasFile { layers.append(try ConfigurationLayer(file: self.file)) }
+        self.layers = layers
+        try check()
+    }
+
+    /// What `key` says.
+    func value<Value>(_ key: ConfigurationKey<Value>) -> Value {
+        for layer in layers {
+            if let entry = layer.entries[key.name], let value = key.parse(entry.text, layer.directory) { return value }
+        }
+        return key.fallback
+    }
+
+    /// The text behind ``value(_:)``; `nil` for the default.
+    func text(_ name: String) -> String? {
+        layers.lazy.compactMap { $0.entries[name]?.text.description }.first
+    }
+
+    private func place(_ name: String) -> String {
+        layers.lazy.compactMap { $0.entries[name]?.place }.first ?? file
+    }
+
+    /// What no single key can tell.
+    private func check() throws(ConfigurationError) {
+        if value(Keys.modes).contains(.location), value(Keys.usageDescription) == nil, hasFile {
+            throw ConfigurationError(
+                place: place("modes"),
+                problem: "the location mode needs location.usageDescription, a sentence that says why this machine is tracked"
+            )
+        }
+        if case .gpx(let path, _) = value(Keys.source), !FileManager.default.isReadableFile(atPath: path) {
+            throw ConfigurationError(place: place("location.source"), problem: "location.source: there is no readable file \(path)")
+        }
+    }
+}
+
+extension DaemonConfiguration {
+    /// Keys whose text differs from `other`'s.
+    func changes(from other: DaemonConfiguration) -> [String] {
+        Keys.all.map(\.name).filter { text($0) != other.text($0) }
+    }
+}

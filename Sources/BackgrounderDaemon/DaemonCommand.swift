@@ -1,0 +1,165 @@
+package import ArgumentParser
+import AudioPlayback
+import BackgrounderAPI
+import ControlServer
+import FoundationEssentials
+import Glibc
+import LocationUpdates
+import Logging
+import NIOPosix
+import ServiceLifecycle
+import StateStore
+import Synchronization
+
+/// `backgrounderd`: the service in the foreground.
+package struct DaemonCommand: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "backgrounderd",
+        abstract: "Tracks location and plays audio while nobody is attached.",
+        discussion: """
+            It stays in the foreground, as systemd wants it; `backgrounder start` runs it detached.
+
+            EXAMPLES
+              backgrounderd --source gpsd://localhost:2947
+              backgrounderd --home /tmp/demo --source 'gpx:tracks/freeway-drive.gpx?rate=10' --driver null
+            """,
+        version: Backgrounder.version,
+        subcommands: [ReplayCommand.self]
+    )
+
+    @Option(help: ArgumentHelp("One directory for configuration, state, socket and log.", valueName: "dir"))
+    var home: String?
+
+    @Option(help: ArgumentHelp("The configuration, in place of the standard one.", valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("Where fixes come from: gpsd://host[:port][/dev/...] or gpx:FILE[?rate=N|max].", valueName: "url"))
+    var source: String?
+
+    @Option(help: ArgumentHelp("Where sound goes: auto, pulse, alsa, null, wav:FILE or raw:FILE.", valueName: "name"))
+    var driver: String?
+
+    @Option(help: .private)
+    var readyDescriptor: Int32?
+
+    package init() {}
+
+    package func run() async throws {
+        do {
+            try await serve()
+        } catch let error as any CustomStringConvertible & Error where Self.isOurs(error) {
+            Self.fail(error.description)
+        }
+    }
+
+    private static func isOurs(_ error: any Error) -> Bool {
+        error is StartError || error is ConfigurationError || error is InstanceError || error is StateStoreError
+    }
+
+    static func fail(_ message: String, code: Int32 = 1) -> Never {
+        let line = "backgrounderd: \(message.withoutControlCharacters)\n"
+        _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+        // The parts that may already run hold nothing that is not stored.
+        Glibc.exit(code)
+    }
+
+    private func serve() async throws {
+        umask(0o077)
+        let environment = ProcessInfo.processInfo.environment
+        let paths = RuntimePaths.current(home: home)
+        let load = { @Sendable () throws(ConfigurationError) in
+            try DaemonConfiguration(
+                file: config,
+                standardFile: paths.configuration,
+                environment: environment,
+                options: [Keys.source.name: ("--source", source), Keys.driver.name: ("--driver", driver)]
+            )
+        }
+        let configuration = try load()
+        try paths.makeDirectories()
+        let record = InstanceRecord(
+            pid: getpid(),
+            configuration: configuration.file,
+            source: configuration.value(Keys.source).description,
+            driver: configuration.value(Keys.driver).description
+        )
+        let lock = try InstanceLock(path: paths.lock, record: record)
+        let log = DaemonLog(path: paths.log, level: configuration.value(Keys.logLevel), environment: environment)
+        let logger = log.makeLogger()
+        logger.info("Backgrounder \(Backgrounder.version) starts, pid \(getpid()).")
+
+        let store = try StateStore(
+            path: paths.database,
+            syncInterval: configuration.value(Keys.syncInterval),
+            retention: configuration.value(Keys.retention)
+        ) { error in logger.error("The store cannot be synced: \(error)") }
+        if let aside = store.movedAside {
+            logger.error("\(paths.database) was damaged and is now \(aside); a new one begins.")
+        }
+        let group = MultiThreadedEventLoopGroup.singleton
+        let daemon = try await Daemon(
+            paths: paths,
+            configuration: configuration,
+            loadConfiguration: load,
+            store: store,
+            log: log,
+            group: group
+        )
+
+        let end = ServiceEnd(socket: paths.controlSocket, logger: logger)
+        var router = ControlRouter()
+        daemon.addServiceRoutes(to: &router) { await end.begin() }
+        daemon.addLocationRoutes(to: &router, store: store)
+        daemon.addAudioRoutes(to: &router)
+        router.serveEvents(
+            from: daemon.hub,
+            attachments: daemon.lifecycle,
+            defaultInterval: configuration.value(Keys.observerInterval)
+        ) { interval in await daemon.player.addPeriodicTimeObserver(forInterval: interval) }
+        let access = try SocketAccess(group: configuration.value(Keys.controlGroup))
+        let server = ControlServer(socket: paths.controlSocket, router: router, group: group, logger: logger) {
+            access.opened(paths)
+            logger.info("Ready on \(paths.controlSocket).")
+            Readiness.announce(to: readyDescriptor, environment: environment)
+            if readyDescriptor != nil { log.adoptStandardError() }
+        }
+        access.prepare()
+
+        let services = ServiceGroup(
+            configuration: .init(services: [daemon.location, daemon.player, server], logger: log.makeQuietLogger())
+        )
+        end.connect(services)
+        let signals = Signals([SIGTERM, SIGINT, SIGHUP]) { number in
+            switch number {
+            case SIGHUP: Task { await daemon.reloadAndLog() }
+            default: Task { await end.begin() }
+            }
+        }
+        do {
+            try await services.run()
+        } catch {
+            throw StartError("the service cannot run: \(error)")
+        }
+        withExtendedLifetime(signals) {}
+        Readiness.notifySystemd("STOPPING=1", environment: environment)
+        unlink(paths.controlSocket)
+        do {
+            try store.close()
+        } catch {
+            logger.error("The store was not closed well: \(error)")
+        }
+        logger.info("Stopped.")
+        _ = consume lock
+        Glibc.exit(0)
+    }
+}
+
+extension Daemon {
+    func reloadAndLog() async {
+        do {
+            _ = try await reload()
+        } catch {
+            logger.error("\((error as? WireError)?.message ?? "\(error)")")
+        }
+    }
+}

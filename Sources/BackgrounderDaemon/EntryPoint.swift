@@ -1,0 +1,46 @@
+import ArgumentParser
+import BackgrounderAPI
+import Dispatch
+import Glibc
+import NIOCore
+import NIOPosix
+
+/// What `backgrounderd` does first.
+package enum EntryPoint {
+    /// Runs the command of this process's arguments and ends the process. Called on the main thread, before any task.
+    package static func run() -> Never {
+        // The default executor wakes an idle process once a second; NIO's event loops do not. Where it cannot be replaced
+        // all works the same, with those wakeups.
+        NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
+        Task.detached {
+            do {
+                var command = try DaemonCommand.parseAsRoot()
+                if var command = command as? any AsyncParsableCommand {
+                    try await command.run()
+                } else {
+                    try command.run()
+                }
+                Glibc.exit(0)
+            } catch {
+                finish(error)
+            }
+        }
+        dispatchMain()
+    }
+
+    /// Help and version go to stdout; what is wrong with the arguments is one line on stderr.
+    private static func finish(_ error: any Error) -> Never {
+        let code = DaemonCommand.exitCode(for: error).rawValue
+        let text = DaemonCommand.message(for: error)
+        guard code == 0 else {
+            let line = text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " } }.joined(separator: " ")
+            DaemonCommand.fail(line + (code == 64 ? "; see `backgrounderd --help`" : ""), code: code)
+        }
+        do {
+            try StandardOutput.write(text + "\n")
+            Glibc.exit(0)
+        } catch {
+            DaemonCommand.fail(error.description)
+        }
+    }
+}

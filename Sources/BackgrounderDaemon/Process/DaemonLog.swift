@@ -1,0 +1,114 @@
+import BackgrounderAPI
+import FoundationEssentials
+import Glibc
+package import Logging
+import Synchronization
+
+/// The log: one line a record, `2026-11-21T06:55:49.786Z info …`.
+///
+/// It goes to stderr on a terminal or under systemd, else to a file that is bounded: at 4 MiB it becomes `….1`, whose
+/// predecessor is deleted. A disk that takes nothing loses lines and nothing else. Any thread may log.
+package final class DaemonLog: Sendable {
+    private static let fileLimit = 4 << 20  // judgement: with the older one 8 MiB, about 60,000 lines
+
+    private struct Destination {
+        var descriptor: CInt
+        var path: String?
+        var size = 0
+    }
+
+    private let destination: Mutex<Destination>
+    private let currentLevel: Mutex<Logger.Level>
+
+    package init(path: String, level: Logger.Level, environment: [String: String]) {
+        currentLevel = Mutex(level)
+        if isatty(STDERR_FILENO) == 1 || environment["JOURNAL_STREAM"] != nil {
+            destination = Mutex(Destination(descriptor: STDERR_FILENO))
+        } else {
+            destination = Mutex(Self.openFile(path))
+        }
+    }
+
+    package var level: Logger.Level {
+        get { currentLevel.withLock { $0 } }
+        set { currentLevel.withLock { $0 = newValue } }
+    }
+
+    /// True where the lines go to a file.
+    package var isFile: Bool { destination.withLock { $0.path != nil } }
+
+    /// A logger whose records come here.
+    package func makeLogger() -> Logger {
+        Logger(label: "backgrounder") { _ in Handler(log: self) }
+    }
+
+    /// A logger for libraries, whose own progress is of no use here.
+    package func makeQuietLogger() -> Logger {
+        Logger(label: "backgrounder.library") { _ in Handler(log: self, minimum: .warning) }
+    }
+
+    /// Makes stderr the log file, so that what the runtime says of a crash is kept there.
+    package func adoptStandardError() {
+        destination.withLock { destination in
+            if destination.path != nil { dup2(destination.descriptor, STDERR_FILENO) }
+        }
+    }
+
+    fileprivate func write(_ level: Logger.Level, _ message: String) {
+        let line = "\(ISO8601.string(Date())) \(level.rawValue) \(message.withoutControlCharacters)\n"
+        destination.withLock { destination in
+            if let path = destination.path, destination.size > Self.fileLimit {
+                close(destination.descriptor)
+                rename(path, path + ".1")
+                destination = Self.openFile(path)
+            }
+            var text = line
+            destination.size += text.withUTF8 { Glibc.write(destination.descriptor, $0.baseAddress, $0.count) }.clamped
+        }
+    }
+
+    private static func openFile(_ path: String) -> Destination {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        let size = descriptor < 0 ? 0 : lseek(descriptor, 0, SEEK_END)
+        return Destination(descriptor: descriptor, path: path, size: Int(size))
+    }
+
+    private struct Handler: LogHandler {
+        let log: DaemonLog
+        var minimum = Logger.Level.trace
+        var metadata: Logger.Metadata = [:]
+        var logLevel: Logger.Level {
+            get { max(log.level, minimum) }
+            set { minimum = newValue }
+        }
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            log.write(event.level, event.message.description)
+        }
+    }
+}
+
+extension String {
+    /// What comes from tags, files and the network may hold anything; a terminal that shows it must not obey it.
+    package var withoutControlCharacters: String {
+        guard unicodeScalars.contains(where: \.isControl) else { return self }
+        return unicodeScalars.reduce(into: "") { $0.unicodeScalars.append($1.isControl ? "\u{FFFD}" : $1) }
+    }
+}
+
+extension Unicode.Scalar {
+    /// C0, DEL, C1, and the marks that change the direction of text.
+    fileprivate var isControl: Bool {
+        value < 0x20 || (0x7F...0x9F).contains(value) || (0x202A...0x202E).contains(value)
+            || (0x2066...0x2069).contains(value) || value == 0x2028 || value == 0x2029
+    }
+}
+
+extension Int {
+    fileprivate var clamped: Int { Swift.max(0, self) }
+}

@@ -1,0 +1,52 @@
+import BackgrounderAPI
+import FoundationEssentials
+import Glibc
+
+extension RuntimePaths {
+    /// Makes the directories of the service: 0700, and a home that is there already is left as it is.
+    func makeDirectories() throws(StartError) {
+        if let home { try Self.make(home) }
+        for directory in [state, run] { try Self.make(directory) }
+        guard access(state, W_OK | X_OK) == 0, access(run, W_OK | X_OK) == 0 else {
+            throw StartError("cannot write in \(access(state, W_OK | X_OK) == 0 ? run : state): give a folder that can be written with --home")
+        }
+        // `sockaddr_un` has 108 bytes, the last of which is the end of the string.
+        let length = controlSocket.utf8.count
+        guard length <= 107 else {
+            throw StartError("the socket path \(controlSocket) has \(length) bytes, and 107 is the most: give a shorter --home")
+        }
+    }
+
+    private static func make(_ path: String) throws(StartError) {
+        var isDirectory = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) {
+            guard isDirectory else { throw StartError("\(path) is no folder: give another --home") }
+            return
+        }
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            throw StartError("cannot make \(path): \(error.reason); give a folder that can be written with --home")
+        }
+    }
+}
+
+/// Why the service does not start, on one line.
+struct StartError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+extension Error {
+    fileprivate var reason: String {
+        let underlying = (self as? CocoaError)?.underlying as? POSIXError
+        return underlying.map { String(cString: strerror($0.code.rawValue)) } ?? String(describing: self)
+    }
+}

@@ -1,0 +1,54 @@
+import Dispatch
+import Glibc
+import Logging
+import ServiceLifecycle
+import Synchronization
+
+/// The end of the service: at the first call gracefully and within 2 s whatever hangs, at the second at once.
+///
+/// All that matters is stored when it changes, so that an end at once loses nothing.
+final class ServiceEnd: Sendable {
+    private enum State {
+        case running(ServiceGroup?)
+        case ending
+    }
+
+    private let state = Mutex(State.running(nil))
+    private let socket: String
+    private let logger: Logger
+    private let queue = DispatchQueue(label: "backgrounder.end")
+
+    init(socket: String, logger: Logger) {
+        self.socket = socket
+        self.logger = logger
+    }
+
+    /// From now on there is something to end.
+    func connect(_ services: ServiceGroup) {
+        state.withLock { $0 = .running(services) }
+    }
+
+    func begin() async {
+        let before = state.withLock { state in
+            defer { state = .ending }
+            return state
+        }
+        switch before {
+        case .ending, .running(nil):
+            leave()
+        case .running(let services?):
+            logger.info("Stopping.")
+            // judgement: leaves 0.2 s of the two for the process to be gone.
+            queue.asyncAfter(deadline: .now() + 1.8) { [self] in
+                logger.warning("Something hangs; stopping without it.")
+                leave()
+            }
+            await services.triggerGracefulShutdown()
+        }
+    }
+
+    private func leave() -> Never {
+        unlink(socket)
+        _exit(0)
+    }
+}

@@ -1,0 +1,20 @@
+import Dispatch
+import Glibc
+
+/// Turns signals into calls on a queue of their own.
+final class Signals {
+    private static let queue = DispatchQueue(label: "backgrounder.signals")
+    private let sources: [any DispatchSourceSignal]
+
+    /// Handles each of `signals` with `handler`; the process ignores SIGPIPE from now on.
+    init(_ signals: [CInt], handler: @escaping @Sendable (CInt) -> Void) {
+        signal(SIGPIPE, SIG_IGN)
+        sources = signals.map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: Self.queue)
+            source.setEventHandler { handler(number) }
+            source.activate()
+            return source
+        }
+    }
+}

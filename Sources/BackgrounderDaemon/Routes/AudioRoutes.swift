@@ -1,0 +1,95 @@
+package import AudioPlayback
+package import BackgrounderAPI
+import ControlServer
+
+extension Daemon {
+    func addAudioRoutes(to router: inout ControlRouter) {
+        router.on(Routes.audio) { _ in await player.status() }
+        router.on(Routes.changeAudio) { request in
+            let change = request.body
+            return try await player.setOptions(
+                volume: change.volume,
+                repeat: change.repeat,
+                single: change.single,
+                consume: change.consume,
+                random: change.random
+            )
+        }
+        router.on(Routes.play) { request in
+            try requireAudio()
+            switch (request.body.id, request.body.items) {
+            case (nil, nil): return try await player.play()
+            case (let id?, nil): return try await player.play(id: id)
+            case (nil, let items?): return try await player.play(paths: Self.absolute(items))
+            case (_?, _?): throw WireError(.invalid, "id and items are both there", hint: "give one of them")
+            }
+        }
+        router.on(Routes.pause) { _ in await player.pause() }
+        router.on(Routes.toggle) { _ in
+            try requireAudio()
+            return try await player.toggle()
+        }
+        router.on(Routes.stopAudio) { _ in await player.stop() }
+        router.on(Routes.next) { _ in
+            try requireAudio()
+            return try await player.next()
+        }
+        router.on(Routes.previous) { _ in
+            try requireAudio()
+            return try await player.previous()
+        }
+        router.on(Routes.seek) { request in
+            switch (request.body.to, request.body.by) {
+            case (let to?, nil): return try await player.seek(to: to)
+            case (nil, let by?): return try await player.seek(by: by)
+            default: throw WireError(.invalid, "a seek is to a time or by a difference", hint: "give one of to and by")
+            }
+        }
+        router.on(Routes.drivers) { _ in await player.drivers() }
+        addQueueRoutes(to: &router)
+    }
+
+    private func addQueueRoutes(to router: inout ControlRouter) {
+        router.on(Routes.queue) { _ in await player.queueItems() }
+        router.on(Routes.enqueue) { request in
+            let paths = try Self.absolute(request.body.items)
+            guard let position = request.body.position else { return try await player.append(paths) }
+            return try await player.insert(paths, at: position)
+        }
+        router.on(Routes.clearQueue) { _ in
+            await player.clear()
+            return Empty()
+        }
+        router.on(Routes.shuffleQueue) { _ in await player.shuffle() }
+        router.on(Routes.moveItem) { request in try await player.move(id: request.id, to: request.body.position) }
+        router.on(Routes.removeItem) { request in
+            try await player.remove(id: request.id)
+            return Empty()
+        }
+    }
+
+    private func requireAudio() throws(WireError) {
+        try modes.require(.audio, attached: lifecycle.current.attached)
+    }
+
+    private static func absolute(_ paths: [String]) throws(WireError) -> [String] {
+        guard !paths.isEmpty else { throw WireError(.invalid, "items is empty", hint: "give at least one path") }
+        if let relative = paths.first(where: { !$0.hasPrefix("/") || $0.utf8.contains(0) }) {
+            throw WireError(.invalid, "\(relative.debugDescription) is no absolute path", hint: "paths begin with /")
+        }
+        return paths
+    }
+}
+
+extension PlayerError: WireErrorConvertible {
+    package var wireError: WireError {
+        switch self {
+        case .emptyQueue: WireError(.conflict, description, hint: "add something with `backgrounder queue add FILE`")
+        case .stopped: WireError(.conflict, description, hint: "play something first")
+        case .noSuchItem: WireError(.notFound, description, hint: "`backgrounder queue` lists the ids")
+        case .noSuchPath, .noMedia: WireError(.notFound, description, hint: "check the path")
+        case .notPlayableKind, .unreadable: WireError(.notFound, description, hint: "give a file or a folder that can be read")
+        case .invalidPosition, .invalidVolume, .invalidTime, .unknownDriver: WireError(.invalid, description)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import BackgrounderAPI
+import ControlServer
+import LocationUpdates
+import StateStore
+
+extension Daemon {
+    func addLocationRoutes(to router: inout ControlRouter, store: StateStore) {
+        router.on(Routes.location) { _ in await location.status() }
+        router.on(Routes.changeLocation) { request in
+            try await change(request.body)
+            return await location.status()
+        }
+        router.on(Routes.track) { request in
+            let text = request.query("last") ?? "100"
+            guard let last = Int(text), (1...100).contains(last) else {
+                throw WireError(.invalid, "last=\(text) is no count of points", hint: "from 1 to 100")
+            }
+            return await location.track(last: last)
+        }
+        router.serveHistory { since, until in store.history(since: since, until: until) }
+    }
+
+    /// All of `change`, or nothing of it.
+    private func change(_ change: LocationChange) async throws {
+        if let metres = change.distanceFilter, !(0...Metres.maximum).contains(metres) {
+            throw WireError(.invalid, "distanceFilter \(metres) is no length", hint: Keys.distanceFilter.allowed)
+        }
+        if case .some(.some(let metres)) = change.maximumAccuracy, !(metres > 0 && metres <= Metres.maximum) {
+            throw WireError(.invalid, "maximumAccuracy \(metres) is no length", hint: Keys.maximumAccuracy.allowed)
+        }
+        if change.updating == true { try modes.require(.location, attached: lifecycle.current.attached) }
+        try await preferences.save(change)
+        await location.apply(preferences.location)
+        switch change.updating {
+        case true: await location.startUpdatingLocation()
+        case false: await location.stopUpdatingLocation()
+        case nil: break
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import BackgrounderAPI
+import ControlServer
+import FoundationEssentials
+import LocationUpdates
+import Logging
+
+extension Daemon {
+    /// The service itself; `stop` begins its graceful end.
+    func addServiceRoutes(to router: inout ControlRouter, stop: @escaping @Sendable () async -> Void) {
+        router.on(Routes.status) { _ in await status() }
+        router.on(Routes.stop) { _ in
+            Task { await stop() }
+            return ProcessReply(pid: ProcessInfo.processInfo.processIdentifier)
+        }
+        router.on(Routes.reload) { _ in try await reload() }
+    }
+
+    /// Reads the configuration again and applies what can change in a running service; a faulty one changes nothing.
+    func reload() async throws -> ReloadReply {
+        let new: DaemonConfiguration
+        do {
+            new = try loadConfiguration()
+        } catch {
+            throw WireError(.invalid, "the configuration was not loaded: \(error)", hint: "the service goes on as it was")
+        }
+        let changed = new.changes(from: await preferences.configuration)
+        let live: Set<String> = [
+            Keys.desiredAccuracy.name, Keys.distanceFilter.name, Keys.maximumAccuracy.name, Keys.jitterGuard.name,
+            Keys.source.name, Keys.usageDescription.name, Keys.modes.name, Keys.observerInterval.name, Keys.logLevel.name,
+            Keys.queue.name, Keys.autoplay.name,
+        ]
+        try await preferences.replace(new)
+        log.level = new.value(Keys.logLevel)
+        modes.declared = new.value(Keys.modes)
+        await location.apply(preferences.location)
+        if changed.contains(Keys.source.name) { await location.setSource(new.value(Keys.source)) }
+        await modes.apply(isAnyoneAttached: lifecycle.current.attached > 0, location: location, player: player)
+        await lifecycle.update()
+        hub.stateChanged()
+        let reply = ReloadReply(applied: changed.filter(live.contains), needsRestart: changed.filter { !live.contains($0) })
+        logger.info("Configuration reloaded; applied: \(reply.applied), needs a restart: \(reply.needsRestart).")
+        return reply
+    }
+}

@@ -1,0 +1,21 @@
+#pragma once
+#include <mpg123.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+// These names are macros, for integer parameters since 1.31 or for the width of off_t, and Swift does not see macros.
+static inline int mpg123_set_number(mpg123_handle *handle, int parameter, long value) {
+    return mpg123_param(handle, parameter, value, 0);
+}
+static inline int mpg123_use_descriptor(mpg123_handle *handle, int descriptor) {
+    return mpg123_open_fd(handle, descriptor);
+}
+static inline int mpg123_next_frame(mpg123_handle *handle, unsigned char **audio, size_t *bytes) {
+    off_t number;
+    return mpg123_decode_frame(handle, &number, audio, bytes);
+}
+static inline long long mpg123_frame_offset(mpg123_handle *handle) { return mpg123_framepos(handle); }
+static inline long long mpg123_sample_length(mpg123_handle *handle) { return mpg123_length(handle); }
+static inline long long mpg123_seek_sample(mpg123_handle *handle, long long sample) {
+    return mpg123_seek(handle, (off_t)sample, SEEK_SET);
+}

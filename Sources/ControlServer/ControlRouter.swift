@@ -1,0 +1,126 @@
+package import BackgrounderAPI
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import NIOCore
+
+/// Binds routes to what answers them.
+package struct ControlRouter {
+    private let router = Router(context: ControlContext.self)
+    private var methods: [String: Set<HTTPRequest.Method>] = [:]
+
+    package init() {}
+
+    /// Answers `route` with what `handler` returns; it may throw a ``WireError`` or a ``WireErrorConvertible``.
+    package mutating func on<Body, Reply>(
+        _ route: Route<Body, Reply>,
+        _ handler: @escaping @Sendable (RouteRequest<Body>) async throws -> Reply
+    ) {
+        let status = HTTPResponse.Status(code: route.status)
+        on(route.method, route.path) { request, context in
+            let body = Body.keys.isEmpty && route.method != .post ? nil : try await RawBodyReader.read(request)
+            let reply = try await handler(RouteRequest(request: request, context: context, body: body))
+            return status == .noContent ? Response(status: status) : try Response(status: status, json: reply)
+        }
+    }
+
+    mutating func on(
+        _ method: RouteMethod,
+        _ path: String,
+        _ handler: @escaping @Sendable (Request, ControlContext) async throws -> Response
+    ) {
+        let method = HTTPRequest.Method(method)
+        methods[path, default: []].insert(method)
+        router.on(RouterPath(path), method: method) { request, context in
+            do {
+                return try await handler(request, context)
+            } catch {
+                return Response(refusing: error)
+            }
+        }
+    }
+
+    /// The routes, and for each path an answer to the methods that it does not have.
+    consuming func buildResponder() -> any HTTPResponder<ControlContext> {
+        let all: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
+        for (path, methods) in methods {
+            let allow = all.filter(methods.contains).map(\.rawValue).joined(separator: ", ")
+            for method in all where !methods.contains(method) {
+                router.on(RouterPath(path), method: method) { _, _ in
+                    var response = Response(
+                        refusing: WireError(.methodNotAllowed, "\(path) does not take \(method.rawValue)", hint: "it takes \(allow)")
+                    )
+                    response.headers[.allow] = allow
+                    return response
+                }
+            }
+        }
+        return router.buildResponder()
+    }
+}
+
+/// A request to a route: its body, checked, and what its path and query say.
+package struct RouteRequest<Body: RouteBody>: Sendable {
+    package let body: Body
+    private let parameters: Parameters
+    private let query: Parameters
+
+    init(request: Request, context: ControlContext, body: RawBody?) throws {
+        self.body = try (body ?? RawBody()).decode(Body.self)
+        parameters = context.parameters
+        query = request.uri.queryParameters
+    }
+
+    /// The `{id}` of the path.
+    package var id: Int {
+        get throws(WireError) {
+            guard let text = parameters.get("id"), let id = Int(text) else {
+                throw WireError(.notFound, "there is no item \(parameters.get("id") ?? "")", hint: "ids are whole numbers")
+            }
+            return id
+        }
+    }
+
+    package func query(_ name: String) -> String? {
+        query[Substring(name)].map(String.init)
+    }
+}
+
+/// An error of a mode that crosses the socket.
+package protocol WireErrorConvertible: Error {
+    var wireError: WireError { get }
+}
+
+extension HTTPRequest.Method {
+    fileprivate init(_ method: RouteMethod) {
+        switch method {
+        case .get: self = .get
+        case .post: self = .post
+        case .patch: self = .patch
+        case .delete: self = .delete
+        }
+    }
+}
+
+extension Response {
+    init(status: HTTPResponse.Status, json value: some Encodable) throws {
+        self.init(
+            status: status,
+            headers: [.contentType: "application/json"],
+            body: .init(byteBuffer: ByteBuffer(bytes: try JSON.encode(value)))
+        )
+    }
+
+    /// The wire error for anything that was thrown.
+    init(refusing error: any Error) {
+        let wireError =
+            switch error {
+            case let error as WireError: error
+            case let error as any WireErrorConvertible: error.wireError
+            case let error as HTTPError where error.status == .notFound:
+                WireError(.notFound, "there is no such path", hint: "the paths are in openapi.yaml")
+            default: WireError(.unavailable, "the service could not do that: \(error)", hint: "see the log")
+            }
+        self = (try? Response(status: .init(code: wireError.code.httpStatus), json: wireError)) ?? Response(status: .internalServerError)
+    }
+}

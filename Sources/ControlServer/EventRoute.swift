@@ -1,0 +1,77 @@
+package import BackgrounderAPI
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import NIOCore
+import ServiceLifecycle
+
+/// What keeps count of the readers that are attached.
+package protocol Attachments: Sendable {
+    /// A client attached; the result names it from now on.
+    func attached() async -> Int
+    /// A client stopped reading, or began again.
+    func stalled(_ id: Int, _ isStalled: Bool) async
+    func detached(_ id: Int) async
+}
+
+extension ControlRouter {
+    /// Serves `/v1/events` from `hub`.
+    ///
+    /// - Parameters:
+    ///   - defaultInterval: of the `time` events of a reader that does not say `observe`.
+    ///   - times: what is heard of the current item, at this interval.
+    package mutating func serveEvents(
+        from hub: EventHub,
+        attachments: any Attachments,
+        defaultInterval: Duration,
+        times: @escaping @Sendable (Duration) async -> AsyncStream<PlayerTime>
+    ) {
+        on(.get, Routes.eventsPath) { request, context in
+            let query = request.uri.queryParameters
+            let attach = query["attach"].map(String.init) ?? "0"
+            guard attach == "0" || attach == "1" else {
+                throw WireError(.invalid, "attach=\(attach) is neither 0 nor 1")
+            }
+            var interval = defaultInterval
+            if let text = query["observe"] {
+                guard let given = Durations.duration(text), (.milliseconds(10)...(.seconds(60))).contains(given) else {
+                    throw WireError(.invalid, "observe=\(text) is no interval", hint: "from 10ms to 60s")
+                }
+                interval = given
+            }
+            let channel = context.channel
+            let body = ResponseBody { [interval] writer in
+                let reader = EventReader { channel.close(promise: nil) }
+                channel.closeFuture.whenComplete { _ in reader.finish() }
+                let id = attach == "1" ? await attachments.attached() : nil
+                hub.add(reader)
+                do {
+                    reader.begin(with: await hub.snapshot(), encoded: EventHub.encode)
+                    let observer = Task {
+                        for await time in await times(interval) { reader.append(EventHub.encode(.time(time))) }
+                    }
+                    defer { observer.cancel() }
+                    let watch = id.map { id in
+                        StallWatch(channel: channel, reader: reader) { await attachments.stalled(id, $0) }
+                    }
+                    defer { watch?.stop() }
+                    for await _ in reader.signals.cancelOnGracefulShutdown() {
+                        try await writer.write(reader.take())
+                        reader.sent()
+                        watch?.wrote()
+                    }
+                } catch {
+                    // The client left; what remains is to forget it.
+                }
+                hub.remove(reader)
+                if let id { await attachments.detached(id) }
+                try await writer.finish(nil)
+            }
+            return Response(
+                status: .ok,
+                headers: [.contentType: "text/event-stream", .cacheControl: "no-cache"],
+                body: body
+            )
+        }
+    }
+}

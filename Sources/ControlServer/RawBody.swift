@@ -1,0 +1,114 @@
+import BackgrounderAPI
+import FoundationEssentials
+import Hummingbird
+import HummingbirdCore
+import NIOCore
+
+/// Reads what a request brings, at most 1 MiB of it.
+enum RawBodyReader {
+    static let limit = 1 << 20
+
+    static func read(_ request: Request) async throws -> RawBody {
+        let tooLarge = WireError(.tooLarge, "the body is over 1 MiB", hint: "send less")
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge }
+        do {
+            var buffer = try await request.body.collect(upTo: limit)
+            return RawBody(bytes: Data(buffer.readBytes(length: buffer.readableBytes) ?? []))
+        } catch is NIOTooManyBytesError {
+            throw tooLarge
+        }
+    }
+}
+
+/// A body before it is known to be what the route takes; nothing at all stands for `{}`.
+struct RawBody {
+    var bytes = Data()
+
+    /// - Throws: `badRequest` where it is no JSON, `invalid` where it is no object with the fields of `type`.
+    func decode<Body: RouteBody>(_ type: Body.Type) throws(WireError) -> Body {
+        let bytes = bytes.isEmpty ? Data("{}".utf8) : bytes
+        guard (try? JSON.decode(AnyValue.self, from: bytes)) != nil, !bytes.hasTrailingComma else {
+            throw WireError(.badRequest, "the body is no JSON", hint: "send a JSON object")
+        }
+        let takes = Body.keys.isEmpty ? "this route takes {}" : "this route takes \(Body.keys.joined(separator: ", "))"
+        guard let keys = try? JSON.decode(Keys.self, from: bytes).names else {
+            throw WireError(.invalid, "the body is no JSON object", hint: takes)
+        }
+        if let unknown = keys.first(where: { !Body.keys.contains($0) }) {
+            throw WireError(.invalid, "unknown key \(unknown.debugDescription)", hint: takes)
+        }
+        do {
+            return try JSON.decode(type, from: bytes)
+        } catch let error as DecodingError {
+            throw WireError(.invalid, error.summary, hint: takes)
+        } catch {
+            throw WireError(.invalid, "\(error)", hint: takes)
+        }
+    }
+}
+
+/// Decodes from any JSON, and so tells whether something is JSON.
+private struct AnyValue: Decodable {
+    init(from decoder: any Decoder) {}
+}
+
+/// The keys of an object.
+private struct Keys: Decodable {
+    struct Key: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) {
+            self.stringValue = stringValue
+        }
+
+        init?(intValue: Int) {
+            nil
+        }
+    }
+
+    var names: [String]
+
+    init(from decoder: any Decoder) throws {
+        names = try decoder.container(keyedBy: Key.self).allKeys.map(\.stringValue)
+    }
+}
+
+extension Data {
+    /// Foundation's decoder takes `[1,]`, which RFC 8259 does not know. Only asked of what it took otherwise.
+    fileprivate var hasTrailingComma: Bool {
+        var isInString = false
+        var isEscaped = false
+        var last: UInt8 = 0
+        for byte in self where isInString || byte > 0x20 {
+            if isInString {
+                if isEscaped { isEscaped = false } else if byte == UInt8(ascii: "\\") { isEscaped = true } else if byte == UInt8(ascii: "\"") { isInString = false }
+            } else {
+                let closes = byte == UInt8(ascii: "]") || byte == UInt8(ascii: "}")
+                if closes, last == UInt8(ascii: ",") { return true }
+                isInString = byte == UInt8(ascii: "\"")
+            }
+            last = byte
+        }
+        return false
+    }
+}
+
+extension DecodingError {
+    /// One line: which key, and what is wrong with it.
+    fileprivate var summary: String {
+        switch self {
+        case .keyNotFound(let key, _): "\(key.stringValue) is missing"
+        case .typeMismatch(let type, let context): "\(context.path) must be of type \(type)"
+        case .valueNotFound(let type, let context): "\(context.path) must be of type \(type), not null"
+        case .dataCorrupted(let context): "\(context.path): \(context.debugDescription)"
+        @unknown default: "the body does not fit"
+        }
+    }
+}
+
+extension DecodingError.Context {
+    fileprivate var path: String {
+        codingPath.isEmpty ? "the body" : codingPath.map(\.stringValue).joined(separator: ".")
+    }
+}

@@ -1,0 +1,90 @@
+import BackgrounderAPI
+import FoundationEssentials
+
+/// A horizontal accuracy on Core Location's scale, metres, and where it comes from.
+struct AccuracyEstimate: Hashable {
+    var value: Double
+    var source: AccuracySource
+}
+
+/// What was heard about the errors of each device beside its fixes.
+struct AccuracyEvidence: Codable, Hashable, Sendable {
+    private struct Device: Codable, Hashable, Sendable {
+        var name: String?
+        /// Of the last two SKY, newest last: gpsd reports a position one epoch after the HDOP it used, or with it.
+        var hdops: [Double] = []
+        var gst: StandardErrors?
+    }
+
+    private struct StandardErrors: Codable, Hashable, Sendable {
+        var time: Date
+        var value: Double
+    }
+
+    /// The device that spoke last comes last; the oldest falls out, so that a multiplexer cannot fill the memory.
+    private var devices: [Device] = []
+    private static let limit = 8
+
+    mutating func receiveSky(hdop: Double, device: String?) {
+        guard let hdop = hdop.positive else { return }
+        update(device) { $0.hdops = $0.hdops.suffix(1) + [hdop] }
+    }
+
+    mutating func receiveGST(time: Date, latitudeError: Double, longitudeError: Double, device: String?) {
+        guard let latitudeError = latitudeError.positive, let longitudeError = longitudeError.positive else { return }
+        let value = (latitudeError * latitudeError + longitudeError * longitudeError).squareRoot()
+        guard value.isFinite else { return }
+        update(device) { $0.gst = StandardErrors(time: time, value: value) }
+    }
+
+    /// The best estimate for `fix`; `nil` where nothing is known (BEHAVIOUR.md, Accuracy estimate).
+    func estimate(_ fix: Fix) -> AccuracyEstimate? {
+        guard fix.isLive else { return Self.estimateOfFile(fix) }
+        let device = devices.last { $0.name == fix.device }
+        if let gst = device?.gst, let time = fix.time, abs(time.timeIntervalSince(gst.time)) <= Judgement.gstAge + 1e-6 {
+            return AccuracyEstimate(value: gst.value, source: .gst)
+        }
+        if let eph = fix.eph?.positive {
+            guard Self.isModel(eph, status: fix.status, hdops: device?.hdops ?? []) else {
+                return AccuracyEstimate(value: eph, source: .receiver)
+            }
+            let value = eph / Judgement.modelConfidence
+            return switch fix.status {
+            case 3: AccuracyEstimate(value: min(value, Judgement.rtkFixedAccuracy), source: .model)
+            case 4: AccuracyEstimate(value: min(value, Judgement.rtkFloatAccuracy), source: .model)
+            default: AccuracyEstimate(value: value, source: .model)
+            }
+        }
+        if let epx = fix.epx?.positive, let epy = fix.epy?.positive,
+            let value = ((epx * epx + epy * epy).squareRoot() / Judgement.modelConfidence).finite
+        {
+            return AccuracyEstimate(value: value, source: .model)
+        }
+        return nil
+    }
+
+    private static func estimateOfFile(_ fix: Fix) -> AccuracyEstimate? {
+        if let stated = fix.statedAccuracy?.positive { return AccuracyEstimate(value: stated, source: .file) }
+        guard let hdop = fix.hdop?.positive,
+            let value = (hdop * Judgement.rangeError / Judgement.modelConfidence).finite
+        else { return nil }
+        return AccuracyEstimate(value: value, source: .model)
+    }
+
+    /// Whether `eph` is gpsd's own model and not an error that the receiver stated.
+    private static func isModel(_ eph: Double, status: Int, hdops: [Double]) -> Bool {
+        let factor = status == 2 ? Judgement.rangeErrorDGPS : Judgement.rangeError
+        if hdops.contains(where: { abs(eph - factor * $0) <= Judgement.modelTolerance * factor * $0 }) { return true }
+        let step = factor / 100
+        let multiple = (eph / step).rounded()
+        return multiple >= 1 && abs(eph - multiple * step) <= Judgement.modelGridTolerance
+    }
+
+    private mutating func update(_ name: String?, _ change: (inout Device) -> Void) {
+        var device = Device(name: name)
+        if let index = devices.firstIndex(where: { $0.name == name }) { device = devices.remove(at: index) }
+        change(&device)
+        devices.append(device)
+        if devices.count > Self.limit { devices.removeFirst() }
+    }
+}

@@ -1,0 +1,175 @@
+import CGPS
+import FoundationEssentials
+import Glibc
+
+/// What a line of gpsd's JSON protocol says to us.
+enum GPSDMessage {
+    case report(Report)
+    /// Something that a receiver caused and that is not read.
+    case data
+    /// The list of the receivers, or news of one.
+    case devices(isEmpty: Bool)
+    /// An answer of gpsd itself.
+    case other
+    case garbage
+}
+
+/// Reads gpsd's lines. The class that a line begins with decides what it is: libgps keeps the flags of the fix before, and
+/// reports a damaged line as success.
+///
+/// To be used by one thread at a time.
+final class GPSDDecoder {
+    private let data: UnsafeMutablePointer<gps_data_t>
+    /// The device of the report before, so that a string is made only when it changes.
+    private var device: String?
+    private var deviceBytes: [CChar] = [0]
+
+    init() {
+        data = .allocate(capacity: 1)
+        memset(data, 0, MemoryLayout<gps_data_t>.size)
+    }
+
+    deinit { data.deallocate() }
+
+    /// The meaning of `line`, which has a NUL behind it and arrived at `arrival` (seconds of the monotonic clock).
+    func decode(_ line: UnsafeMutableBufferPointer<CChar>, arrival: Double) -> GPSDMessage {
+        guard line.hasPrefix("{\"class\":\"") else { return .garbage }
+        if line.hasPrefix("{\"class\":\"TPV\"") { return .report(.fix(fix(line, arrival: arrival))) }
+        if line.hasPrefix("{\"class\":\"SKY\"") { return sky(line) }
+        if line.hasPrefix("{\"class\":\"GST\"") { return errors(line) }
+        if line.hasPrefix("{\"class\":\"DEVICES\"") {
+            return .devices(isEmpty: line.find("\"devices\":[]") != nil)
+        }
+        if line.hasPrefix("{\"class\":\"DEVICE\"") {
+            return line.find("\"activated\":0") == nil ? .devices(isEmpty: false) : .other
+        }
+        for answer in Self.answers where line.hasPrefix(answer) { return .other }
+        return .data
+    }
+
+    private static let answers: [StaticString] = [
+        "{\"class\":\"VERSION\"", "{\"class\":\"WATCH\"", "{\"class\":\"ERROR\"", "{\"class\":\"POLL\"",
+    ]
+
+    private func fix(_ line: UnsafeMutableBufferPointer<CChar>, arrival: Double) -> Fix {
+        // libgps takes the half of a line for the whole and a number for what is left of it.
+        guard line.isOneObject, let start = line.baseAddress else { return Fix(mode: 3, arrival: arrival) }
+        cgps_unpack(start, data)
+        let fix = data.pointee.fix
+        return Fix(
+            mode: Int(fix.mode),
+            time: Self.date(fix.time),
+            latitude: fix.latitude.finite,
+            longitude: fix.longitude.finite,
+            altitude: fix.altMSL.finite ?? fix.altHAE.finite,
+            speed: fix.speed.finite,
+            course: fix.track.finite,
+            eph: fix.eph.finite,
+            epx: fix.epx.finite,
+            epy: fix.epy.finite,
+            epv: fix.epv.finite,
+            status: Int(cgps_fix_status(data)),
+            device: name(cgps_device(data)),
+            arrival: arrival
+        )
+    }
+
+    /// Only the HDOP is looked for: unpacking a SKY costs twice a TPV.
+    private func sky(_ line: UnsafeMutableBufferPointer<CChar>) -> GPSDMessage {
+        guard let value = line.find("\"hdop\":") else { return .data }
+        let hdop = strtod(value, nil)
+        guard hdop.isFinite, hdop > 0 else { return .data }
+        return .report(.sky(hdop: hdop, device: deviceName(line)))
+    }
+
+    private func errors(_ line: UnsafeMutableBufferPointer<CChar>) -> GPSDMessage {
+        guard line.isOneObject, let start = line.baseAddress else { return .garbage }
+        let device = deviceName(line)
+        cgps_unpack(start, data)
+        guard let errors = cgps_gst(data), let time = Self.date(errors.pointee.utctime) else { return .data }
+        return .report(
+            .gst(
+                time: time, latitudeError: errors.pointee.lat_err_deviation,
+                longitudeError: errors.pointee.lon_err_deviation, device: device))
+    }
+
+    /// Whole milliseconds; `nil` where gpsd has no time, or took what it could not read for one before 1970.
+    private static func date(_ time: timespec) -> Date? {
+        guard time.tv_sec > 0 else { return nil }
+        let milliseconds = Double(time.tv_sec) * 1000 + (Double(time.tv_nsec) / 1e6).rounded()
+        return Date(timeIntervalSince1970: milliseconds / 1000)
+    }
+
+    private func deviceName(_ line: UnsafeMutableBufferPointer<CChar>) -> String? {
+        guard let value = line.find("\"device\":\""), let end = strchr(value, Int32(UInt8(ascii: "\""))) else { return nil }
+        let saved = end.pointee
+        end.pointee = 0
+        defer { end.pointee = saved }
+        return name(value)
+    }
+
+    private func name(_ bytes: UnsafePointer<CChar>?) -> String? {
+        guard let bytes, bytes[0] != 0 else { return nil }
+        if device != nil, strcmp(bytes, deviceBytes) == 0 { return device }
+        device = String(cString: bytes)
+        deviceBytes = Array(UnsafeBufferPointer(start: bytes, count: strlen(bytes) + 1))
+        return device
+    }
+}
+
+extension UnsafeMutableBufferPointer<CChar> {
+    fileprivate func hasPrefix(_ prefix: StaticString) -> Bool {
+        guard count >= prefix.utf8CodeUnitCount, let baseAddress else { return false }
+        return memcmp(baseAddress, prefix.utf8Start, prefix.utf8CodeUnitCount) == 0
+    }
+
+    /// Behind the first `text` in here.
+    fileprivate func find(_ text: StaticString) -> UnsafeMutablePointer<CChar>? {
+        guard let baseAddress else { return nil }
+        let length = text.utf8CodeUnitCount
+        var position = 0
+        while count - position >= length,
+            let found = memchr(baseAddress + position, Int32(text.utf8Start[0]), count - position - length + 1)
+        {
+            let start = found.assumingMemoryBound(to: CChar.self)
+            if memcmp(start, text.utf8Start, length) == 0 { return start + length }
+            position = start - baseAddress + 1
+        }
+        return nil
+    }
+
+    /// Whether this is one JSON object from the first byte to the last, as far as braces, brackets and strings tell.
+    fileprivate var isOneObject: Bool {
+        var depth = 0
+        var isString = false
+        var isEscaped = false
+        var isOver = false
+        for character in self {
+            let byte = UInt8(bitPattern: character)
+            if byte == 0 { return false }
+            if isString {
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    isString = false
+                }
+                continue
+            }
+            if isOver {
+                if byte > 0x20 { return false }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""): isString = true
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                depth -= 1
+                isOver = depth == 0
+            default: break
+            }
+        }
+        return isOver
+    }
+}

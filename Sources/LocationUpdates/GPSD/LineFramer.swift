@@ -1,0 +1,59 @@
+import Glibc
+
+/// Cuts a stream of bytes into lines within a bounded memory: an over-long line is skipped to its end and counted, and the next
+/// one is read as if nothing had been.
+struct LineFramer: ~Copyable {
+    private let buffer: UnsafeMutableBufferPointer<CChar>
+    private var count = 0
+    private var isSkipping = false
+    /// Lines that were longer than the limit.
+    private(set) var skipped = 0
+    private let limit: Int
+    private static let block = 16_384
+
+    init(limit: Int = Judgement.lineLimit) {
+        self.limit = limit
+        buffer = .allocate(capacity: limit + Self.block + 1)
+    }
+
+    deinit { buffer.deallocate() }
+
+    /// Reads once, with `read`, and calls `body` with each line that this completes.
+    ///
+    /// The line is without its end, stands in memory that `body` may change, and has a NUL behind it. Returns what `read` returned.
+    mutating func fill(
+        _ read: (UnsafeMutableRawBufferPointer) -> Int, _ body: (UnsafeMutableBufferPointer<CChar>) -> Void
+    ) -> Int {
+        let end = count
+        let result = read(UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[end..<end + Self.block])))
+        guard result > 0, let base = buffer.baseAddress else { return result }
+        count += result
+        var lineStart = 0
+        var searchStart = end
+        while let found = memchr(base + searchStart, Int32(UInt8(ascii: "\n")), count - searchStart) {
+            let newline = found.assumingMemoryBound(to: CChar.self) - base
+            searchStart = newline + 1
+            if isSkipping {
+                isSkipping = false
+            } else if newline - lineStart > limit {
+                skipped += 1
+            } else {
+                var lineEnd = newline
+                if lineEnd > lineStart, buffer[lineEnd - 1] == CChar(bitPattern: UInt8(ascii: "\r")) { lineEnd -= 1 }
+                buffer[lineEnd] = 0
+                body(UnsafeMutableBufferPointer(rebasing: buffer[lineStart..<lineEnd]))
+            }
+            lineStart = newline + 1
+        }
+        count -= lineStart
+        if lineStart > 0 { memmove(base, base + lineStart, count) }
+        if isSkipping {
+            count = 0
+        } else if count > limit {
+            skipped += 1
+            isSkipping = true
+            count = 0
+        }
+        return result
+    }
+}

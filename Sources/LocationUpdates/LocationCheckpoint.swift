@@ -1,0 +1,80 @@
+package import BackgrounderAPI
+package import FoundationEssentials
+
+/// Everything that a restart must give back besides the points themselves.
+package struct LocationCheckpoint: Codable, Hashable, Sendable {
+    package var filter: LocationFilter
+    package var counts: LocationCounts
+    package var lastRejection: Rejection?
+    /// Where the replay of a file stands; `nil` for a live source.
+    package var replay: ReplayProgress?
+    /// Which source the filter was fed from, without the rate.
+    package var source: String
+    /// Whether updates are wanted.
+    package var updating: Bool
+
+    package init(
+        filter: LocationFilter = LocationFilter(),
+        counts: LocationCounts = LocationCounts(),
+        lastRejection: Rejection? = nil,
+        replay: ReplayProgress? = nil,
+        source: String = "",
+        updating: Bool = true
+    ) {
+        self.filter = filter
+        self.counts = counts
+        self.lastRejection = lastRejection
+        self.replay = replay
+        self.source = source
+        self.updating = updating
+    }
+}
+
+/// What became of every fix since the state began.
+package struct LocationCounts: Codable, Hashable, Sendable {
+    package var accepted = 0
+    package var rejected = RejectionCounts()
+
+    package init() {}
+
+    package var received: Int { accepted + rejected.total }
+}
+
+/// Where the replay of a file stands.
+package struct ReplayProgress: Codable, Hashable, Sendable {
+    /// What the run ended with; none while it goes on, and after a crash.
+    package enum Ending: String, Codable, Sendable {
+        case finished, stopped
+    }
+
+    package var path: String
+    package var rate: ReplayRate
+    /// Points of the file that were received in this run.
+    package var received: Int
+    /// When the run began, wall clock: points before the file's first time count from it.
+    package var start: Date
+    package var ending: Ending?
+
+    package init(path: String, rate: ReplayRate, received: Int = 0, start: Date, ending: Ending? = nil) {
+        self.path = path
+        self.rate = rate
+        self.received = received
+        self.start = start
+        self.ending = ending
+    }
+}
+
+/// Keeps accepted points and the checkpoint that belongs to them.
+package protocol LocationJournal: Sendable {
+    /// Stores both in one transaction; after a crash either both are there or neither.
+    ///
+    /// `durable` says that a power cut must not take them for longer than the configured interval. Throws when nothing was stored.
+    func commit(_ accepted: [Location], checkpoint: LocationCheckpoint, durable: Bool) async throws
+}
+
+/// What happened to the location mode; posted once it is stored.
+package enum LocationEvent: Hashable, Sendable {
+    case location(Location)
+    /// Something of the status that no location carries.
+    case changed
+}

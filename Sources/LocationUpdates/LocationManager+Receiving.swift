@@ -1,0 +1,147 @@
+import BackgrounderAPI
+import FoundationEssentials
+import Logging
+
+extension LocationManager {
+    /// Waits until nobody else changes the state. Every caller passes the turn on.
+    func takeTurn() async {
+        if turn.take() { return }
+        await withCheckedContinuation { turn.enqueue($0) }
+    }
+
+    /// Begins to read where updates are wanted and possible. For holders of the turn.
+    func openSource() {
+        guard lifecycle == .running, state.updating, !isSuspended, run == nil else { return }
+        if isFinished {
+            connection = .finished
+            return
+        }
+        runCount += 1
+        let control = SourceControl(run: runCount) { [mailbox] in mailbox.yield($0) }
+        run = Run(id: runCount, control: control)
+        monitor = QualityMonitor()
+        switch source {
+        case .gpsd(let address):
+            connection = .waiting
+            detachThread { GPSDSource(address: address, control: control).run() }
+        case .gpx(let path, let rate):
+            connection = .replaying
+            let progress = state.replay?.continued(rate: rate) ?? ReplayProgress(path: path, rate: rate, start: Date())
+            state.replay = progress
+            detachThread {
+                TrackReplay(path: path, rate: rate, skip: progress.received, start: progress.start, control: control)
+                    .run()
+            }
+        }
+    }
+
+    /// Ends the reading; nothing waits for the thread, and what it still sends is not taken. For holders of the turn.
+    func closeSource() {
+        run?.control.stop()
+        run = nil
+    }
+
+    /// Judges all of `batch`, stores what came of it at once, and then tells.
+    func receive(_ batch: SourceBatch) async {
+        await takeTurn()
+        defer { turn.pass() }
+        guard let run, run.id == batch.run else { return }
+        let before = (monitor.quality, monitor.detail, connection)
+        var next = state
+        var accepted: [Location] = []
+        var received = 0
+        for item in batch.items {
+            guard case .report(let report) = item else {
+                note(item, &next)
+                continue
+            }
+            let decision = next.filter.receive(report)
+            guard case .fix(let fix) = report, let decision else { continue }
+            received += 1
+            if !fix.isLive { next.replay?.received += 1 }
+            monitor.receive(decision, of: fix, elapsed: elapsed())
+            switch decision {
+            case .accepted(let location):
+                next.counts.accepted += 1
+                accepted.append(location)
+            case .rejected(let rejection):
+                next.counts.rejected[rejection.reason] += 1
+                next.lastRejection = rejection
+            }
+        }
+        if received > 0 || next.replay?.ending != state.replay?.ending {
+            await commit(accepted, next, durable: !accepted.isEmpty)
+        } else {
+            // Evidence alone is worth no transaction; it goes with the next fix.
+            state = next
+        }
+        run.control.acknowledge()
+        for location in accepted { onEvent(.location(location)) }
+        let after = (monitor.quality, monitor.detail, connection)
+        if before.0 != after.0 { logQuality() }
+        if received > accepted.count || before != after { onEvent(.changed) }
+    }
+
+    /// Stores `accepted` with what waited before, and takes `next` as the state. For holders of the turn.
+    func commit(_ accepted: [Location], _ next: LocationCheckpoint, durable: Bool) async {
+        let points = unsaved + accepted
+        do {
+            try await journal.commit(points, checkpoint: next, durable: durable || !points.isEmpty)
+            if isFailing { logger.notice("The location history is written again; \(points.count) points were waiting.") }
+            isFailing = false
+            unsaved = []
+        } catch {
+            if !isFailing {
+                logger.error("The location history cannot be written; points wait in memory: \(error)")
+            }
+            isFailing = true
+            unsaved = points.suffix(Judgement.unsavedPoints)
+        }
+        state = next
+        for location in accepted { track.append(location) }
+    }
+
+    private func note(_ item: SourceItem, _ next: inout LocationCheckpoint) {
+        switch item {
+        case .report: break
+        case .connected:
+            connection = .connected
+            monitor.connected()
+        case .disconnected(let reason):
+            connection = .waiting
+            monitor.disconnected(reason: reason)
+        case .silent: monitor.silent()
+        case .noDevice: monitor.noDevice()
+        case .devicePresent: monitor.devicePresent()
+        case .skippedLines(let count):
+            if skippedLines == 0 {
+                logger.warning("gpsd sent a line of more than \(Judgement.lineLimit) bytes; such lines are skipped.")
+            }
+            skippedLines = count
+        case .finished(let fault):
+            connection = .finished
+            isFinished = true
+            next.replay?.end(.finished)
+            if let fault {
+                monitor.damaged(fault)
+                logger.error("\(fault)")
+            }
+        }
+    }
+
+    private func logQuality() {
+        let detail = monitor.detail.map { " (\($0))" } ?? ""
+        let isBad = monitor.quality != .ok && monitor.quality != .searching
+        logger.log(level: isBad ? .warning : .info, "Location of \(source) is \(monitor.quality.rawValue)\(detail).")
+    }
+}
+
+extension ReplayProgress {
+    /// This run where it was cut off, at `rate`; `nil` where it had ended.
+    fileprivate func continued(rate: ReplayRate) -> ReplayProgress? {
+        guard ending == nil else { return nil }
+        var next = self
+        next.rate = rate
+        return next
+    }
+}

@@ -1,0 +1,146 @@
+package import BackgrounderAPI
+import FoundationEssentials
+package import Logging
+import ServiceLifecycle
+
+/// The location mode: takes fixes from its source, filters, stores and then publishes them.
+///
+/// What is stored comes first: status, track and events show only what the journal has. A journal that fails does not stop the
+/// tracking; the points wait in memory and go with the next commit.
+package actor LocationManager: Service {
+    enum Lifecycle {
+        case created, running, ended
+    }
+
+    /// The source that is open.
+    struct Run {
+        var id: Int
+        var control: SourceControl
+    }
+
+    var source: LocationSource
+    /// What the journal has.
+    var state: LocationCheckpoint
+    var track: Track
+    var monitor = QualityMonitor()
+    var connection = SourceConnection.off
+    var lifecycle = Lifecycle.created
+    var isSuspended = false
+    /// A finished replay stays finished through a suspension.
+    var isFinished = false
+    var run: Run?
+    var runCount = 0
+    var turn = Turn()
+    /// Accepted points that could not be stored yet.
+    var unsaved: [Location] = []
+    var isFailing = false
+    var skippedLines = 0
+
+    let journal: any LocationJournal
+    let elapsed: @Sendable () -> Double
+    let logger: Logger
+    let onEvent: @Sendable (LocationEvent) -> Void
+    let batches: AsyncStream<SourceBatch>
+    let mailbox: AsyncStream<SourceBatch>.Continuation
+
+    /// A mode that goes on where `checkpoint` ended, or begins and tracks at once where there is none.
+    ///
+    /// `settings` win over those of the checkpoint; `track` is the newest accepted points, oldest first. `onEvent` is called in
+    /// the order of events and must return at once.
+    package init(
+        settings: LocationSettings,
+        source: LocationSource,
+        checkpoint: LocationCheckpoint?,
+        track: [Location],
+        journal: any LocationJournal,
+        clock: any Clock<Duration>,
+        logger: Logger,
+        onEvent: @escaping @Sendable (LocationEvent) -> Void
+    ) {
+        var state = checkpoint ?? LocationCheckpoint(source: source.identity)
+        state.filter.settings = settings
+        state.filter.restart()
+        if state.source != source.identity {
+            state.source = source.identity
+            state.replay = nil
+            _ = state.filter.receive(.sourceChanged)
+        }
+        self.state = state
+        self.source = source
+        self.track = Track(track)
+        self.journal = journal
+        self.logger = logger
+        self.onEvent = onEvent
+        elapsed = stopwatch(clock)
+        (batches, mailbox) = AsyncStream.makeStream()
+    }
+
+    /// Tracks until the graceful shutdown.
+    package func run() async throws {
+        guard lifecycle == .created else { return }
+        lifecycle = .running
+        openSource()
+        await withTaskCancellationOrGracefulShutdownHandler {
+            for await batch in batches { await receive(batch) }
+        } onCancelOrGracefulShutdown: { [mailbox] in
+            mailbox.finish()
+        }
+        await takeTurn()
+        defer { turn.pass() }
+        closeSource()
+        lifecycle = .ended
+        connection = .off
+        var next = state
+        next.replay?.end(.stopped)
+        await commit([], next, durable: true)
+    }
+
+    package func status() -> LocationStatus {
+        let settings = state.filter.settings
+        return LocationStatus(
+            updating: state.updating,
+            source: source.description,
+            connection: connection,
+            quality: connection == .off ? nil : monitor.quality,
+            qualityDetail: connection == .off ? nil : monitor.detail,
+            desiredAccuracy: settings.desiredAccuracy,
+            target: settings.desiredAccuracy.target,
+            acceptLimit: settings.desiredAccuracy.acceptLimit,
+            maximumAccuracy: settings.maximumAccuracy,
+            distanceFilter: settings.distanceFilter,
+            jitterGuard: settings.jitterGuard,
+            received: state.counts.received,
+            accepted: state.counts.accepted,
+            rejected: state.counts.rejected,
+            lastFix: track.newest,
+            lastRejection: state.lastRejection,
+            trackCount: track.count
+        )
+    }
+
+    /// The newest `count` points, oldest first.
+    package func track(last count: Int) -> [Location] {
+        track.last(count)
+    }
+
+    /// What is in force now.
+    package func settings() -> LocationSettings {
+        state.filter.settings
+    }
+}
+
+extension LocationSource {
+    /// What makes a source another one: not the rate of a replay.
+    var identity: String {
+        switch self {
+        case .gpsd(let address): address.description
+        case .gpx(let path, _): "gpx:\(path)"
+        }
+    }
+}
+
+/// Seconds of `clock` since now.
+private func stopwatch<C: Clock>(_ clock: C) -> @Sendable () -> Double where C.Duration == Duration {
+    let start = clock.now
+    return { start.duration(to: clock.now) / .seconds(1) }
+}

@@ -1,0 +1,167 @@
+/// Where the fixes come from.
+///
+///     let source = try LocationSource("gpx:tracks/walk.gpx?rate=10", relativeTo: "/srv/bus")
+package enum LocationSource: Hashable, Sendable, CustomStringConvertible {
+    case gpsd(GPSDAddress)
+    /// A GPX file by its absolute path.
+    case gpx(path: String, rate: ReplayRate)
+
+    /// Reads `gpsd://host[:port][/dev/...]` or `gpx:PATH[?rate=N|max]`.
+    ///
+    /// A relative path counts from `directory`. Whether the file exists is not looked at.
+    package init(_ text: String, relativeTo directory: String) throws(LocationSourceError) {
+        guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw LocationSourceError(text: text, reason: .controlCharacter)
+        }
+        if text.hasPrefix("gpsd://") {
+            self = .gpsd(try GPSDAddress(text))
+        } else if text.hasPrefix("gpx:") {
+            self = try Self.file(text, relativeTo: directory)
+        } else {
+            throw LocationSourceError(text: text, reason: .unknownKind)
+        }
+    }
+
+    /// The text that gives this source back.
+    package var description: String {
+        switch self {
+        case .gpsd(let address): address.description
+        case .gpx(let path, .times(1)): path.contains("?") ? "gpx:\(path)?rate=1" : "gpx:\(path)"
+        case .gpx(let path, let rate): "gpx:\(path)?rate=\(rate)"
+        }
+    }
+
+    private static func file(_ text: String, relativeTo directory: String) throws(LocationSourceError) -> Self {
+        var path = text.dropFirst("gpx:".count)
+        var rate = ReplayRate.times(1)
+        if let mark = path.lastIndex(of: "?") {
+            let query = path[path.index(after: mark)...]
+            guard query.hasPrefix("rate="), let value = ReplayRate(String(query.dropFirst("rate=".count))) else {
+                throw LocationSourceError(text: text, reason: .badRate)
+            }
+            rate = value
+            path = path[..<mark]
+        }
+        guard !path.isEmpty else { throw LocationSourceError(text: text, reason: .noPath) }
+        return .gpx(path: path.hasPrefix("/") ? String(path) : "\(directory)/\(path)", rate: rate)
+    }
+}
+
+/// How fast a file is replayed.
+package enum ReplayRate: Codable, Hashable, Sendable, CustomStringConvertible {
+    /// So many times as fast as it was recorded; finite and above 0.
+    case times(Double)
+    /// As fast as the fixes are taken.
+    case max
+
+    /// Reads a number above 0, or `max`; anything else is `nil`.
+    package init?(_ text: String) {
+        if text == "max" {
+            self = .max
+        } else if text.utf8.allSatisfy({ "0123456789.".utf8.contains($0) }), let value = Double(text), value > 0,
+            value.isFinite
+        {
+            self = .times(value)
+        } else {
+            return nil
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .times(let value): value.rounded() == value && value < 1e15 ? "\(Int64(value))" : "\(value)"
+        case .max: "max"
+        }
+    }
+}
+
+/// Where a gpsd listens, and which of its receivers is wanted.
+package struct GPSDAddress: Codable, Hashable, Sendable, CustomStringConvertible {
+    package static let defaultPort = 2947
+    /// A name or an address, an IPv6 one without its brackets.
+    package var host: String
+    package var port: Int
+    /// The path of one receiver, as gpsd names it; `nil` takes what gpsd has.
+    package var device: String?
+
+    package init(host: String, port: Int = Self.defaultPort, device: String? = nil) {
+        self.host = host
+        self.port = port
+        self.device = device
+    }
+
+    package var description: String {
+        "gpsd://\(host.contains(":") ? "[\(host)]" : host):\(port)\(device ?? "")"
+    }
+
+    /// Whether the connection stays on this machine.
+    var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+
+    init(_ text: String) throws(LocationSourceError) {
+        func failure(_ reason: LocationSourceError.Reason) -> LocationSourceError {
+            LocationSourceError(text: text, reason: reason)
+        }
+        var rest = text.dropFirst("gpsd://".count)
+        if let slash = rest.firstIndex(of: "/") {
+            let path = rest[slash...]
+            // It is sent inside a JSON string.
+            guard !path.contains("\""), !path.contains("\\") else { throw failure(.badDevice) }
+            device = path == "/" ? nil : String(path)
+            rest = rest[..<slash]
+        }
+        if rest.hasPrefix("[") {
+            guard let end = rest.firstIndex(of: "]") else { throw failure(.badHost) }
+            host = String(rest[rest.index(after: rest.startIndex)..<end])
+            rest = rest[rest.index(after: end)...]
+            guard rest.isEmpty || rest.hasPrefix(":") else { throw failure(.badHost) }
+        } else {
+            let end = rest.firstIndex(of: ":") ?? rest.endIndex
+            host = String(rest[..<end])
+            rest = rest[end...]
+        }
+        guard !host.isEmpty, !host.contains(where: { " []@?#".contains($0) }) else { throw failure(.badHost) }
+        port = Self.defaultPort
+        if !rest.isEmpty {
+            let digits = rest.dropFirst()
+            guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int(digits),
+                (1...65_535).contains(value)
+            else { throw failure(.badPort(String(digits))) }
+            port = value
+        }
+    }
+}
+
+/// A source that cannot be understood; its description says what is allowed.
+package struct LocationSourceError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Reason: Hashable, Sendable {
+        case unknownKind
+        case controlCharacter
+        case badHost
+        case badPort(String)
+        case badDevice
+        case noPath
+        case badRate
+    }
+
+    /// What was given.
+    package var text: String
+    package var reason: Reason
+
+    /// The forms that a source can have.
+    package static let allowed = "gpsd://HOST[:PORT][/dev/...] or gpx:PATH[?rate=N|max]"
+
+    package var description: String {
+        let fault =
+            switch reason {
+            case .unknownKind: "is neither a gpsd nor a GPX file"
+            case .controlCharacter: "has a control character"
+            case .badHost: "has no valid host (an IPv6 address stands in brackets)"
+            case .badPort(let port): "has the port \(port), not one from 1 to 65535"
+            case .badDevice: "names a device with a quote or a backslash"
+            case .noPath: "names no file"
+            case .badRate: "may only be followed by ?rate=N with N above 0, or ?rate=max"
+            }
+        let shown = String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : $0 }))
+        return "location source \"\(shown)\" \(fault); allowed: \(Self.allowed)"
+    }
+}

@@ -1,0 +1,168 @@
+import BackgrounderAPI
+import CExpat
+import FoundationEssentials
+import Glibc
+
+/// Turns expat's events into track points. Everything here runs inside `XML_ParseBuffer`, on its thread, and works on expat's
+/// bytes: a string for each element would cost more than the parsing.
+final class GPXContent {
+    private(set) var points: [TrackPoint] = []
+    /// Why the parser was stopped, and where.
+    private(set) var refusal: (line: Int, kind: TrackFault.Kind)?
+
+    private let parser: XML_Parser
+    private let start: Date
+    private let text: UnsafeMutableBufferPointer<UInt8>
+    private var textCount = 0
+    private var isTextCut = false
+
+    private var names = GPXNames()
+    private var depth = 0
+    private var point = GPXPoint()
+    /// Where the open point lies; 0 outside of one.
+    private var pointDepth = 0
+    private var field: GPXField?
+    private var fieldDepth = 0
+    private var fieldRank = 0
+    private var count = 0
+    private var opensSegment = true
+    private var hasTime = false
+
+    /// `parser` must outlive this and hand its events to nobody else.
+    init(parser: XML_Parser, start: Date) {
+        self.parser = parser
+        self.start = Date(timeIntervalSince1970: (start.timeIntervalSince1970 * 1000).rounded() / 1000)
+        text = .allocate(capacity: Judgement.textLimit)
+        XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
+        XML_SetElementHandler(
+            parser,
+            { context, name, attributes in
+                guard let name, let attributes else { return }
+                GPXContent.of(context)?.startElement(name, attributes)
+            },
+            { context, _ in GPXContent.of(context)?.endElement() }
+        )
+        XML_SetCharacterDataHandler(parser) { context, bytes, count in
+            guard let bytes else { return }
+            GPXContent.of(context)?.characters(bytes, Int(count))
+        }
+        XML_SetStartDoctypeDeclHandler(parser) { context, _, _, _, _ in GPXContent.of(context)?.refuse(.doctype) }
+        XML_SetUnknownEncodingHandler(parser, cexpat_any_encoding, nil)
+    }
+
+    deinit { text.deallocate() }
+
+    func takePoints() -> [TrackPoint] {
+        defer { points.removeAll(keepingCapacity: false) }
+        return points
+    }
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> GPXContent? {
+        context.map { Unmanaged<GPXContent>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func refuse(_ kind: TrackFault.Kind) {
+        guard refusal == nil else { return }
+        refusal = (Int(XML_GetCurrentLineNumber(parser)), kind)
+        XML_StopParser(parser, 0)
+    }
+
+    private func startElement(
+        _ name: UnsafePointer<CChar>, _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>
+    ) {
+        guard refusal == nil else { return }
+        depth += 1
+        guard depth <= Judgement.nestingLimit else { return refuse(.tooDeep(limit: Judgement.nestingLimit)) }
+        if pointDepth > 0 {
+            if attributes[0] != nil { names.declare(attributes) }
+            if field == nil { openField(name, attributes) }
+        } else {
+            let local = GPXNames.localName(name)
+            if strcmp(local, "trkpt") == 0 {
+                openPoint(name, local, attributes)
+            } else {
+                names.declare(attributes)
+                if strcmp(local, "trkseg") == 0 || strcmp(local, "trk") == 0 { opensSegment = true }
+            }
+        }
+    }
+
+    private func openPoint(
+        _ name: UnsafePointer<CChar>, _ local: UnsafePointer<CChar>,
+        _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>
+    ) {
+        pointDepth = depth
+        names.setCore(name, local)
+        point = GPXPoint()
+        GPXNames.each(attributes) { key, value in
+            if strcmp(key, "lat") == 0 {
+                point.latitude = DecimalNumber.parse(value)
+            } else if strcmp(key, "lon") == 0 {
+                point.longitude = DecimalNumber.parse(value)
+            }
+        }
+    }
+
+    private func openField(
+        _ name: UnsafePointer<CChar>, _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>
+    ) {
+        let local = GPXNames.localName(name)
+        let family = names.family(name, local)
+        guard family != .foreign else { return }
+        let isCore = depth == pointDepth + 1 && family == .core
+        // GPS loggers of one maker put the accuracy into an attribute.
+        if family == .known, strcmp(local, "trkpt") == 0 {
+            GPXNames.each(attributes) { key, value in
+                if strcmp(key, "accuracy") == 0 { point.set(.accuracy, DecimalNumber.parse(value), rank: 1) }
+            }
+        }
+        guard let found = GPXField(local, isCore: isCore) else { return }
+        field = found
+        fieldDepth = depth
+        fieldRank = family == .own ? 3 : isCore ? 2 : 1
+        textCount = 0
+        isTextCut = false
+    }
+
+    private func endElement() {
+        guard refusal == nil else { return }
+        if let field, depth == fieldDepth {
+            if !isTextCut { closeField(field) }
+            self.field = nil
+        } else if pointDepth > 0, depth == pointDepth {
+            closePoint()
+        }
+        depth -= 1
+    }
+
+    private func characters(_ bytes: UnsafePointer<CChar>, _ count: Int) {
+        guard field != nil, depth == fieldDepth, !isTextCut else { return }
+        guard textCount + count <= text.count, let target = text.baseAddress else {
+            isTextCut = true
+            return
+        }
+        memcpy(target + textCount, bytes, count)
+        textCount += count
+    }
+
+    private func closeField(_ field: GPXField) {
+        let bytes = UnsafeBufferPointer(rebasing: text[..<textCount])
+        switch field {
+        case .time: point.time = ISO8601.date(utf8: bytes)
+        case .fix: point.mode = GPXPoint.mode(bytes)
+        default: point.set(field, DecimalNumber.parse(bytes), rank: fieldRank)
+        }
+    }
+
+    private func closePoint() {
+        pointDepth = 0
+        if point.time != nil {
+            hasTime = true
+        } else if !hasTime {
+            point.time = start.addingTimeInterval(Double(count))
+        }
+        points.append(TrackPoint(index: count, fix: point.fix(opensSegment: opensSegment)))
+        opensSegment = false
+        count += 1
+    }
+}

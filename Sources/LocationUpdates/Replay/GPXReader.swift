@@ -1,0 +1,93 @@
+import CExpat
+package import FoundationEssentials
+import Glibc
+
+/// A point of a track file.
+package struct TrackPoint: Hashable, Sendable {
+    /// Counts the file's `trkpt`, from 0 on, also those that make no valid fix.
+    package var index: Int
+    package var fix: Fix
+}
+
+/// Reads the track points of a GPX 1.0 or 1.1 file, a block at a time, whatever its size.
+///
+/// Only what XML forbids is damage: an odd value makes an invalid fix or an unknown field. To be used by one thread at a time;
+/// it blocks on the file.
+///
+///     let reader = try GPXReader(path: "walk.gpx", start: Date())
+///     while let points = try reader.next() { ... }
+package final class GPXReader {
+    private let path: String
+    private let descriptor: Int32
+    private let parser: XML_Parser
+    private let content: GPXContent
+    private var bytesRead = 0
+    private var isAtEnd = false
+    private var fault: TrackFault?
+    private static let blockSize: Int32 = 65_536
+
+    /// Opens `path`; points before the file's first time are 1 s apart from `start`.
+    package init(path: String, start: Date) throws(TrackFault) {
+        // Without O_NONBLOCK the opening of a FIFO waits for a writer.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw TrackFault(path: path, kind: .unreadable(errno)) }
+        var attributes = stat()
+        guard fstat(descriptor, &attributes) == 0, attributes.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw TrackFault(path: path, kind: .notRegular)
+        }
+        guard let parser = XML_ParserCreate(nil) else {
+            close(descriptor)
+            throw TrackFault(path: path, kind: .unreadable(ENOMEM))
+        }
+        self.path = path
+        self.descriptor = descriptor
+        self.parser = parser
+        content = GPXContent(parser: parser, start: start)
+    }
+
+    deinit {
+        XML_ParserFree(parser)
+        close(descriptor)
+    }
+
+    /// The points that the next block of the file completes, perhaps none; `nil` after the last block.
+    ///
+    /// Throws once everything before the damage has been returned.
+    package func next() throws(TrackFault) -> [TrackPoint]? {
+        if let fault { throw fault }
+        if isAtEnd { return nil }
+        do {
+            try readBlock()
+        } catch {
+            if content.points.isEmpty { throw error }
+            fault = error
+        }
+        return content.takePoints()
+    }
+
+    private func readBlock() throws(TrackFault) {
+        guard let buffer = XML_GetBuffer(parser, Self.blockSize) else {
+            throw damage()
+        }
+        var count = read(descriptor, buffer, Int(Self.blockSize))
+        while count < 0, errno == EINTR { count = read(descriptor, buffer, Int(Self.blockSize)) }
+        guard count >= 0 else { throw TrackFault(path: path, line: line, kind: .unreadable(errno)) }
+        isAtEnd = count == 0
+        bytesRead += count
+        guard XML_ParseBuffer(parser, Int32(count), isAtEnd ? 1 : 0) == XML_STATUS_OK else { throw damage() }
+        // Where the parser stands while a token is unfinished is the token's beginning.
+        if !isAtEnd, bytesRead - Int(XML_GetCurrentByteIndex(parser)) > Judgement.tokenLimit {
+            throw TrackFault(path: path, line: line, kind: .tooLong(limit: Judgement.tokenLimit))
+        }
+    }
+
+    private var line: Int { Int(XML_GetCurrentLineNumber(parser)) }
+
+    private func damage() -> TrackFault {
+        isAtEnd = true
+        if let refusal = content.refusal { return TrackFault(path: path, line: refusal.line, kind: refusal.kind) }
+        let message = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) } ?? "unknown error"
+        return TrackFault(path: path, line: line, kind: .notWellFormed(message))
+    }
+}

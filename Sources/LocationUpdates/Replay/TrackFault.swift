@@ -1,0 +1,40 @@
+/// Why a track cannot be read, or not any further; the points before the fault are good.
+package struct TrackFault: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Kind: Hashable, Sendable {
+        /// The operating system refuses it: `errno`.
+        case unreadable(Int32)
+        case notRegular
+        /// What XML forbids, in expat's words.
+        case notWellFormed(String)
+        /// A document type declaration: none is needed, and it can define entities.
+        case doctype
+        /// More elements inside each other than any track has.
+        case tooDeep(limit: Int)
+        /// One tag or comment of more bytes than are read.
+        case tooLong(limit: Int)
+    }
+
+    package var path: String
+    /// From 1 on; `nil` where the file could not be opened at all.
+    package var line: Int?
+    package var kind: Kind
+
+    package init(path: String, line: Int? = nil, kind: Kind) {
+        self.path = path
+        self.line = line
+        self.kind = kind
+    }
+
+    package var description: String {
+        let reason =
+            switch kind {
+            case .unreadable(let code): systemMessage(code)
+            case .notRegular: "not a regular file"
+            case .notWellFormed(let message): "damaged XML: \(message)"
+            case .doctype: "a DOCTYPE is refused"
+            case .tooDeep(let limit): "elements nested deeper than \(limit)"
+            case .tooLong(let limit): "a tag or comment longer than \(limit) bytes"
+            }
+        return line.map { "\(path):\($0): \(reason)" } ?? "\(path): \(reason)"
+    }
+}

@@ -1,0 +1,166 @@
+import CGPS
+import Glibc
+import Synchronization
+
+/// What a source tells the manager, in the order in which it happened.
+enum SourceItem: Sendable {
+    case report(Report)
+    case connected
+    /// In words for people.
+    case disconnected(reason: String)
+    /// Connected, and nothing came for too long.
+    case silent
+    case noDevice
+    case devicePresent
+    /// A line was longer than is read; how many so far.
+    case skippedLines(Int)
+    /// The file is at its end, or damaged there.
+    case finished(TrackFault?)
+}
+
+/// What one reading brought.
+struct SourceBatch: Sendable {
+    /// Which of the manager's sources it is from.
+    let run: Int
+    let items: [SourceItem]
+}
+
+/// The line between a source's thread and the manager: batches go one way, acknowledgements and the stop the other.
+///
+/// A source is never more than a few batches ahead, so that neither a fast file nor a slow disk fills the memory.
+final class SourceControl: Sendable {
+    enum Wakeup {
+        case readable, timeout, stopped
+    }
+
+    private struct State {
+        var isStopped = false
+        var isWaitingForRoom = false
+        var outstanding = 0
+    }
+
+    private let run: Int
+    private let state = Mutex(State())
+    private let wakeup: WakeDescriptor
+    private let send: @Sendable (SourceBatch) -> Void
+
+    init(run: Int, send: @escaping @Sendable (SourceBatch) -> Void) {
+        self.run = run
+        self.send = send
+        wakeup = WakeDescriptor()
+    }
+
+    var isStopped: Bool { state.withLock { $0.isStopped } }
+
+    /// Ends the source; nothing waits for its thread. Any thread.
+    func stop() {
+        state.withLock { $0.isStopped = true }
+        wakeup.signal()
+    }
+
+    /// Says that a batch was taken. Any thread.
+    func acknowledge() {
+        let isAwaited = state.withLock { state in
+            state.outstanding -= 1
+            return state.isWaitingForRoom
+        }
+        // An idle source is not woken for every fix.
+        if isAwaited { wakeup.signal() }
+    }
+
+    /// Hands a batch over and waits until there is room for the next; false once stopped. The source's thread.
+    func deliver(_ items: [SourceItem]) -> Bool {
+        if items.isEmpty { return !isStopped }
+        let isStopped = state.withLock { state in
+            if !state.isStopped { state.outstanding += 1 }
+            return state.isStopped
+        }
+        if isStopped { return false }
+        send(SourceBatch(run: run, items: items))
+        while true {
+            let (isStopped, hasRoom) = state.withLock { state in
+                let hasRoom = state.outstanding < Judgement.batchesAhead
+                state.isWaitingForRoom = !hasRoom
+                return (state.isStopped, hasRoom)
+            }
+            if isStopped { return false }
+            if hasRoom { return true }
+            _ = wakeup.wait(for: nil, until: nil)
+        }
+    }
+
+    /// Waits until `descriptor` can be read, the monotonic clock says `deadline`, or the source is stopped. The source's thread.
+    func wait(for descriptor: Int32? = nil, until deadline: Double?) -> Wakeup {
+        while !isStopped {
+            switch wakeup.wait(for: descriptor, until: deadline) {
+            case .signalled: continue
+            case .readable: return .readable
+            case .timeout: return .timeout
+            }
+        }
+        return .stopped
+    }
+}
+
+/// A descriptor that wakes a thread out of poll(2).
+private final class WakeDescriptor: Sendable {
+    enum Wakeup {
+        case signalled, readable, timeout
+    }
+
+    private let descriptor: Int32
+
+    init() {
+        descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+        precondition(descriptor >= 0, "no descriptor left for a location source")
+    }
+
+    deinit { close(descriptor) }
+
+    func signal() {
+        eventfd_write(descriptor, 1)
+    }
+
+    func wait(for other: Int32?, until deadline: Double?) -> Wakeup {
+        var descriptors = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
+        if let other { descriptors.append(pollfd(fd: other, events: Int16(POLLIN), revents: 0)) }
+        while true {
+            // Rounded up: a timeout that is early would make one more round. A far deadline is reached in several rounds.
+            let remaining = deadline.map { min(max(0, ($0 - monotonicSeconds()) * 1000).rounded(.up), 1e9) }
+            let count = poll(&descriptors, nfds_t(descriptors.count), remaining.map { Int32($0) } ?? -1)
+            if count < 0 { continue }  // Interrupted: the deadline still stands.
+            if count == 0 {
+                if let deadline, deadline > monotonicSeconds() { continue }
+                return .timeout
+            }
+            if descriptors[0].revents != 0 {
+                var value = eventfd_t()
+                eventfd_read(descriptor, &value)
+                return .signalled
+            }
+            return .readable
+        }
+    }
+}
+
+/// Runs `body` on a thread of its own that nobody waits for: it may block in C for as long as it likes.
+func detachThread(_ body: @escaping @Sendable () -> Void) {
+    final class Box {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    defer { pthread_attr_destroy(&attributes) }
+    var thread = pthread_t()
+    let box = Unmanaged.passRetained(Box(body))
+    let result = pthread_create(
+        &thread, &attributes,
+        { argument in
+            guard let argument else { return nil }
+            Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
+            return nil
+        }, box.toOpaque())
+    precondition(result == 0, "no thread for a location source: \(systemMessage(result))")
+}

@@ -1,0 +1,176 @@
+import BackgrounderAPI
+import Dispatch
+import FoundationEssentials
+import GRDB
+import Synchronization
+
+/// Everything that a restart must give back, in one SQLite file with one connection.
+///
+/// A write is committed when its call returns and survives the end of this process. Whether it survives the end of the
+/// machine's power is the difference between the two kinds of writes: after a *durable* one the file is synced within
+/// `syncInterval`, once for all that waits; the others are synced along with them, and alone never.
+///
+///     let store = try StateStore(path: "/var/lib/backgrounder/backgrounder.sqlite", syncInterval: .seconds(1))
+///     try await store.save(StateRecord(name: "audio", value: data), durable: true)
+///
+/// All methods may be called from any thread; SQLite is only used on GRDB's serial queue.
+package final class StateStore: Sendable {
+    let database: DatabaseQueue
+    /// Where the file went that could not be read, when there was one.
+    package let movedAside: String?
+    private let sync: SyncTimer
+    private let retention: Duration
+    private let lastPurge = Mutex<ContinuousClock.Instant?>(nil)
+
+    /// Opens or creates the file at `path`; a file that SQLite cannot read is moved aside, never deleted.
+    ///
+    /// - Parameters:
+    ///   - retention: age after which recorded points are deleted.
+    ///   - onSyncFailure: called on a queue of its own when the disk refuses to sync.
+    package init(
+        path: String,
+        syncInterval: Duration,
+        retention: Duration,
+        onSyncFailure: @escaping @Sendable (any Error) -> Void
+    ) throws(StateStoreError) {
+        var aside: String?
+        do {
+            database = try Self.open(path)
+        } catch let error where error.isCorruption {
+            aside = try Self.moveAside(path)
+            do {
+                database = try Self.open(path)
+            } catch {
+                throw StateStoreError(opening: path, error)
+            }
+        } catch {
+            throw StateStoreError(opening: path, error)
+        }
+        movedAside = aside
+        self.retention = retention
+        let database = database
+        sync = SyncTimer(interval: syncInterval) {
+            do {
+                try database.syncEverything()
+            } catch {
+                onSyncFailure(error)
+            }
+        }
+    }
+
+    /// Commits what `body` writes in one transaction.
+    func write<Result: Sendable>(
+        durable: Bool,
+        _ body: @escaping @Sendable (Database) throws -> Result
+    ) async throws -> Result {
+        let result = try await database.write(body)
+        if durable {
+            sync.somethingWaits()
+            await purgeIfDue()
+        }
+        return result
+    }
+
+    /// Syncs what waits and closes the file. Nothing may be called after it.
+    package func close() throws {
+        if sync.cancel() { try database.syncEverything() }
+        try database.close()
+    }
+
+    private func purgeIfDue() async {
+        let now = ContinuousClock.now
+        let isDue = lastPurge.withLock { last in
+            if let last, now - last < .seconds(3600) { return false }  // judgement: a purge an hour
+            last = now
+            return true
+        }
+        guard isDue else { return }
+        let oldest = Date(timeIntervalSinceNow: -retention.seconds)
+        // A purge that fails is tried again in an hour; nothing depends on it.
+        _ = try? await database.write { database in try database.purge(recordedBefore: oldest) }
+    }
+
+    private static func open(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.journalMode = .wal
+        configuration.prepareDatabase { database in
+            try database.execute(
+                sql: """
+                    PRAGMA synchronous = NORMAL;
+                    PRAGMA wal_autocheckpoint = 4000;
+                    PRAGMA trusted_schema = OFF;
+                    """
+            )
+        }
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        let migrator = Schema.migrator
+        guard try !database.read(migrator.hasBeenSuperseded) else { throw StateStoreError.newer(path: path) }
+        try migrator.migrate(database)
+        // The pages that a start depends on are read once here, so that damage in them shows now.
+        try database.read { database in
+            _ = try database.newestLocations(100)
+            _ = try Row.fetchAll(database, sql: "SELECT * FROM state")
+            _ = try Row.fetchAll(database, sql: "SELECT * FROM setting")
+            _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM queueItem")
+        }
+        return database
+    }
+
+    private static func moveAside(_ path: String) throws(StateStoreError) -> String {
+        let stamp = ISO8601.string(Date()).filter { $0.isNumber || $0 == "T" }
+        let aside = "\(path).corrupt-\(stamp)"
+        do {
+            for suffix in ["-wal", "-shm", ""] where FileManager.default.fileExists(atPath: path + suffix) {
+                try FileManager.default.moveItem(atPath: path + suffix, toPath: aside + suffix)
+            }
+        } catch {
+            throw StateStoreError.failed(path: path, reason: "it is damaged and cannot be moved aside: \(error)")
+        }
+        return aside
+    }
+}
+
+/// Why a store cannot be opened.
+package enum StateStoreError: Error, CustomStringConvertible {
+    /// A later version of Backgrounder wrote it; it was left as it is.
+    case newer(path: String)
+    case failed(path: String, reason: String)
+
+    init(opening path: String, _ error: any Error) {
+        switch error {
+        case let error as StateStoreError: self = error
+        case let error as DatabaseError:
+            self = .failed(path: path, reason: error.message ?? "SQLite error \(error.resultCode.rawValue)")
+        default: self = .failed(path: path, reason: String(describing: error))
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .newer(let path):
+            "\(path) was written by a later version of Backgrounder; install that version, or give another --home"
+        case .failed(let path, let reason):
+            "cannot open \(path): \(reason); check the folder's owner and mode and the free space"
+        }
+    }
+}
+
+extension Error {
+    fileprivate var isCorruption: Bool {
+        guard let code = (self as? DatabaseError)?.resultCode else { return false }
+        return code == .SQLITE_CORRUPT || code == .SQLITE_NOTADB
+    }
+}
+
+extension DatabaseQueue {
+    /// One commit with a sync of the log, which brings all earlier commits to the disk with it.
+    ///
+    /// In WAL mode SQLite syncs the log at a commit only when `synchronous` is FULL (https://sqlite.org/pragma.html#pragma_synchronous).
+    fileprivate func syncEverything() throws {
+        try writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA synchronous = FULL")
+            defer { try? database.execute(sql: "PRAGMA synchronous = NORMAL") }
+            try database.execute(sql: "UPDATE sync SET count = count + 1")
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import BackgrounderAPI
+import CGPS
+import Foundation
+import LocationUpdates
+import Testing
+
+@Suite struct FilterPropertyTests {
+    /// A walk with everything that goes wrong: lost fixes, odd values, noise, teleports, clock jumps, two receivers, silence.
+    static func reports(seed: UInt64, count: Int) -> [Report] {
+        var random = SplitMix(state: seed)
+        var reports: [Report] = []
+        var second = 0.0
+        var metres = 0.0
+        var arrival = 0.0
+        func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &random) < probability }
+        for _ in 0..<count {
+            let step = chance(0.01) ? Double.random(in: 5...100, using: &random) : chance(0.05) ? 0 : 1
+            second += step
+            arrival += step
+            if chance(0.002) { second -= Double.random(in: 0.1...500, using: &random) }
+            metres += chance(0.4) ? 0 : Double.random(in: 0...15, using: &random)
+            let device = chance(0.05) ? "/dev/gps1" : "/dev/gps0"
+            if chance(0.3) { reports.append(.sky(hdop: Double.random(in: 0.5...4, using: &random), device: device)) }
+            if chance(0.1) {
+                reports.append(
+                    .gst(
+                        time: time(second), latitudeError: .random(in: 1...20, using: &random),
+                        longitudeError: .random(in: 1...20, using: &random), device: device))
+            }
+            if chance(0.003) { reports.append(.reconnected) }
+            if chance(0.001) { reports.append(.started) }
+            var sample = fix(
+                at: second, metres: metres + .random(in: -20...20, using: &random),
+                mode: [0, 1, 2, 3, 3, 3, 3, 3, 3, 4].randomElement(using: &random) ?? 3,
+                accuracy: chance(0.1) ? nil : pow(10, .random(in: 0...4, using: &random)),
+                speed: chance(0.3) ? nil : .random(in: -0.5...20, using: &random), device: device, arrival: arrival)
+            if chance(0.01) { sample.latitude = [nil, .nan, 200].randomElement(using: &random) ?? nil }
+            if chance(0.01) { sample.latitude? += 1 }
+            if chance(0.01) { sample.time = nil }
+            sample.opensSegment = chance(0.002)
+            sample.isLive = chance(0.97)
+            reports.append(.fix(sample))
+        }
+        return reports
+    }
+
+    /// What becomes of every fix alone, so that only the gate speaks.
+    static func passesGate(_ report: Report, _ settings: LocationSettings) -> Bool {
+        var filter = LocationFilter(settings: settings)
+        guard case .accepted = filter.receive(report) else { return false }
+        return true
+    }
+
+    @Test("What passes a level passes every coarser one, with any maximum, for 20,000 random fixes")
+    func monotone() {
+        var passed = Array(repeating: 0, count: DesiredAccuracy.allCases.count)
+        for report in Self.reports(seed: 1, count: 20_000) {
+            guard case .fix = report else { continue }
+            for maximum in [nil, 25.0] {
+                var finer = false
+                for (index, level) in DesiredAccuracy.allCases.enumerated() {
+                    let settings = LocationSettings(desiredAccuracy: level, maximumAccuracy: maximum)
+                    let passes = Self.passesGate(report, settings)
+                    #expect(passes || !finer, "\(level) refuses what a finer level takes: \(report)")
+                    finer = passes
+                    if passes { passed[index] += 1 }
+                }
+            }
+        }
+        #expect(passed.first ?? 0 > 1000 && passed.last ?? 0 > passed.first ?? 0)
+    }
+
+    @Test("Every fix is counted once, and delivered points keep their distance inside a segment", arguments: [0.0, 10, 200])
+    func sums(distanceFilter: Double) {
+        var filter = LocationFilter(settings: LocationSettings(desiredAccuracy: .hundredMeters, distanceFilter: distanceFilter))
+        var received = 0
+        var accepted: [Location] = []
+        var rejected = RejectionCounts()
+        for report in Self.reports(seed: 2, count: 20_000) {
+            if case .fix = report { received += 1 }
+            switch filter.receive(report) {
+            case .accepted(let location): accepted.append(location)
+            case .rejected(let rejection): rejected[rejection.reason] += 1
+            case nil: break
+            }
+        }
+        #expect(received == 20_000 && accepted.count + rejected.total == received)
+        for reason in RejectionReason.allCases where distanceFilter > 0 || ![.distance, .jitter].contains(reason) {
+            #expect(rejected[reason] > 0, "\(reason) did not occur")
+        }
+        for (earlier, later) in zip(accepted, accepted.dropFirst()) where later.segmentStart == nil {
+            let distance = earth_distance(earlier.latitude, earlier.longitude, later.latitude, later.longitude)
+            #expect(distance >= distanceFilter)
+            #expect(later.timestamp > earlier.timestamp)
+        }
+    }
+
+    @Test("Stored and read back at any moment, the filter goes on as if nothing had happened", arguments: [1, 7, 100, 4999])
+    func resume(interval: Int) throws {
+        let settings = LocationSettings(desiredAccuracy: .hundredMeters, distanceFilter: 20)
+        var whole = LocationFilter(settings: settings)
+        var resumed = whole
+        for (index, report) in Self.reports(seed: 3, count: 5000).enumerated() {
+            if index % interval == 0 {
+                resumed = try JSONDecoder().decode(LocationFilter.self, from: JSONEncoder().encode(resumed))
+            }
+            let (expected, actual) = (whole.receive(report), resumed.receive(report))
+            #expect(expected == actual, "report \(index)")
+        }
+        #expect(whole == resumed)
+    }
+
+    @Test("An hour of standing still gives one point, and a walk keeps its length")
+    func standing() {
+        var random = SplitMix(state: 4)
+        var filter = LocationFilter(settings: LocationSettings(distanceFilter: 10))
+        var delivered = 0
+        for second in 0..<3600 {
+            let noise = (0..<4).reduce(0.0) { sum, _ in sum + .random(in: -5...5, using: &random) }
+            if filter.location(fix(at: Double(second), metres: noise, accuracy: 9, speed: 0.1)) != nil { delivered += 1 }
+        }
+        #expect(delivered == 1)
+        for second in 3600..<4600 {
+            let metres = 1.4 * Double(second - 3600)
+            if filter.location(fix(at: Double(second), metres: metres, accuracy: 9, speed: 1.4)) != nil { delivered += 1 }
+        }
+        #expect((120...140).contains(delivered - 1))
+    }
+}
+
+/// Sebastiano Vigna's splitmix64 (https://prng.di.unimi.it/splitmix64.c): the same numbers in every run.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}

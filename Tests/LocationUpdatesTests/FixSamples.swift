@@ -1,0 +1,69 @@
+import BackgrounderAPI
+import FoundationEssentials
+import LocationUpdates
+
+/// Fixes along a meridian: `second` after a fixed start, `metres` to the north of a fixed place.
+func fix(
+    at second: Double, metres: Double = 0, mode: Int = 3, accuracy: Double? = 5, speed: Double? = nil,
+    device: String? = "/dev/gps0", arrival: Double? = nil
+) -> Fix {
+    Fix(
+        mode: mode,
+        time: time(second),
+        latitude: 48 + metres / metresPerDegree,
+        longitude: 11,
+        speed: speed,
+        eph: accuracy.map(receiverError),
+        device: device,
+        arrival: arrival ?? second
+    )
+}
+
+/// A point of a file, which has no accuracy unless it states one.
+func point(at second: Double, metres: Double = 0, accuracy: Double? = nil, opensSegment: Bool = false) -> Fix {
+    Fix(
+        time: time(second),
+        latitude: 48 + metres / metresPerDegree,
+        longitude: 11,
+        statedAccuracy: accuracy,
+        opensSegment: opensSegment,
+        isLive: false
+    )
+}
+
+func time(_ second: Double) -> Date {
+    Date(timeIntervalSince1970: ((1_700_000_000 + second) * 1000).rounded() / 1000)
+}
+
+/// Of the meridian at 48 degrees north.
+let metresPerDegree = 111_201.0
+
+/// An `eph` next to `value` that is no multiple of gpsd's model.
+private func receiverError(_ value: Double) -> Double {
+    let multiple = value / 0.19
+    return abs(multiple - multiple.rounded()) < 0.01 ? value + 0.01 : value
+}
+
+extension LocationFilter {
+    /// The reasons of the fixes that are not accepted, `nil` for those that are.
+    mutating func reasons(_ fixes: [Fix]) -> [RejectionReason?] {
+        fixes.map { reason($0) }
+    }
+
+    mutating func reason(_ fix: Fix) -> RejectionReason? {
+        switch receive(.fix(fix)) {
+        case .rejected(let rejection): rejection.reason
+        case .accepted, nil: nil
+        }
+    }
+
+    mutating func location(_ fix: Fix) -> Location? {
+        guard case .accepted(let location) = receive(.fix(fix)) else { return nil }
+        return location
+    }
+
+    mutating func rejection(_ fix: Fix) -> Rejection? {
+        guard case .rejected(let rejection) = receive(.fix(fix)) else { return nil }
+        return rejection
+    }
+}

@@ -1,0 +1,170 @@
+import BackgrounderAPI
+import Foundation
+import LocationUpdates
+import TestSupport
+import Testing
+
+@Suite struct GPSDSourceTests {
+    @Test("The fixes of a gpsd are tracked, and the device of the URL is asked for")
+    func tracking() async throws {
+        let server = try FakeGPSD()
+        let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)/dev/gps0")
+        let client = try await server.client()
+        #expect(client.request == "?WATCH={\"enable\":true,\"json\":true,\"device\":\"/dev/gps0\"};\r\n")
+        try await rig.wait(for: "connection") { $0.connection == .connected && $0.quality == .searching }
+        for second in 0..<4 { client.send(line: tpv(at: second, metres: Double(second))) }
+        let status = try await rig.wait(for: "four points") { $0.accepted == 4 }
+        #expect(status.quality == .ok && status.received == 4 && status.trackCount == 4)
+        let track = await rig.manager.track(last: 100)
+        let stored = await rig.journal.points
+        #expect(track == rig.locations && track == stored)
+        #expect(track.map(\.timestamp) == (0..<4).map { time(Double($0)) })
+        #expect(track.map(\.segmentStart) == [true, nil, nil, nil])
+        #expect(track[0].altitude == 500 && track[0].speed == 1 && track[0].horizontalAccuracy == 5)
+        try await rig.shutDown()
+    }
+
+    @Test("Odd lines make no point, and the connection survives them", arguments: [
+        ("{\"class\":\"TPV\",\"device\":\"/dev/gps0\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.", .invalid),
+        ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.0", .invalid),
+        (tpv(at: 0) + tpv(at: 1), .invalid),
+        ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"bogus\",\"lat\":48.0,\"lon\":11.0,\"eph\":5}", .invalid),
+        ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"\",\"lat\":48.0,\"lon\":11.0,\"eph\":5}", .invalid),
+        ("{\"class\":\"TPV\",\"mode\":3,\"lat\":48.0,\"lon\":11.0,\"eph\":5}", .invalid),
+        ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":1e400,\"lon\":11.0,\"eph\":5}", .invalid),
+        ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":200.0,\"lon\":400.0,\"eph\":5}", .invalid),
+        ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"eph\":5}", .invalid),
+        ("{\"class\":\"TPV\",\"mode\":99,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.0,\"eph\":5}", .invalid),
+        ("{\"class\":\"TPV\",\"mode\":3,\"odd\":{\"a\":1},\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.0}", .invalid),
+        ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.0,\"eph\":-5}", .noAccuracy),
+        ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.0,\u{0}\"eph\":5}", .invalid),
+        ("{\"class\":\"TPV\"}", .noFix), ("{\"class\":\"TPV\",\"device\":\"/dev/gps0\",\"mode\":1}", .noFix),
+        ("{ \"class\":\"TPV\",\"mode\":3}", nil), ("", nil), ("garbage", nil), ("{\"class\":\"TPV", nil), ("{\"class\":\"SKY\",\"hdop\":", nil),
+        ("{\"class\":\"GST\",\"lat\":", nil), ("{\"class\":\"GST\"}", nil), ("{\"class\":\"SKY\",\"hdop\":-1}", nil), ("{\"class\":\"DEVICE\"}", nil),
+        ("{\"class\":\"ERROR\",\"message\":\"x\"}", nil), ("\u{0}\u{0}\u{0}", nil), (String(repeating: "x", count: 200_000), nil),
+        ("{\"class\":\"TPV\",\"x\":\"" + String(repeating: "x", count: 100_000) + "\"}", nil),
+    ] as [(String, RejectionReason?)])
+    func oddLines(line: String, reason: RejectionReason?) async throws {
+        let server = try FakeGPSD()
+        let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
+        let client = try await server.client()
+        client.send(line: line)
+        for second in 1..<4 { client.send(line: tpv(at: second)) }
+        let status = try await rig.wait(for: "three points") { $0.accepted == 3 }
+        #expect(status.received == (reason == nil ? 3 : 4))
+        if let reason { #expect(status.rejected[reason] == 1) }
+        #expect(!server.hasClient, "no second connection")
+        try await rig.shutDown()
+    }
+
+    @Test("Nothing of the fix before lingers in a later line")
+    func noLingering() async throws {
+        let server = try FakeGPSD()
+        let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
+        let client = try await server.client()
+        client.send(line: tpv(at: 0))
+        client.send(line: "{\"class\":\"TPV\",\"device\":\"/dev/gps0\",\"mode\":3,\"time\":\"2023-11-14T22:13:21Z\",\"lat\":48.0,\"lon\":11.0,\"epx\":3.0,\"epy\":4.0}")
+        let status = try await rig.wait(for: "two points") { $0.accepted == 2 }
+        let last = try #require(status.lastFix)
+        #expect(last.altitude == nil && last.speed == nil && last.accuracySource == .model)
+        #expect(abs((last.horizontalAccuracy ?? 0) - 5 / 1.731) < 1e-9)
+        try await rig.shutDown()
+    }
+
+    @Test("SKY tells the model from a receiver's own error, and GST wins over both")
+    func evidence() async throws {
+        let server = try FakeGPSD()
+        let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
+        let client = try await server.client()
+        client.send(line: tpv(at: 0, eph: 23.9))
+        client.send(line: "{\"class\":\"SKY\",\"device\":\"/dev/gps0\",\"vdop\":9.0,\"hdop\":1.25,\"satellites\":[{\"PRN\":1}]}")
+        client.send(line: tpv(at: 1, eph: 23.9))
+        client.send(line: "{\"class\":\"GST\",\"device\":\"/dev/gps0\",\"time\":\"2023-11-14T22:13:22.000Z\",\"rms\":1.0,\"lat\":3.0,\"lon\":4.0}")
+        client.send(line: tpv(at: 2, eph: 23.9))
+        try await rig.wait(for: "three points") { $0.accepted == 3 }
+        let track = await rig.manager.track(last: 3)
+        #expect(track.map(\.accuracySource) == [.receiver, .model, .gst])
+        #expect(track.map(\.horizontalAccuracy) == [23.9, 23.9 / 1.731, 5])
+        try await rig.shutDown()
+    }
+
+    @Test("Lines come whole however the bytes are cut")
+    func cuts() async throws {
+        let server = try FakeGPSD()
+        let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
+        let client = try await server.client()
+        for second in 0..<5 {
+            for byte in "\(tpv(at: second))\n".utf8 { client.send([byte]) }
+        }
+        let status = try await rig.wait(for: "five points") { $0.accepted == 5 }
+        #expect(status.received == 5)
+        try await rig.shutDown()
+    }
+
+    @Test("A gpsd that goes and comes back is tracked again, with one line in the log for each")
+    func reconnect() async throws {
+        var server = try FakeGPSD()
+        let port = server.port
+        let rig = try await LocationRig("gpsd://127.0.0.1:\(port)")
+        var client = try await server.client()
+        for second in 0..<3 { client.send(line: tpv(at: second)) }
+        try await rig.wait(for: "three points") { $0.quality == .ok }
+        server.stopListening()
+        client.hangUp()
+        let lost = try await rig.wait(for: "loss") { $0.connection == .waiting }
+        #expect(lost.quality == .disconnected && lost.qualityDetail == "it closed the connection")
+        server = try FakeGPSD(port: port)
+        client = try await server.client(within: 3)
+        try await rig.wait(for: "connection") { $0.connection == .connected && $0.quality == .searching }
+        for second in 20..<23 { client.send(line: tpv(at: second)) }
+        try await rig.wait(for: "six points") { $0.accepted == 6 && $0.quality == .ok }
+        #expect(await rig.manager.track(last: 100).map(\.segmentStart) == [true, nil, nil, true, nil, nil])
+        #expect(rig.log.lines.count == 4)
+        try await rig.shutDown()
+    }
+
+    @Test("A gpsd without a receiver is noDevice until one comes")
+    func noDevice() async throws {
+        let server = try FakeGPSD()
+        let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
+        let client = try await server.client()
+        client.send(line: "{\"class\":\"DEVICES\",\"devices\":[]}")
+        try await rig.wait(for: "no device") { $0.quality == .noDevice }
+        client.send(line: "{\"class\":\"DEVICE\",\"path\":\"/dev/gps0\",\"activated\":\"2023-11-14T22:13:20.000Z\"}")
+        try await rig.wait(for: "device") { $0.quality == .searching }
+        try await rig.shutDown()
+    }
+
+    @Test("After 5 s without a report the source is silent, and three good fixes end that")
+    func silence() async throws {
+        let server = try FakeGPSD()
+        let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
+        let client = try await server.client()
+        for second in 0..<3 { client.send(line: tpv(at: second)) }
+        try await rig.wait(for: "three points") { $0.quality == .ok }
+        let began = ContinuousClock.now
+        try await rig.wait(for: "silence", within: 8) { $0.quality == .silent }
+        #expect((4.5...7).contains((ContinuousClock.now - began) / .seconds(1)))
+        client.send(line: tpv(at: 10))
+        client.send(line: tpv(at: 11))
+        #expect(try await rig.wait(for: "fixes") { $0.accepted == 5 }.quality == .silent)
+        client.send(line: tpv(at: 12))
+        try await rig.wait(for: "good quality") { $0.quality == .ok }
+        try await rig.shutDown()
+    }
+
+    @Test("Nobody listening is said once, with libgps' reason, and does not hold up the end")
+    func absent() async throws {
+        let server = try FakeGPSD()
+        let port = server.port
+        server.stopListening()
+        let rig = try await LocationRig("gpsd://127.0.0.1:\(port)")
+        let status = try await rig.wait(for: "loss") { $0.quality == .disconnected }
+        #expect(status.connection == .waiting && status.qualityDetail == "can't connect to host/port pair")
+        let began = ContinuousClock.now
+        try await rig.shutDown()
+        #expect(ContinuousClock.now - began < .seconds(1))
+        #expect(await rig.manager.status().connection == .off)
+        #expect(rig.log.lines.count == 1)
+    }
+}

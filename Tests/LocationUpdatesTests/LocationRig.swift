@@ -1,0 +1,143 @@
+import BackgrounderAPI
+import Foundation
+import LocationUpdates
+import Logging
+import ServiceLifecycle
+import Synchronization
+import TestSupport
+import Testing
+
+/// A manager at work, with a journal in memory and ears for its events.
+final class LocationRig: Sendable {
+    let manager: LocationManager
+    let journal: MemoryJournal
+    let heard = Mutex<[LocationEvent]>([])
+    let log = LogLines()
+    private let signal = Signal()
+    private let group: ServiceGroup
+    private let task: Task<Void, any Error>
+
+    /// Begins where `journal` ended.
+    init(
+        _ source: String, settings: LocationSettings = LocationSettings(), journal: MemoryJournal = MemoryJournal(),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) async throws {
+        self.journal = journal
+        let relay = Relay()
+        let log = log
+        manager = LocationManager(
+            settings: settings,
+            source: try LocationSource(source, relativeTo: "/"),
+            checkpoint: try await journal.checkpoint(),
+            track: await journal.points,
+            journal: journal,
+            clock: clock,
+            logger: Logger(label: "test") { _ in log },
+            onEvent: { event in relay.receiver.withLock { $0 }?(event) }
+        )
+        group = ServiceGroup(services: [manager], logger: Logger(label: "quiet") { _ in SwiftLogNoOpLogHandler() })
+        task = Task { [group] in try await group.run() }
+        relay.receiver.withLock { receiver in
+            receiver = { [weak self] event in
+                guard let self else { return }
+                heard.withLock { $0.append(event) }
+                signal.post()
+            }
+        }
+        signal.post()
+    }
+
+    /// The status as soon as it fulfils `condition`.
+    @discardableResult
+    func wait(
+        for what: String, within seconds: Double = 20, _ condition: (LocationStatus) -> Bool
+    ) async throws -> LocationStatus {
+        do {
+            return try await signal.wait(for: what, within: seconds) {
+                let status = await manager.status()
+                return condition(status) ? status : nil
+            }
+        } catch {
+            Issue.record("\(error): \(await manager.status())")
+            throw error
+        }
+    }
+
+    /// Ends it as the service would.
+    func shutDown() async throws {
+        await group.triggerGracefulShutdown()
+        try await task.value
+    }
+
+    var locations: [Location] {
+        heard.withLock { $0.compactMap { if case .location(let location) = $0 { location } else { nil } } }
+    }
+
+    private final class Relay: Sendable {
+        let receiver = Mutex<(@Sendable (LocationEvent) -> Void)?>(nil)
+    }
+}
+
+/// Keeps what it is given the way a store does: as bytes.
+actor MemoryJournal: LocationJournal {
+    struct Full: Error {}
+
+    private(set) var points: [Location] = []
+    private(set) var bytes: Data?
+    private(set) var commits = 0
+    private(set) var durableCommits = 0
+    private var isFull = false
+
+    func commit(_ accepted: [Location], checkpoint: LocationCheckpoint, durable: Bool) throws {
+        if isFull { throw Full() }
+        let bytes = try JSONEncoder().encode(checkpoint)
+        self.bytes = bytes
+        points += accepted
+        commits += 1
+        if durable { durableCommits += 1 }
+        let counts = try JSONDecoder().decode(LocationCheckpoint.self, from: bytes).counts
+        #expect(counts.accepted == points.count, "counts and points belong to one transaction")
+    }
+
+    func checkpoint() throws -> LocationCheckpoint? {
+        try bytes.map { try JSONDecoder().decode(LocationCheckpoint.self, from: $0) }
+    }
+
+    func setFull(_ isFull: Bool) {
+        self.isFull = isFull
+    }
+
+    /// What a service that is started after a crash at this moment would find.
+    func copy() -> MemoryJournal {
+        MemoryJournal(points: points, bytes: bytes)
+    }
+
+    init(points: [Location] = [], bytes: Data? = nil) {
+        self.points = points
+        self.bytes = bytes
+    }
+}
+
+/// Keeps log records at info and above.
+final class LogLines: LogHandler, Sendable {
+    private let kept = Mutex<[String]>([])
+    var lines: [String] { kept.withLock { $0 } }
+
+    func log(event: LogEvent) {
+        guard event.level >= .info else { return }
+        kept.withLock { $0.append("\(event.level) \(event.message)") }
+    }
+
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+    var logLevel: Logger.Level {
+        get { .info }
+        set {}
+    }
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+}

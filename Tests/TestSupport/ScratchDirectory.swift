@@ -1,0 +1,29 @@
+import Foundation
+
+/// A directory of its own for one test; it goes when the last reference goes.
+package final class ScratchDirectory: Sendable {
+    package let path: String
+
+    package init() throws {
+        var template = Array((NSTemporaryDirectory() + "/backgrounder-test-XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// The absolute path of `name` in here.
+    package func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Writes `content` and returns its path.
+    @discardableResult
+    package func write(_ content: some Sequence<UInt8>, to name: String) throws -> String {
+        try Data(content).write(to: URL(fileURLWithPath: file(name)))
+        return file(name)
+    }
+
+    @discardableResult
+    package func write(_ content: String, to name: String) throws -> String {
+        try write(content.utf8, to: name)
+    }
+}

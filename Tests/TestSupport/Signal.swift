@@ -1,0 +1,55 @@
+import Dispatch
+import Synchronization
+
+/// Lets a test wait for something that other threads bring about, with a deadline and without polling.
+package final class Signal: Sendable {
+    private struct State {
+        var generation = 0
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Says that something happened; every waiting test looks again.
+    package func post() {
+        let waiting = state.withLock { state in
+            state.generation += 1
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Returns what `look` finds, looking again after each ``post()``; throws when the deadline passes first.
+    package func wait<Value>(
+        for what: String, within seconds: Double = 20, _ look: () async throws -> Value?
+    ) async throws -> Value {
+        let deadline = DispatchTime.now() + seconds
+        let timer = DispatchSource.makeTimerSource(queue: .global())
+        timer.schedule(deadline: deadline)
+        timer.setEventHandler { [self] in post() }
+        timer.resume()
+        defer { timer.cancel() }
+        while true {
+            let generation = state.withLock { $0.generation }
+            if let value = try await look() { return value }
+            if DispatchTime.now() >= deadline { throw DeadlinePassed(what: what, seconds: seconds) }
+            await withCheckedContinuation { continuation in
+                let isLate = state.withLock { state in
+                    if state.generation == generation { state.waiting.append(continuation) }
+                    return state.generation != generation
+                }
+                if isLate { continuation.resume() }
+            }
+        }
+    }
+}
+
+/// What a test waited for did not happen in time.
+package struct DeadlinePassed: Error, CustomStringConvertible {
+    package var what: String
+    package var seconds: Double
+    package var description: String { "no \(what) within \(seconds) s" }
+}
