@@ -37,9 +37,9 @@ extension QueuePlayer {
     /// Tells everybody where the player is now: it did not get there by playing.
     func jumped() {
         guard !observers.isEmpty, let time = playerTime else { return }
-        for id in observers.keys {
-            observers[id]?.continuation.yield(time)
-            observers[id]?.due = Self.next(after: time.elapsed, every: observers[id]?.interval ?? 1)
+        for (id, observer) in observers {
+            observer.continuation.yield(time)
+            observers[id]?.due = Self.next(after: time.elapsed, every: observer.interval)
         }
         observerTicker?.cancel()
         observerTicker = nil

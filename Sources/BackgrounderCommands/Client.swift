@@ -17,7 +17,11 @@ struct Client: Sendable {
 
     /// Runs `body` with a client that is shut down after it.
     static func use<Result>(_ paths: RuntimePaths, _ body: (Client) async throws -> Result) async throws -> Result {
-        let client = Client(http: HTTPClient(eventLoopGroupProvider: .singleton), socket: paths.controlSocket)
+        var configuration = HTTPClient.Configuration()
+        // A socket that nobody serves is an answer, not something to wait for.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        let client = Client(http: http, socket: paths.controlSocket)
         do {
             let result = try await body(client)
             try await client.http.shutdown()

@@ -102,6 +102,7 @@ struct Daemon: Sendable {
         _ location: LocationManager,
         _ player: QueuePlayer
     ) async -> ServiceStatus {
+        await lifecycle.update()
         let current = lifecycle.current
         return ServiceStatus(
             version: Backgrounder.version,

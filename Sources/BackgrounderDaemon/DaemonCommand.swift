@@ -119,6 +119,7 @@ package struct DaemonCommand: AsyncParsableCommand {
         let access = try SocketAccess(group: configuration.value(Keys.controlGroup))
         let server = ControlServer(socket: paths.controlSocket, router: router, group: group, logger: logger) {
             access.opened(paths)
+            await daemon.lifecycle.update()
             logger.info("Ready on \(paths.controlSocket).")
             Readiness.announce(to: readyDescriptor, environment: environment)
             if readyDescriptor != nil { log.adoptStandardError() }
