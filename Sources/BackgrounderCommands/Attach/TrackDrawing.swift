@@ -3,9 +3,11 @@ import Glibc
 
 /// The track as a small drawing in Braille characters, each of which is 2 × 4 dots; north is up.
 struct TrackDrawing {
-    private let points: [(x: Double, y: Double)]
+    private typealias Point = (x: Double, y: Double, opensSegment: Bool)
 
-    /// A plane that touches the Earth at the first point is flat enough for a track of 100 points.
+    private let points: [Point]
+
+    /// A line joins the points of a segment. A plane that touches the Earth at the first point is flat enough for a track of 100 points.
     init(_ track: [Location]) {
         guard let first = track.first else {
             points = []
@@ -14,7 +16,8 @@ struct TrackDrawing {
         let shrink = cos(first.latitude * .pi / 180)
         points = track.map { location in
             let east = (location.longitude - first.longitude).remainder(dividingBy: 360)
-            return (east * shrink * Self.metresPerDegree, (location.latitude - first.latitude) * Self.metresPerDegree)
+            let north = location.latitude - first.latitude
+            return (east * shrink * Self.metresPerDegree, north * Self.metresPerDegree, location.segmentStart == true)
         }
     }
 
@@ -33,20 +36,21 @@ struct TrackDrawing {
         let left = (Double(width - 1) - (east - west) / scale) / 2
         let top = (Double(height - 1) - (north - south) / scale) / 2
         var cells = Array(repeating: Array(repeating: UInt32(0), count: columns), count: rows - 1)
-        func dot(_ point: (x: Double, y: Double)) {
-            let x = Int(((point.x - west) / scale + left).rounded())
-            let y = Int(((north - point.y) / scale + top).rounded())
+        func dot(_ east: Double, _ northing: Double) {
+            let x = Int(((east - west) / scale + left).rounded())
+            let y = Int(((north - northing) / scale + top).rounded())
             guard (0..<width).contains(x), (0..<height).contains(y) else { return }
             cells[y / 4][x / 2] |= Self.bits[y % 4][x % 2]
         }
         for (from, to) in zip(points, points.dropFirst()) {
-            let steps = max(1, min(400, Int((max(abs(to.x - from.x), abs(to.y - from.y)) / scale).rounded(.up))))
+            let length = max(abs(to.x - from.x), abs(to.y - from.y)) / scale
+            let steps = to.opensSegment ? 1 : max(1, Int(min(400, length.rounded(.up))))
             for step in 0...steps {
                 let share = Double(step) / Double(steps)
-                dot((from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share))
+                dot(from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share)
             }
         }
-        dot(points[points.count - 1])
+        if let last = points.last { dot(last.x, last.y) }
         let lines = cells.map { row in
             row.map { $0 == 0 ? " " : String(Unicode.Scalar(0x2800 + $0) ?? " ") }.joined()
         }
