@@ -64,4 +64,17 @@ package enum AccuracySource: String, Codable, CaseIterable, Sendable {
 /// How exact the positions should be: Core Location's levels, finest first.
 package enum DesiredAccuracy: String, Codable, CaseIterable, Sendable {
     case bestForNavigation, best, nearestTenMeters, hundredMeters, kilometer, threeKilometers
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let level = Self(rawValue: text) else {
+            let all = Self.allCases.map(\.rawValue).joined(separator: ", ")
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "\(text.debugDescription) is no level; one of \(all)"
+            )
+        }
+        self = level
+    }
 }

@@ -23,6 +23,12 @@ package enum RouteMethod: String, Sendable {
 /// What a route takes: a JSON object with none but these keys.
 package protocol RouteBody: Codable, Sendable {
     static var keys: [String] { get }
+    /// The keys that may be `null`.
+    static var nullableKeys: [String] { get }
+}
+
+extension RouteBody {
+    package static var nullableKeys: [String] { [] }
 }
 
 /// Nothing, in either direction; in JSON `{}`.

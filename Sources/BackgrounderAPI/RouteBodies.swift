@@ -1,6 +1,7 @@
 /// `PATCH /v1/location`: what is absent stays as it is.
 package struct LocationChange: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
+    package static let nullableKeys = [CodingKeys.maximumAccuracy.rawValue]
 
     package var updating: Bool?
     package var desiredAccuracy: DesiredAccuracy?

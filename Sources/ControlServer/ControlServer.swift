@@ -59,6 +59,8 @@ package struct ControlServer: Service {
                 var response: Response
                 do {
                     response = try await responder.respond(to: request, context: context)
+                    // Ours have a body; this is the router's own, for a path that it does not know.
+                    if response.status == .notFound, response.body.contentLength == 0 { throw HTTPError(.notFound) }
                 } catch {
                     response = Response(refusing: error)
                 }

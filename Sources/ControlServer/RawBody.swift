@@ -31,11 +31,14 @@ struct RawBody {
             throw WireError(.badRequest, "the body is no JSON", hint: "send a JSON object")
         }
         let takes = Body.keys.isEmpty ? "this route takes {}" : "this route takes \(Body.keys.joined(separator: ", "))"
-        guard let keys = try? JSON.decode(Keys.self, from: bytes).names else {
+        guard let keys = try? JSON.decode(Keys.self, from: bytes) else {
             throw WireError(.invalid, "the body is no JSON object", hint: takes)
         }
-        if let unknown = keys.first(where: { !Body.keys.contains($0) }) {
+        if let unknown = keys.names.first(where: { !Body.keys.contains($0) }) {
             throw WireError(.invalid, "unknown key \(unknown.debugDescription)", hint: takes)
+        }
+        if let null = keys.nulls.first(where: { !Body.nullableKeys.contains($0) }) {
+            throw WireError(.invalid, "\(null) may not be null", hint: "leave it out instead; \(takes)")
         }
         do {
             return try JSON.decode(type, from: bytes)
@@ -68,9 +71,13 @@ private struct Keys: Decodable {
     }
 
     var names: [String]
+    /// Those whose value is `null`.
+    var nulls: [String]
 
     init(from decoder: any Decoder) throws {
-        names = try decoder.container(keyedBy: Key.self).allKeys.map(\.stringValue)
+        let container = try decoder.container(keyedBy: Key.self)
+        names = container.allKeys.map(\.stringValue)
+        nulls = try container.allKeys.filter { try container.decodeNil(forKey: $0) }.map(\.stringValue)
     }
 }
 
@@ -101,6 +108,8 @@ extension DecodingError {
         case .keyNotFound(let key, _): "\(key.stringValue) is missing"
         case .typeMismatch(let type, let context): "\(context.path) must be of type \(type)"
         case .valueNotFound(let type, let context): "\(context.path) must be of type \(type), not null"
+        // That it is JSON is known already, so that what has no path can only be a number: a fraction for a count, say.
+        case .dataCorrupted(let context) where context.codingPath.isEmpty: "a number in the body does not fit"
         case .dataCorrupted(let context): "\(context.path): \(context.debugDescription)"
         @unknown default: "the body does not fit"
         }

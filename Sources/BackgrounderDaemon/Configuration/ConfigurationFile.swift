@@ -121,6 +121,16 @@ extension ConfigurationLayer {
         return text
     }
 
+    /// Yams tells where the mapping begins; the line that repeats a key is the one to look at.
+    private static func secondLine(of keys: [String], in text: String, from first: Int) -> Int {
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated().dropFirst(first - 1)
+        let repeats = lines.filter { _, line in
+            let word = line.drop { $0 == " " }
+            return keys.contains { word.hasPrefix($0 + ":") || word.hasPrefix("\"\($0)\":") }
+        }
+        return repeats.dropFirst().first.map { $0.offset + 1 } ?? first
+    }
+
     private static func compose(_ text: String, path: String) throws(ConfigurationError) -> Node? {
         do {
             return try Yams.compose(yaml: text)
@@ -129,7 +139,7 @@ extension ConfigurationLayer {
         {
             throw ConfigurationError(place: "\(path):\(mark.line)", problem: "this is no YAML: \(problem)")
         } catch YamlError.duplicatedKeysInMapping(let keys, let context) {
-            let line = context.mark.line
+            let line = secondLine(of: keys, in: text, from: context.mark.line)
             throw ConfigurationError(place: "\(path):\(line)", problem: "the key \(keys.joined(separator: ", ")) is there twice")
         } catch {
             throw ConfigurationError(place: path, problem: "this is no YAML: \(error)")

@@ -15,7 +15,12 @@ enum Keys {
         "location.source",
         .gpsd(GPSDAddress(host: "localhost")),
         allowed: LocationSourceError.allowed
-    ) { text, directory in try? LocationSource(text, relativeTo: directory) }
+    ) { text, directory in
+        guard case .gpx(let file, let rate)? = try? LocationSource(text, relativeTo: directory) else {
+            return try? LocationSource(text, relativeTo: directory)
+        }
+        return .gpx(path: RuntimePaths.absolute(file), rate: rate)
+    }
 
     static let usageDescription = ConfigurationKey<String?>(
         "location.usageDescription",
@@ -80,13 +85,13 @@ enum Keys {
     static let mpdListen = ConfigurationKey<[String]>(
         list: "mpd.listen",
         [],
-        allowed: "nothing yet: this version does not speak MPD's protocol; take the addresses away"
+        allowed: "addresses, and none yet: this version does not speak MPD's protocol, take them away"
     ) { _, _ in nil }
 
     static let webListen = ConfigurationKey<[String]>(
         list: "web.listen",
         [],
-        allowed: "nothing yet: this version has no page; take the addresses away"
+        allowed: "addresses, and none yet: this version has no page, take them away"
     ) { _, _ in nil }
 
     static let controlGroup = ConfigurationKey<String?>("control.group", nil, allowed: "the name of a group") { text, _ in
@@ -152,12 +157,12 @@ enum Keys {
 /// Lengths that a setting may have.
 enum Metres {
     /// Half way around the Earth: nothing is farther away.
-    static let maximum = 20_037_508.0
+    static let maximum = 20_037_508
 
     /// `.some(nil)` for `none`, `nil` for what is no length.
     static func orNone(_ text: String) -> Double?? {
         if text == "none" { return .some(nil) }
-        guard let value = Double(text), (0...maximum).contains(value) else { return nil }
+        guard let value = Double(text), (0...Double(maximum)).contains(value) else { return nil }
         return value
     }
 }

@@ -54,13 +54,19 @@ struct DaemonConfiguration: Sendable {
                 problem: "the location mode needs location.usageDescription, a sentence that says why this machine is tracked"
             )
         }
-        if case .gpx(let path, _) = value(Keys.source), !FileManager.default.isReadableFile(atPath: path) {
+        if case .gpx(let path, _) = value(Keys.source), !Self.isReadableFile(path) {
             throw ConfigurationError(place: place("location.source"), problem: "location.source: there is no readable file \(path)")
         }
     }
 }
 
 extension DaemonConfiguration {
+    private static func isReadableFile(_ path: String) -> Bool {
+        var isDirectory = false
+        let manager = FileManager.default
+        return manager.fileExists(atPath: path, isDirectory: &isDirectory) && !isDirectory && manager.isReadableFile(atPath: path)
+    }
+
     /// Keys whose text differs from `other`'s.
     func changes(from other: DaemonConfiguration) -> [String] {
         Keys.all.map(\.name).filter { text($0) != other.text($0) }

@@ -22,10 +22,10 @@ extension Daemon {
 
     /// All of `change`, or nothing of it.
     private func change(_ change: LocationChange) async throws {
-        if let metres = change.distanceFilter, !(0...Metres.maximum).contains(metres) {
+        if let metres = change.distanceFilter, !(0...Double(Metres.maximum)).contains(metres) {
             throw WireError(.invalid, "distanceFilter \(metres) is no length", hint: Keys.distanceFilter.allowed)
         }
-        if case .some(.some(let metres)) = change.maximumAccuracy, !(metres > 0 && metres <= Metres.maximum) {
+        if case .some(.some(let metres)) = change.maximumAccuracy, !(metres > 0 && metres <= Double(Metres.maximum)) {
             throw WireError(.invalid, "maximumAccuracy \(metres) is no length", hint: Keys.maximumAccuracy.allowed)
         }
         if change.updating == true { try modes.require(.location, attached: lifecycle.current.attached) }
