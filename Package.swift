@@ -79,6 +79,12 @@ let package = Package(
         .executableTarget(name: "backgrounderd", dependencies: ["BackgrounderDaemon"]),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .testTarget(
+            name: "BackgrounderDaemonTests",
+            dependencies: [
+                "AudioPlayback", "BackgrounderAPI", "BackgrounderDaemon", "LocationUpdates", "TestSupport", logging,
+            ]
+        ),
+        .testTarget(
             name: "LocationUpdatesTests",
             dependencies: ["BackgrounderAPI", "CGPS", "LocationUpdates", "TestSupport", serviceLifecycle, logging]
         ),

@@ -67,15 +67,19 @@ package struct DaemonCommand: AsyncParsableCommand {
         umask(0o077)
         let environment = ProcessInfo.processInfo.environment
         let paths = RuntimePaths.current(home: home)
+        let directory = RuntimePaths.absolute(".")
         let load = { @Sendable () throws(ConfigurationError) in
             try DaemonConfiguration(
                 file: config,
                 standardFile: paths.configuration,
                 environment: environment,
-                options: [Keys.source.name: ("--source", source), Keys.driver.name: ("--driver", driver)]
+                options: [Keys.source.name: ("--source", source), Keys.driver.name: ("--driver", driver)],
+                directory: directory
             )
         }
         let configuration = try load()
+        // A service must not hold the file system on which somebody happened to start it.
+        chdir("/")
         try paths.makeDirectories()
         let record = InstanceRecord(
             pid: getpid(),

@@ -3,7 +3,6 @@ import BackgrounderAPI
 import FoundationEssentials
 import Glibc
 import LocationUpdates
-import NIOPosix
 
 /// `backgrounderd replay FILE`: a GPX file through the filter, without a service and without its configuration.
 struct ReplayCommand: AsyncParsableCommand {
@@ -81,7 +80,11 @@ struct ReplayCommand: AsyncParsableCommand {
         do {
             while let points = try reader.next() {
                 for point in points {
-                    if await pace.waits(for: point.fix) { try printer.flush() }
+                    let delay = pace.delay(before: point.fix.time)
+                    if delay > 0 {
+                        try printer.flush()
+                        try await EventLoopClock.shared.sleep(for: .seconds(delay))
+                    }
                     switch filter.receive(.fix(point.fix)) {
                     case .accepted(let location):
                         counts.accepted += 1
@@ -176,27 +179,6 @@ private struct IndexedRejection: Encodable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(index, forKey: .index)
         try rejection.encode(to: encoder)
-    }
-}
-
-/// Waits as long as the recording did, divided by the rate.
-private struct ReplayPace {
-    let rate: ReplayRate
-    private var last: Date?
-    private let clock = EventLoopClock(group: MultiThreadedEventLoopGroup.singleton)
-
-    init(rate: ReplayRate) {
-        self.rate = rate
-    }
-
-    /// Waits until it is time for `fix`; false where there was nothing to wait for.
-    mutating func waits(for fix: Fix) async -> Bool {
-        guard case .times(let factor) = rate, let time = fix.time else { return false }
-        defer { last = time }
-        guard let last, time > last else { return false }
-        // judgement: a recording's gap of hours is waited for as a minute.
-        let seconds = min(time.timeIntervalSince(last) / factor, 60)
-        return (try? await clock.sleep(for: .seconds(seconds))) != nil
     }
 }
 

@@ -41,7 +41,8 @@ struct AccuracyEvidence: Codable, Hashable, Sendable {
     func estimate(_ fix: Fix) -> AccuracyEstimate? {
         guard fix.isLive else { return Self.estimateOfFile(fix) }
         let device = devices.last { $0.name == fix.device }
-        if let gst = device?.gst, let time = fix.time, abs(time.timeIntervalSince(gst.time)) <= Judgement.gstAge + 1e-6 {
+        if let gst = device?.gst, let time = fix.time, abs(time.timeIntervalSince(gst.time)) <= Judgement.gstAge + 1e-6
+        {
             return AccuracyEstimate(value: gst.value, source: .gst)
         }
         if let eph = fix.eph?.positive {

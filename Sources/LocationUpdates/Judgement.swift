@@ -36,6 +36,8 @@ enum Judgement {
     // gpsd's connection.
     static let silence = 5.0
     static let renewal = 30.0
+    /// A new connection that lasts so long is one, also where nothing has been said on it.
+    static let settling = 0.25
     static let firstRetry = 0.25
     static let lastRetryLoopback = 1.0
     static let lastRetryRemote = 5.0

@@ -38,7 +38,11 @@ package struct LocationFilter: Codable, Hashable, Sendable {
             evidence.receiveSky(hdop: hdop, device: device)
         case .gst(let time, let latitudeError, let longitudeError, let device):
             evidence.receiveGST(
-                time: time, latitudeError: latitudeError, longitudeError: longitudeError, device: device)
+                time: time,
+                latitudeError: latitudeError,
+                longitudeError: longitudeError,
+                device: device
+            )
         case .reconnected:
             isReconnected = true
         case .started:
@@ -92,13 +96,18 @@ package struct LocationFilter: Codable, Hashable, Sendable {
         } else if settings.maximumAccuracy != nil || (fix.isLive && limit != nil) {
             return Rejection(reason: .noAccuracy, limit: limit, timestamp: fix.time)
         }
-        if settings.desiredAccuracy.needsAltitude, fix.mode < 3 { return Rejection(reason: .accuracy, timestamp: fix.time) }
+        if settings.desiredAccuracy.needsAltitude, fix.mode < 3 {
+            return Rejection(reason: .accuracy, timestamp: fix.time)
+        }
         return nil
     }
 
     /// The rules of time, then those of movement.
     private mutating func move(
-        _ fix: Fix, _ candidate: Waypoint, _ estimate: AccuracyEstimate?, isNewDevice: Bool
+        _ fix: Fix,
+        _ candidate: Waypoint,
+        _ estimate: AccuracyEstimate?,
+        isNewDevice: Bool
     ) -> Decision {
         var isRelocation = false
         if !startsAnew, let anchor {
@@ -152,7 +161,11 @@ package struct LocationFilter: Codable, Hashable, Sendable {
         let distance = Geodesic.distance(from: anchor.place, to: candidate.place)
         if distance < settings.distanceFilter {
             return Rejection(
-                reason: .distance, value: distance, limit: settings.distanceFilter, timestamp: candidate.time)
+                reason: .distance,
+                value: distance,
+                limit: settings.distanceFilter,
+                timestamp: candidate.time
+            )
         }
         guard settings.jitterGuard, settings.desiredAccuracy != .bestForNavigation,
             candidate.speed.map({ $0 < Judgement.standingSpeed }) ?? true,

@@ -17,18 +17,29 @@ extension LocationManager {
             return
         }
         runCount += 1
-        let control = SourceControl(run: runCount) { [mailbox] in mailbox.yield($0) }
-        run = Run(id: runCount, control: control)
         monitor = QualityMonitor()
+        do throws(SystemRefusal) {
+            let control = try SourceControl(run: runCount) { [mailbox] in mailbox.yield($0) }
+            try read(control)
+            run = Run(id: runCount, control: control)
+        } catch {
+            // The next start or resume tries again.
+            connection = .waiting
+            monitor.disconnected(reason: systemMessage(error.code))
+            logQuality()
+        }
+    }
+
+    private func read(_ control: SourceControl) throws(SystemRefusal) {
         switch source {
         case .gpsd(let address):
             connection = .waiting
-            detachThread { GPSDSource(address: address, control: control).run() }
+            try detachThread { GPSDSource(address: address, control: control).run() }
         case .gpx(let path, let rate):
             connection = .replaying
             let progress = state.replay?.continued(rate: rate) ?? ReplayProgress(path: path, rate: rate, start: Date())
             state.replay = progress
-            detachThread {
+            try detachThread {
                 TrackReplay(path: path, rate: rate, skip: progress.received, start: progress.start, control: control)
                     .run()
             }
@@ -87,8 +98,13 @@ extension LocationManager {
         let points = unsaved + accepted
         do {
             try await journal.commit(points, checkpoint: next, durable: durable || !points.isEmpty)
-            if isFailing { logger.notice("The location history is written again; \(points.count) points were waiting.") }
+            if isFailing {
+                logger.notice(
+                    "The location history is written again: \(points.count) points were waiting, \(lost) are lost."
+                )
+            }
             isFailing = false
+            lost = 0
             unsaved = []
         } catch {
             if !isFailing {
@@ -96,6 +112,7 @@ extension LocationManager {
             }
             isFailing = true
             unsaved = points.suffix(Judgement.unsavedPoints)
+            lost += points.count - unsaved.count
         }
         state = next
         for location in accepted { track.append(location) }

@@ -33,6 +33,8 @@ package actor LocationManager: Service {
     var turn = Turn()
     /// Accepted points that could not be stored yet.
     var unsaved: [Location] = []
+    /// Accepted points for which there was no room in memory either.
+    var lost = 0
     var isFailing = false
     var skippedLines = 0
 

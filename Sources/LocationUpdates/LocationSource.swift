@@ -43,7 +43,8 @@ package enum LocationSource: Hashable, Sendable, CustomStringConvertible {
             path = path[..<mark]
         }
         guard !path.isEmpty else { throw LocationSourceError(text: text, reason: .noPath) }
-        return .gpx(path: path.hasPrefix("/") ? String(path) : "\(directory)/\(path)", rate: rate)
+        if path.hasPrefix("/") { return .gpx(path: String(path), rate: rate) }
+        return .gpx(path: directory.hasSuffix("/") ? "\(directory)\(path)" : "\(directory)/\(path)", rate: rate)
     }
 }
 
@@ -161,7 +162,9 @@ package struct LocationSourceError: Error, Hashable, Sendable, CustomStringConve
             case .noPath: "names no file"
             case .badRate: "may only be followed by ?rate=N with N above 0, or ?rate=max"
             }
-        let shown = String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : $0 }))
+        let shown = String(
+            String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : $0 })
+        )
         return "location source \"\(shown)\" \(fault); allowed: \(Self.allowed)"
     }
 }

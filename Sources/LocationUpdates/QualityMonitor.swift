@@ -7,8 +7,8 @@ struct QualityMonitor {
     /// The reason, the value and the limit behind the word, for people.
     private(set) var detail: String?
     private var goodInRow = 0
-    /// Since when no fix was good, and whether one of them had a place.
-    private var drought: (since: Double, hasPlace: Bool)?
+    /// How long no fix has been good up to the last one, and whether one of them had a place.
+    private var drought: (seconds: Double, last: Double, hasPlace: Bool)?
 
     /// Takes what became of `fix`; `elapsed` is the seconds of a clock that never jumps.
     mutating func receive(_ decision: Decision, of fix: Fix, elapsed: Double) {
@@ -70,10 +70,12 @@ struct QualityMonitor {
         goodInRow = 0
         if [.silent, .noDevice, .disconnected].contains(quality) { enter(.searching) }
         guard let instant else { return }
-        let since = min(drought?.since ?? instant, instant)
         let hasPlace = rejection.reason != .noFix
-        drought = (since, hasPlace || drought?.hasPlace == true)
-        guard instant - since >= Judgement.starvation else { return }
+        // A step that only a jump of the clock explains is no time that passed.
+        let step = drought.map { instant - $0.last } ?? 0
+        let seconds = (drought?.seconds ?? 0) + (step > 0 && step <= Judgement.gapOpensSegment ? step : 0)
+        drought = (seconds, instant, hasPlace || drought?.hasPlace == true)
+        guard seconds >= Judgement.starvation else { return }
         if drought?.hasPlace == false {
             quality = .searching
             detail = nil
@@ -95,16 +97,13 @@ struct QualityMonitor {
             case .implausible: "m/s"
             default: "m"
             }
-        let value = number(rejection.value).map { " \($0) \(unit)" } ?? ""
-        let limit = number(rejection.limit).map { ", limit \($0) \(unit)" } ?? ""
-        let hint = rejection.reason == .accuracy && rejection.value == nil ? " 2D fix, 3D needed" : ""
-        return "\(rejection.reason.rawValue):\(value)\(hint)\(limit)".replacing(":,", with: ",")
-            .trimmingSuffix(":")
-    }
-}
-
-extension String {
-    fileprivate func trimmingSuffix(_ suffix: String) -> String {
-        hasSuffix(suffix) ? String(dropLast(suffix.count)) : self
+        var text = rejection.reason.rawValue
+        if let value = number(rejection.value) {
+            text += ": \(value) \(unit)"
+        } else if rejection.reason == .accuracy {
+            text += ": a 2D fix where 3D is needed"
+        }
+        if let limit = number(rejection.limit) { text += ", limit \(limit) \(unit)" }
+        return text
     }
 }

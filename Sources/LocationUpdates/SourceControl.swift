@@ -44,10 +44,10 @@ final class SourceControl: Sendable {
     private let wakeup: WakeDescriptor
     private let send: @Sendable (SourceBatch) -> Void
 
-    init(run: Int, send: @escaping @Sendable (SourceBatch) -> Void) {
+    init(run: Int, send: @escaping @Sendable (SourceBatch) -> Void) throws(SystemRefusal) {
         self.run = run
         self.send = send
-        wakeup = WakeDescriptor()
+        wakeup = try WakeDescriptor()
     }
 
     var isStopped: Bool { state.withLock { $0.isStopped } }
@@ -110,9 +110,10 @@ private final class WakeDescriptor: Sendable {
 
     private let descriptor: Int32
 
-    init() {
-        descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-        precondition(descriptor >= 0, "no descriptor left for a location source")
+    init() throws(SystemRefusal) {
+        let descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+        guard descriptor >= 0 else { throw SystemRefusal(code: errno) }
+        self.descriptor = descriptor
     }
 
     deinit { close(descriptor) }
@@ -141,26 +142,4 @@ private final class WakeDescriptor: Sendable {
             return .readable
         }
     }
-}
-
-/// Runs `body` on a thread of its own that nobody waits for: it may block in C for as long as it likes.
-func detachThread(_ body: @escaping @Sendable () -> Void) {
-    final class Box {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    defer { pthread_attr_destroy(&attributes) }
-    var thread = pthread_t()
-    let box = Unmanaged.passRetained(Box(body))
-    let result = pthread_create(
-        &thread, &attributes,
-        { argument in
-            guard let argument else { return nil }
-            Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
-            return nil
-        }, box.toOpaque())
-    precondition(result == 0, "no thread for a location source: \(systemMessage(result))")
 }

@@ -1,3 +1,5 @@
+// libgps' header is the first to name timespec in this module, so an optimised build looks for it there.
+import CGPS
 import Glibc
 
 /// The operating system's words for `code` (an `errno`).

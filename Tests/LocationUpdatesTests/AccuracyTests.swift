@@ -14,11 +14,23 @@ import Testing
     }
 
     static func live(
-        eph: Double? = nil, epx: Double? = nil, epy: Double? = nil, status: Int = 0, hdop: Double? = nil
+        eph: Double? = nil,
+        epx: Double? = nil,
+        epy: Double? = nil,
+        status: Int = 0,
+        hdop: Double? = nil
     ) -> Fix {
         Fix(
-            time: time(0), latitude: 48, longitude: 11, eph: eph, epx: epx, epy: epy, status: status, hdop: hdop,
-            device: "a")
+            time: time(0),
+            latitude: 48,
+            longitude: 11,
+            eph: eph,
+            epx: epx,
+            epy: epy,
+            status: status,
+            hdop: hdop,
+            device: "a"
+        )
     }
 
     static func file(hdop: Double? = nil, accuracy: Double? = nil) -> Fix {
@@ -28,18 +40,57 @@ import Testing
     static let samples: [Sample] = [
         Sample(name: "an eph that is no model", fix: live(eph: 7.5), value: 7.5, source: .receiver),
         Sample(name: "19 × an HDOP in hundredths", fix: live(eph: 19.19), value: 19.19 / 1.731, source: .model),
-        Sample(name: "the same printed with an error of half a millimetre", fix: live(eph: 19.1905), value: 19.1905 / 1.731, source: .model),
+        Sample(
+            name: "the same printed with an error of half a millimetre",
+            fix: live(eph: 19.1905),
+            value: 19.1905 / 1.731,
+            source: .model
+        ),
         Sample(name: "a millimetre beside the grid", fix: live(eph: 19.191), value: 19.191, source: .receiver),
-        Sample(name: "within 1 % of the newest HDOP", fix: live(eph: 23.9), sky: [9, 1.25], value: 23.9 / 1.731, source: .model),
-        Sample(name: "within 1 % of the HDOP before", fix: live(eph: 23.9), sky: [1.25, 9], value: 23.9 / 1.731, source: .model),
-        Sample(name: "within 1 % of an older HDOP", fix: live(eph: 23.9), sky: [1.25, 9, 9], value: 23.9, source: .receiver),
-        Sample(name: "4.75 × the HDOP with DGPS", fix: live(eph: 4.82, status: 2), sky: [1.02], value: 4.82 / 1.731, source: .model),
+        Sample(
+            name: "within 1 % of the newest HDOP",
+            fix: live(eph: 23.9),
+            sky: [9, 1.25],
+            value: 23.9 / 1.731,
+            source: .model
+        ),
+        Sample(
+            name: "within 1 % of the HDOP before",
+            fix: live(eph: 23.9),
+            sky: [1.25, 9],
+            value: 23.9 / 1.731,
+            source: .model
+        ),
+        Sample(
+            name: "within 1 % of an older HDOP",
+            fix: live(eph: 23.9),
+            sky: [1.25, 9, 9],
+            value: 23.9,
+            source: .receiver
+        ),
+        Sample(
+            name: "4.75 × the HDOP with DGPS",
+            fix: live(eph: 4.82, status: 2),
+            sky: [1.02],
+            value: 4.82 / 1.731,
+            source: .model
+        ),
         Sample(name: "4.75 × the HDOP without DGPS", fix: live(eph: 4.82), sky: [1.02], value: 4.82, source: .receiver),
         Sample(name: "the grid of DGPS", fix: live(eph: 4.8925, status: 2), value: 4.8925 / 1.731, source: .model),
         Sample(name: "RTK fixed", fix: live(eph: 13.3, status: 3), value: 1, source: .model),
         Sample(name: "RTK float", fix: live(eph: 13.3, status: 4), value: 2, source: .model),
-        Sample(name: "RTK fixed that is better still", fix: live(eph: 1.52, status: 3), value: 1.52 / 1.731, source: .model),
-        Sample(name: "RTK fixed with the receiver's own error", fix: live(eph: 3.3, status: 3), value: 3.3, source: .receiver),
+        Sample(
+            name: "RTK fixed that is better still",
+            fix: live(eph: 1.52, status: 3),
+            value: 1.52 / 1.731,
+            source: .model
+        ),
+        Sample(
+            name: "RTK fixed with the receiver's own error",
+            fix: live(eph: 3.3, status: 3),
+            value: 3.3,
+            source: .receiver
+        ),
         Sample(name: "only epx and epy", fix: live(epx: 3, epy: 4), value: 5 / 1.731, source: .model),
         Sample(name: "only epx", fix: live(epx: 3)),
         Sample(name: "an eph below 0 is unknown", fix: live(eph: -5)),
@@ -49,7 +100,12 @@ import Testing
         Sample(name: "a file's own accuracy", fix: file(hdop: 3, accuracy: 4), value: 4, source: .file),
         Sample(name: "a file's HDOP", fix: file(hdop: 2), value: 38 / 1.731, source: .model),
         Sample(name: "a file's HDOP of 0", fix: file(hdop: 0)),
-        Sample(name: "a file's accuracy below 0 leaves the HDOP", fix: file(hdop: 2, accuracy: -1), value: 38 / 1.731, source: .model),
+        Sample(
+            name: "a file's accuracy below 0 leaves the HDOP",
+            fix: file(hdop: 2, accuracy: -1),
+            value: 38 / 1.731,
+            source: .model
+        ),
     ]
 
     @Test("The accuracy is on Core Location's scale and says its source", arguments: samples)
@@ -62,9 +118,13 @@ import Testing
         #expect(location.horizontalAccuracy == sample.value)
     }
 
-    @Test("GST counts for the fix of its time, at most 1.5 s away, of its device", arguments: [
-        (0.0, "a", true), (1.5, "a", true), (-1.5, "a", true), (1.501, "a", false), (-1.501, "a", false), (0, "b", false),
-    ])
+    @Test(
+        "GST counts for the fix of its time, at most 1.5 s away, of its device",
+        arguments: [
+            (0.0, "a", true), (1.5, "a", true), (-1.5, "a", true), (1.501, "a", false), (-1.501, "a", false),
+            (0, "b", false),
+        ]
+    )
     func gst(age: Double, device: String, counts: Bool) throws {
         var filter = LocationFilter()
         _ = filter.receive(.gst(time: time(-age), latitudeError: 3, longitudeError: 4, device: device))
@@ -107,7 +167,8 @@ import Testing
         worse.time = time(10)
         #expect(
             filter.rejection(worse)
-                == Rejection(reason: .accuracy, value: limit + 0.07, limit: limit, timestamp: time(10)))
+                == Rejection(reason: .accuracy, value: limit + 0.07, limit: limit, timestamp: time(10))
+        )
     }
 
     @Test("A 2D fix where 3D is needed is too inaccurate")

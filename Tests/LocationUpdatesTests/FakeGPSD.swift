@@ -32,7 +32,7 @@ final class FakeGPSD: Sendable {
     deinit { stopListening() }
 
     /// The next connection, once it has asked for reports.
-    func client(within seconds: Double = 10) async throws -> Client {
+    func client(within seconds: Double = 60) async throws -> Client {
         let client = try await signal.wait(for: "connection to the fake gpsd", within: seconds) {
             clients.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         }
@@ -72,7 +72,9 @@ final class FakeGPSD: Sendable {
         func send(_ bytes: some Sequence<UInt8>) {
             var rest = Array(bytes)[...]
             while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                let count = rest.withUnsafeBytes {
+                    Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
                 guard count > 0 else { return }
                 rest = rest.dropFirst(count)
             }
@@ -106,5 +108,6 @@ func tpv(at second: Int, metres: Double = 0, device: String = "/dev/gps0", eph: 
     let when = Date(timeIntervalSince1970: 1_700_000_000 + Double(second)).formatted(.iso8601)
     let place = mode < 2 ? "" : ",\"lat\":\(48 + metres / metresPerDegree),\"lon\":11.0,\"altMSL\":500.0"
     let error = eph.map { ",\"eph\":\($0)" } ?? ""
-    return "{\"class\":\"TPV\",\"device\":\"\(device)\",\"mode\":\(mode),\"time\":\"\(when)\"\(place)\(error),\"speed\":1.000}"
+    return
+        "{\"class\":\"TPV\",\"device\":\"\(device)\",\"mode\":\(mode),\"time\":\"\(when)\"\(place)\(error),\"speed\":1.000}"
 }

@@ -18,22 +18,31 @@ import Testing
             second += step
             arrival += step
             if chance(0.002) { second -= Double.random(in: 0.1...500, using: &random) }
+            if chance(0.005) { metres += .random(in: -90_000...90_000, using: &random) }
             metres += chance(0.4) ? 0 : Double.random(in: 0...15, using: &random)
             let device = chance(0.05) ? "/dev/gps1" : "/dev/gps0"
             if chance(0.3) { reports.append(.sky(hdop: Double.random(in: 0.5...4, using: &random), device: device)) }
             if chance(0.1) {
                 reports.append(
                     .gst(
-                        time: time(second), latitudeError: .random(in: 1...20, using: &random),
-                        longitudeError: .random(in: 1...20, using: &random), device: device))
+                        time: time(second),
+                        latitudeError: .random(in: 1...20, using: &random),
+                        longitudeError: .random(in: 1...20, using: &random),
+                        device: device
+                    )
+                )
             }
             if chance(0.003) { reports.append(.reconnected) }
             if chance(0.001) { reports.append(.started) }
             var sample = fix(
-                at: second, metres: metres + .random(in: -20...20, using: &random),
+                at: second,
+                metres: metres + .random(in: -20...20, using: &random),
                 mode: [0, 1, 2, 3, 3, 3, 3, 3, 3, 4].randomElement(using: &random) ?? 3,
                 accuracy: chance(0.1) ? nil : pow(10, .random(in: 0...4, using: &random)),
-                speed: chance(0.3) ? nil : .random(in: -0.5...20, using: &random), device: device, arrival: arrival)
+                speed: chance(0.3) ? nil : .random(in: -0.5...20, using: &random),
+                device: device,
+                arrival: arrival
+            )
             if chance(0.01) { sample.latitude = [nil, .nan, 200].randomElement(using: &random) ?? nil }
             if chance(0.01) { sample.latitude? += 1 }
             if chance(0.01) { sample.time = nil }
@@ -70,9 +79,14 @@ import Testing
         #expect(passed.first ?? 0 > 1000 && passed.last ?? 0 > passed.first ?? 0)
     }
 
-    @Test("Every fix is counted once, and delivered points keep their distance inside a segment", arguments: [0.0, 10, 200])
+    @Test(
+        "Every fix is counted once, and delivered points keep their distance inside a segment",
+        arguments: [0.0, 10, 200]
+    )
     func sums(distanceFilter: Double) {
-        var filter = LocationFilter(settings: LocationSettings(desiredAccuracy: .hundredMeters, distanceFilter: distanceFilter))
+        var filter = LocationFilter(
+            settings: LocationSettings(desiredAccuracy: .hundredMeters, distanceFilter: distanceFilter)
+        )
         var received = 0
         var accepted: [Location] = []
         var rejected = RejectionCounts()
@@ -95,7 +109,10 @@ import Testing
         }
     }
 
-    @Test("Stored and read back at any moment, the filter goes on as if nothing had happened", arguments: [1, 7, 100, 4999])
+    @Test(
+        "Stored and read back at any moment, the filter goes on as if nothing had happened",
+        arguments: [1, 7, 100, 4999]
+    )
     func resume(interval: Int) throws {
         let settings = LocationSettings(desiredAccuracy: .hundredMeters, distanceFilter: 20)
         var whole = LocationFilter(settings: settings)
@@ -110,6 +127,37 @@ import Testing
         #expect(whole == resumed)
     }
 
+    @Test(
+        "The filter decides as an independent reading of the rules does",
+        arguments: [
+            LocationSettings(), LocationSettings(desiredAccuracy: .hundredMeters, distanceFilter: 10),
+            LocationSettings(desiredAccuracy: .bestForNavigation, distanceFilter: 20),
+            LocationSettings(desiredAccuracy: .threeKilometers, maximumAccuracy: 500),
+        ]
+    )
+    func reference(settings: LocationSettings) {
+        for seed in 10..<16 as Range<UInt64> {
+            var filter = LocationFilter(settings: settings)
+            var reference = ReferenceFilter(settings)
+            for (index, report) in Self.reports(seed: seed, count: 800).enumerated() {
+                let decision = filter.receive(report)
+                let outcome: ReferenceFilter.Outcome? =
+                    switch decision {
+                    case .accepted(let location): .accepted(opensSegment: location.segmentStart == true)
+                    case .rejected(let rejection): .rejected(rejection.reason)
+                    case nil: nil
+                    }
+                let expected = reference.receive(report)
+                guard outcome == expected else {
+                    Issue.record(
+                        "report \(index) of \(seed): \(String(describing: outcome)), not \(String(describing: expected))"
+                    )
+                    return
+                }
+            }
+        }
+    }
+
     @Test("An hour of standing still gives one point, and a walk keeps its length")
     func standing() {
         var random = SplitMix(state: 4)
@@ -117,12 +165,16 @@ import Testing
         var delivered = 0
         for second in 0..<3600 {
             let noise = (0..<4).reduce(0.0) { sum, _ in sum + .random(in: -5...5, using: &random) }
-            if filter.location(fix(at: Double(second), metres: noise, accuracy: 9, speed: 0.1)) != nil { delivered += 1 }
+            if filter.location(fix(at: Double(second), metres: noise, accuracy: 9, speed: 0.1)) != nil {
+                delivered += 1
+            }
         }
         #expect(delivered == 1)
         for second in 3600..<4600 {
             let metres = 1.4 * Double(second - 3600)
-            if filter.location(fix(at: Double(second), metres: metres, accuracy: 9, speed: 1.4)) != nil { delivered += 1 }
+            if filter.location(fix(at: Double(second), metres: metres, accuracy: 9, speed: 1.4)) != nil {
+                delivered += 1
+            }
         }
         #expect((120...140).contains(delivered - 1))
     }

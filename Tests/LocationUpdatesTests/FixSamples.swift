@@ -4,8 +4,13 @@ import LocationUpdates
 
 /// Fixes along a meridian: `second` after a fixed start, `metres` to the north of a fixed place.
 func fix(
-    at second: Double, metres: Double = 0, mode: Int = 3, accuracy: Double? = 5, speed: Double? = nil,
-    device: String? = "/dev/gps0", arrival: Double? = nil
+    at second: Double,
+    metres: Double = 0,
+    mode: Int = 3,
+    accuracy: Double? = 5,
+    speed: Double? = nil,
+    device: String? = "/dev/gps0",
+    arrival: Double? = nil
 ) -> Fix {
     Fix(
         mode: mode,

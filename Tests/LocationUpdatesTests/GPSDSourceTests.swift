@@ -24,26 +24,53 @@ import Testing
         try await rig.shutDown()
     }
 
-    @Test("Odd lines make no point, and the connection survives them", arguments: [
-        ("{\"class\":\"TPV\",\"device\":\"/dev/gps0\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.", .invalid),
-        ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.0", .invalid),
-        (tpv(at: 0) + tpv(at: 1), .invalid),
-        ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"bogus\",\"lat\":48.0,\"lon\":11.0,\"eph\":5}", .invalid),
-        ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"\",\"lat\":48.0,\"lon\":11.0,\"eph\":5}", .invalid),
-        ("{\"class\":\"TPV\",\"mode\":3,\"lat\":48.0,\"lon\":11.0,\"eph\":5}", .invalid),
-        ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":1e400,\"lon\":11.0,\"eph\":5}", .invalid),
-        ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":200.0,\"lon\":400.0,\"eph\":5}", .invalid),
-        ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"eph\":5}", .invalid),
-        ("{\"class\":\"TPV\",\"mode\":99,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.0,\"eph\":5}", .invalid),
-        ("{\"class\":\"TPV\",\"mode\":3,\"odd\":{\"a\":1},\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.0}", .invalid),
-        ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.0,\"eph\":-5}", .noAccuracy),
-        ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.0,\u{0}\"eph\":5}", .invalid),
-        ("{\"class\":\"TPV\"}", .noFix), ("{\"class\":\"TPV\",\"device\":\"/dev/gps0\",\"mode\":1}", .noFix),
-        ("{ \"class\":\"TPV\",\"mode\":3}", nil), ("", nil), ("garbage", nil), ("{\"class\":\"TPV", nil), ("{\"class\":\"SKY\",\"hdop\":", nil),
-        ("{\"class\":\"GST\",\"lat\":", nil), ("{\"class\":\"GST\"}", nil), ("{\"class\":\"SKY\",\"hdop\":-1}", nil), ("{\"class\":\"DEVICE\"}", nil),
-        ("{\"class\":\"ERROR\",\"message\":\"x\"}", nil), ("\u{0}\u{0}\u{0}", nil), (String(repeating: "x", count: 200_000), nil),
-        ("{\"class\":\"TPV\",\"x\":\"" + String(repeating: "x", count: 100_000) + "\"}", nil),
-    ] as [(String, RejectionReason?)])
+    @Test(
+        "Odd lines make no point, and the connection survives them",
+        arguments: [
+            (
+                "{\"class\":\"TPV\",\"device\":\"/dev/gps0\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.",
+                .invalid
+            ),
+            ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.0", .invalid),
+            (tpv(at: 0) + tpv(at: 1), .invalid),
+            ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"bogus\",\"lat\":48.0,\"lon\":11.0,\"eph\":5}", .invalid),
+            ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"\",\"lat\":48.0,\"lon\":11.0,\"eph\":5}", .invalid),
+            ("{\"class\":\"TPV\",\"mode\":3,\"lat\":48.0,\"lon\":11.0,\"eph\":5}", .invalid),
+            (
+                "{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":1e400,\"lon\":11.0,\"eph\":5}",
+                .invalid
+            ),
+            (
+                "{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":200.0,\"lon\":400.0,\"eph\":5}",
+                .invalid
+            ),
+            ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"eph\":5}", .invalid),
+            (
+                "{\"class\":\"TPV\",\"mode\":99,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.0,\"eph\":5}",
+                .invalid
+            ),
+            (
+                "{\"class\":\"TPV\",\"mode\":3,\"odd\":{\"a\":1},\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.0}",
+                .invalid
+            ),
+            (
+                "{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.0,\"eph\":-5}",
+                .noAccuracy
+            ),
+            (
+                "{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.0,\u{0}\"eph\":5}",
+                .invalid
+            ),
+            ("{\"class\":\"TPV\"}", .noFix), ("{\"class\":\"TPV\",\"device\":\"/dev/gps0\",\"mode\":1}", .noFix),
+            ("{ \"class\":\"TPV\",\"mode\":3}", nil), ("", nil), ("garbage", nil), ("{\"class\":\"TPV", nil),
+            ("{\"class\":\"SKY\",\"hdop\":", nil),
+            ("{\"class\":\"GST\",\"lat\":", nil), ("{\"class\":\"GST\"}", nil),
+            ("{\"class\":\"SKY\",\"hdop\":-1}", nil), ("{\"class\":\"DEVICE\"}", nil),
+            ("{\"class\":\"ERROR\",\"message\":\"x\"}", nil), ("\u{0}\u{0}\u{0}", nil),
+            (String(repeating: "x", count: 200_000), nil),
+            ("{\"class\":\"TPV\",\"x\":\"" + String(repeating: "x", count: 100_000) + "\"}", nil),
+        ] as [(String, RejectionReason?)]
+    )
     func oddLines(line: String, reason: RejectionReason?) async throws {
         let server = try FakeGPSD()
         let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
@@ -63,7 +90,10 @@ import Testing
         let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
         let client = try await server.client()
         client.send(line: tpv(at: 0))
-        client.send(line: "{\"class\":\"TPV\",\"device\":\"/dev/gps0\",\"mode\":3,\"time\":\"2023-11-14T22:13:21Z\",\"lat\":48.0,\"lon\":11.0,\"epx\":3.0,\"epy\":4.0}")
+        client.send(
+            line:
+                "{\"class\":\"TPV\",\"device\":\"/dev/gps0\",\"mode\":3,\"time\":\"2023-11-14T22:13:21Z\",\"lat\":48.0,\"lon\":11.0,\"epx\":3.0,\"epy\":4.0}"
+        )
         let status = try await rig.wait(for: "two points") { $0.accepted == 2 }
         let last = try #require(status.lastFix)
         #expect(last.altitude == nil && last.speed == nil && last.accuracySource == .model)
@@ -77,9 +107,14 @@ import Testing
         let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
         let client = try await server.client()
         client.send(line: tpv(at: 0, eph: 23.9))
-        client.send(line: "{\"class\":\"SKY\",\"device\":\"/dev/gps0\",\"vdop\":9.0,\"hdop\":1.25,\"satellites\":[{\"PRN\":1}]}")
+        client.send(
+            line: "{\"class\":\"SKY\",\"device\":\"/dev/gps0\",\"vdop\":9.0,\"hdop\":1.25,\"satellites\":[{\"PRN\":1}]}"
+        )
         client.send(line: tpv(at: 1, eph: 23.9))
-        client.send(line: "{\"class\":\"GST\",\"device\":\"/dev/gps0\",\"time\":\"2023-11-14T22:13:22.000Z\",\"rms\":1.0,\"lat\":3.0,\"lon\":4.0}")
+        client.send(
+            line:
+                "{\"class\":\"GST\",\"device\":\"/dev/gps0\",\"time\":\"2023-11-14T22:13:22.000Z\",\"rms\":1.0,\"lat\":3.0,\"lon\":4.0}"
+        )
         client.send(line: tpv(at: 2, eph: 23.9))
         try await rig.wait(for: "three points") { $0.accepted == 3 }
         let track = await rig.manager.track(last: 3)
@@ -114,7 +149,7 @@ import Testing
         let lost = try await rig.wait(for: "loss") { $0.connection == .waiting }
         #expect(lost.quality == .disconnected && lost.qualityDetail == "it closed the connection")
         server = try FakeGPSD(port: port)
-        client = try await server.client(within: 3)
+        client = try await server.client()
         try await rig.wait(for: "connection") { $0.connection == .connected && $0.quality == .searching }
         for second in 20..<23 { client.send(line: tpv(at: second)) }
         try await rig.wait(for: "six points") { $0.accepted == 6 && $0.quality == .ok }
@@ -143,13 +178,24 @@ import Testing
         for second in 0..<3 { client.send(line: tpv(at: second)) }
         try await rig.wait(for: "three points") { $0.quality == .ok }
         let began = ContinuousClock.now
-        try await rig.wait(for: "silence", within: 8) { $0.quality == .silent }
-        #expect((4.5...7).contains((ContinuousClock.now - began) / .seconds(1)))
+        try await rig.wait(for: "silence", within: 30) { $0.quality == .silent }
+        #expect((4.5...25).contains((ContinuousClock.now - began) / .seconds(1)))
         client.send(line: tpv(at: 10))
         client.send(line: tpv(at: 11))
         #expect(try await rig.wait(for: "fixes") { $0.accepted == 5 }.quality == .silent)
         client.send(line: tpv(at: 12))
         try await rig.wait(for: "good quality") { $0.quality == .ok }
+        try await rig.shutDown()
+    }
+
+    @Test("A server that drops every connection is no gpsd that came back, and is said once")
+    func dropping() async throws {
+        let server = try FakeGPSD()
+        let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
+        for _ in 0..<4 { try await server.client().hangUp() }
+        let status = try await rig.wait(for: "loss") { $0.quality == .disconnected }
+        #expect(status.connection == .waiting)
+        #expect(rig.log.lines.count == 1)
         try await rig.shutDown()
     }
 
@@ -166,5 +212,60 @@ import Testing
         #expect(ContinuousClock.now - began < .seconds(1))
         #expect(await rig.manager.status().connection == .off)
         #expect(rig.log.lines.count == 1)
+    }
+
+    @Test("A connection that is silent for 30 s is renewed, once, and tracking goes on over the new one")
+    func renewal() async throws {
+        let server = try FakeGPSD()
+        let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
+        let first = try await server.client()
+        first.send(line: tpv(at: 0))
+        let renewed = try await server.client()
+        #expect(await rig.manager.status().quality == .silent)
+        #expect(rig.log.lines.count == 1)
+        renewed.send(line: "{\"class\":\"VERSION\",\"release\":\"3.22\"}")
+        for epoch in 40..<43 { renewed.send(line: tpv(at: epoch)) }
+        let status = try await rig.wait(for: "fixes") { $0.accepted == 4 && $0.quality == .ok }
+        #expect(status.received == 4)
+        #expect(await rig.manager.track(last: 4).map(\.segmentStart) == [true, true, nil, nil])
+        try await rig.shutDown()
+        first.hangUp()
+    }
+
+    @Test("Two thousand damaged lines lose neither the connection nor the count", arguments: [1, 2, 3])
+    func damagedLines(seed: UInt64) async throws {
+        let server = try FakeGPSD()
+        let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
+        let client = try await server.client()
+        var random = SplitMix(state: seed)
+        var bytes: [UInt8] = []
+        for second in 0..<2000 {
+            var line = Array(
+                [
+                    tpv(at: second), tpv(at: second, mode: 1),
+                    "{\"class\":\"SKY\",\"device\":\"/dev/gps0\",\"hdop\":1.25}",
+                    "{\"class\":\"GST\",\"device\":\"/dev/gps0\",\"time\":\"2023-11-14T22:13:22.000Z\",\"lat\":3.0,\"lon\":4.0}",
+                    "{\"class\":\"DEVICES\",\"devices\":[{\"class\":\"DEVICE\",\"path\":\"/dev/gps0\"}]}",
+                ].randomElement(using: &random)?.utf8 ?? "".utf8
+            )
+            for _ in 0..<Int.random(in: 0...3, using: &random) {
+                let index = Int.random(in: 0..<line.count, using: &random)
+                switch Int.random(in: 0...3, using: &random) {
+                case 0: line[index] = .random(in: 0...255, using: &random)
+                case 1: line.removeSubrange(index..<min(line.count, index + 5))
+                case 2: line.insert(contentsOf: line[index...].prefix(20), at: index)
+                default: line[index] = "{}[]\",:0-e".utf8.randomElement(using: &random) ?? 0
+                }
+                if line.isEmpty { line = [0x7B] }
+            }
+            bytes += line + [0x0A]
+        }
+        client.send(bytes)
+        for second in 5000..<5010 { client.send(line: tpv(at: second)) }
+        let status = try await rig.wait(for: "good fixes") { $0.lastFix?.timestamp == time(5009) }
+        #expect(status.received == status.accepted + status.rejected.total)
+        #expect(status.received > 500 && status.rejected[.invalid] > 50)
+        #expect(!server.hasClient, "no second connection")
+        try await rig.shutDown()
     }
 }

@@ -15,8 +15,10 @@ import Testing
     func invalid() {
         let good = fix(at: 0)
         let changes: [(inout Fix) -> Void] = [
-            { $0.time = nil }, { $0.latitude = nil }, { $0.longitude = nil }, { $0.latitude = .nan }, { $0.longitude = .infinity },
-            { $0.latitude = 90.0001 }, { $0.latitude = -90.0001 }, { $0.longitude = 180.0001 }, { $0.longitude = -180.0001 },
+            { $0.time = nil }, { $0.latitude = nil }, { $0.longitude = nil }, { $0.latitude = .nan },
+            { $0.longitude = .infinity },
+            { $0.latitude = 90.0001 }, { $0.latitude = -90.0001 }, { $0.longitude = 180.0001 },
+            { $0.longitude = -180.0001 },
             { $0.mode = 4 }, { $0.mode = 99 },
         ]
         for (index, change) in changes.enumerated() {
@@ -27,9 +29,12 @@ import Testing
         }
     }
 
-    @Test("The poles, the date line and the place 0,0 are valid", arguments: [
-        (90.0, 0.0), (-90, 180), (0, -180), (0, 0), (51.5, 0),
-    ])
+    @Test(
+        "The poles, the date line and the place 0,0 are valid",
+        arguments: [
+            (90.0, 0.0), (-90, 180), (0, -180), (0, 0), (51.5, 0),
+        ]
+    )
     func validPlaces(latitude: Double, longitude: Double) {
         var filter = LocationFilter()
         var place = fix(at: 0)
@@ -48,8 +53,19 @@ import Testing
         #expect(
             filter.location(full)
                 == Location(
-                    latitude: 48, longitude: 11, altitude: 520, horizontalAccuracy: 5, accuracySource: .receiver,
-                    verticalAccuracy: 7, speed: 3, course: 0, timestamp: time(0), mode: 3, segmentStart: true))
+                    latitude: 48,
+                    longitude: 11,
+                    altitude: 520,
+                    horizontalAccuracy: 5,
+                    accuracySource: .receiver,
+                    verticalAccuracy: 7,
+                    speed: 3,
+                    course: 0,
+                    timestamp: time(0),
+                    mode: 3,
+                    segmentStart: true
+                )
+        )
         var odd = fix(at: 1, speed: -1)
         odd.altitude = .nan
         odd.course = 361
@@ -103,14 +119,17 @@ import Testing
     @Test("A point that opens a segment is delivered whatever the distance")
     func segmentStart() {
         var filter = LocationFilter(settings: LocationSettings(distanceFilter: 1000))
-        #expect(filter.reasons([fix(at: 0), fix(at: 1), fix(at: 70), fix(at: 71)]) == [nil, .distance, nil, .distance])
+        #expect(
+            filter.reasons([fix(at: 0), fix(at: 1), fix(at: 70), fix(at: 71)]) == [nil, .distance, nil, .distance]
+        )
     }
 
     @Test("A distance that the errors explain is no movement while standing")
     func jitter() throws {
         // 2 × √(5.01² + 5.01²) is 14.2 m.
         for (metres, speed, reason) in [
-            (14.0, nil, RejectionReason.jitter), (14.5, nil, nil), (14, 0.49, .jitter), (14, 0.5, nil), (14, -1, .jitter), (9, 9, .distance),
+            (14.0, nil, RejectionReason.jitter), (14.5, nil, nil), (14, 0.49, .jitter), (14, 0.5, nil),
+            (14, -1, .jitter), (9, 9, .distance),
         ] as [(Double, Double?, RejectionReason?)] {
             var filter = LocationFilter(settings: LocationSettings(distanceFilter: 10))
             #expect(filter.reason(fix(at: 0, accuracy: 5.01)) == nil)

@@ -19,7 +19,9 @@ final class LocationRig: Sendable {
 
     /// Begins where `journal` ended.
     init(
-        _ source: String, settings: LocationSettings = LocationSettings(), journal: MemoryJournal = MemoryJournal(),
+        _ source: String,
+        settings: LocationSettings = LocationSettings(),
+        journal: MemoryJournal = MemoryJournal(),
         clock: any Clock<Duration> = ContinuousClock()
     ) async throws {
         self.journal = journal
@@ -50,7 +52,9 @@ final class LocationRig: Sendable {
     /// The status as soon as it fulfils `condition`.
     @discardableResult
     func wait(
-        for what: String, within seconds: Double = 20, _ condition: (LocationStatus) -> Bool
+        for what: String,
+        within seconds: Double = 60,
+        _ condition: (LocationStatus) -> Bool
     ) async throws -> LocationStatus {
         do {
             return try await signal.wait(for: what, within: seconds) {

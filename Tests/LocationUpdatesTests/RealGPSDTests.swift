@@ -32,11 +32,11 @@ import Testing
         let rig = try await LocationRig("gpsd://127.0.0.1:\(ports.control)")
         try await rig.wait(for: "20 points") { $0.accepted >= 20 }
         gpsd.end()
-        let lost = try await rig.wait(for: "loss", within: 2) { $0.quality == .disconnected }
+        let lost = try await rig.wait(for: "loss", within: 30) { $0.quality == .disconnected }
         let again = try ChildProcess(gpsdPath, ports.arguments)
         let began = ContinuousClock.now
         let back = try await rig.wait(for: "20 more points") { $0.accepted >= lost.accepted + 20 && $0.quality == .ok }
-        #expect(ContinuousClock.now - began < .seconds(8))
+        #expect(ContinuousClock.now - began < .seconds(20))
         feed.stop()
         try await rig.shutDown()
         try verify(await rig.journal.points)
@@ -52,7 +52,7 @@ import Testing
         let rig = try await LocationRig("gpsd://127.0.0.1:\(ports.control)")
         try await rig.wait(for: "10 points") { $0.accepted >= 10 && $0.quality == .ok }
         gpsd.send(SIGSTOP)
-        let silent = try await rig.wait(for: "silence", within: 8) { $0.quality == .silent }
+        let silent = try await rig.wait(for: "silence", within: 30) { $0.quality == .silent }
         #expect(silent.connection == .connected)
         gpsd.send(SIGCONT)
         try await rig.wait(for: "10 more points") { $0.accepted >= silent.accepted + 10 && $0.quality == .ok }
@@ -94,7 +94,7 @@ private struct FreePorts {
 }
 
 /// A receiver that goes north at 10 m/s and says so 20 times a second, each time a second later.
-private final class NMEAFeed: Sendable {
+private final class NMEAFeed {
     static let start = Date(timeIntervalSince1970: 1_795_000_000)
     private let timer: any DispatchSourceTimer
     private let descriptor: Int32

@@ -14,75 +14,130 @@ import Testing
     }
 
     static let samples: [Sample] = [
-        Sample(name: "an equal time is a duplicate", fixes: [fix(at: 0), fix(at: 0, metres: 5)], reasons: [nil, .duplicate]),
+        Sample(
+            name: "an equal time is a duplicate",
+            fixes: [fix(at: 0), fix(at: 0, metres: 5)],
+            reasons: [nil, .duplicate]
+        ),
         Sample(
             name: "back by less than 2 s is out of order however often it comes",
             fixes: [fix(at: 10), fix(at: 8.001), fix(at: 8.5), fix(at: 9), fix(at: 9.9)],
-            reasons: [nil, .outOfOrder, .outOfOrder, .outOfOrder, .outOfOrder]),
+            reasons: [nil, .outOfOrder, .outOfOrder, .outOfOrder, .outOfOrder]
+        ),
         Sample(
             name: "back by 2 s or more is believed at the third that agrees",
             fixes: [fix(at: 100), fix(at: 98), fix(at: 98.5), fix(at: 99), fix(at: 99.5)],
-            reasons: [nil, .outOfOrder, .outOfOrder, .outOfOrder, .outOfOrder]),
+            reasons: [nil, .outOfOrder, .outOfOrder, .outOfOrder, .outOfOrder]
+        ),
         Sample(
             name: "a clock jump back is believed at the third fix and opens a segment",
             fixes: [fix(at: 100), fix(at: 10), fix(at: 11), fix(at: 12), fix(at: 13)],
-            reasons: [nil, .outOfOrder, .outOfOrder, nil, nil], segments: [0, 3]),
+            reasons: [nil, .outOfOrder, .outOfOrder, nil, nil],
+            segments: [0, 3]
+        ),
         Sample(
             name: "a relocation is believed at the third fix and opens a segment",
-            fixes: [fix(at: 0), fix(at: 1, metres: 5000), fix(at: 2, metres: 5010), fix(at: 3, metres: 5020), fix(at: 4, metres: 5030)],
-            reasons: [nil, .implausible, .implausible, nil, nil], segments: [0, 3]),
+            fixes: [
+                fix(at: 0), fix(at: 1, metres: 5000), fix(at: 2, metres: 5010), fix(at: 3, metres: 5020),
+                fix(at: 4, metres: 5030),
+            ],
+            reasons: [nil, .implausible, .implausible, nil, nil],
+            segments: [0, 3]
+        ),
         Sample(
             name: "one teleport never enters",
             fixes: [fix(at: 0), fix(at: 1, metres: 5000), fix(at: 2, metres: 2), fix(at: 3, metres: 5000), fix(at: 4)],
-            reasons: [nil, .implausible, nil, .implausible, nil]),
+            reasons: [nil, .implausible, nil, .implausible, nil]
+        ),
         Sample(
             name: "a fix that fits the track ends the row",
-            fixes: [fix(at: 0), fix(at: 1, metres: 5000), fix(at: 2, metres: 5000), fix(at: 3), fix(at: 4, metres: 5000), fix(at: 5, metres: 5000), fix(at: 6, metres: 5000)],
-            reasons: [nil, .implausible, .implausible, nil, .implausible, .implausible, nil], segments: [0, 6]),
+            fixes: [
+                fix(at: 0), fix(at: 1, metres: 5000), fix(at: 2, metres: 5000), fix(at: 3), fix(at: 4, metres: 5000),
+                fix(at: 5, metres: 5000), fix(at: 6, metres: 5000),
+            ],
+            reasons: [nil, .implausible, .implausible, nil, .implausible, .implausible, nil],
+            segments: [0, 6]
+        ),
         Sample(
             name: "fixes that do not agree with each other begin a new row",
-            fixes: [fix(at: 0), fix(at: 1, metres: 5000), fix(at: 2, metres: -9000), fix(at: 3, metres: -9000), fix(at: 4, metres: -9000)],
-            reasons: [nil, .implausible, .implausible, .implausible, nil], segments: [0, 4]),
+            fixes: [
+                fix(at: 0), fix(at: 1, metres: 5000), fix(at: 2, metres: -9000), fix(at: 3, metres: -9000),
+                fix(at: 4, metres: -9000),
+            ],
+            reasons: [nil, .implausible, .implausible, .implausible, nil],
+            segments: [0, 4]
+        ),
         Sample(
             name: "one with the same time neither counts nor ends the row",
-            fixes: [fix(at: 0), fix(at: 1, metres: 5000), fix(at: 1, metres: 5000), fix(at: 2, metres: 5000), fix(at: 2, metres: 5000), fix(at: 3, metres: 5000)],
-            reasons: [nil, .implausible, .implausible, .implausible, .implausible, nil], segments: [0, 5]),
+            fixes: [
+                fix(at: 0), fix(at: 1, metres: 5000), fix(at: 1, metres: 5000), fix(at: 2, metres: 5000),
+                fix(at: 2, metres: 5000), fix(at: 3, metres: 5000),
+            ],
+            reasons: [nil, .implausible, .implausible, .implausible, .implausible, nil],
+            segments: [0, 5]
+        ),
         Sample(
             name: "earlier refusals, duplicates and small steps back leave the row",
             fixes: [
-                fix(at: 10), fix(at: 11, metres: 5000), fix(at: 12, accuracy: 99), fix(at: 12, mode: 1), fix(at: 10), fix(at: 9),
+                fix(at: 10), fix(at: 11, metres: 5000), fix(at: 12, accuracy: 99), fix(at: 12, mode: 1), fix(at: 10),
+                fix(at: 9),
                 fix(at: 12, metres: 5000), fix(at: 13, metres: 5000),
             ],
-            reasons: [nil, .implausible, .accuracy, .noFix, .duplicate, .outOfOrder, .implausible, nil], segments: [0, 7]),
+            reasons: [nil, .implausible, .accuracy, .noFix, .duplicate, .outOfOrder, .implausible, nil],
+            segments: [0, 7]
+        ),
         Sample(
             name: "a row may mix both reasons, each against the last accepted",
             fixes: [fix(at: 10), fix(at: 5, metres: 50), fix(at: 11, metres: 500), fix(at: 12, metres: 510)],
-            reasons: [nil, .outOfOrder, .implausible, nil], segments: [0, 3]),
+            reasons: [nil, .outOfOrder, .implausible, nil],
+            segments: [0, 3]
+        ),
         Sample(
             name: "1.5 times the reported speed is plausible",
             fixes: [fix(at: 0, speed: 200), fix(at: 1, metres: 295, speed: 20), fix(at: 2, metres: 615, speed: 200)],
-            reasons: [nil, nil, .implausible]),
-        Sample(name: "120 m/s is plausible whatever was reported", fixes: [fix(at: 0), fix(at: 1, metres: 119.5)], reasons: [nil, nil]),
+            reasons: [nil, nil, .implausible]
+        ),
+        Sample(
+            name: "120 m/s is plausible whatever was reported",
+            fixes: [fix(at: 0), fix(at: 1, metres: 119.5)],
+            reasons: [nil, nil]
+        ),
         Sample(name: "121 m/s is not", fixes: [fix(at: 0), fix(at: 1, metres: 121)], reasons: [nil, .implausible]),
         Sample(name: "a gap of 60 s connects", fixes: [fix(at: 0), fix(at: 60)], reasons: [nil, nil]),
-        Sample(name: "a gap over 60 s opens a segment", fixes: [fix(at: 0), fix(at: 60.001)], reasons: [nil, nil], segments: [0, 1]),
+        Sample(
+            name: "a gap over 60 s opens a segment",
+            fixes: [fix(at: 0), fix(at: 60.001)],
+            reasons: [nil, nil],
+            segments: [0, 1]
+        ),
         Sample(
             name: "a new segment of a file is not compared with what came before",
-            fixes: [point(at: 100), point(at: 100, metres: 9000, opensSegment: true), point(at: 5, opensSegment: true), point(at: 6)],
-            reasons: [nil, nil, nil, nil], segments: [0, 1, 2]),
+            fixes: [
+                point(at: 100), point(at: 100, metres: 9000, opensSegment: true), point(at: 5, opensSegment: true),
+                point(at: 6),
+            ],
+            reasons: [nil, nil, nil, nil],
+            segments: [0, 1, 2]
+        ),
         Sample(
             name: "a new segment opens with its first point that passes the gate",
             fixes: [
-                point(at: 100), point(at: 50, accuracy: 99, opensSegment: true), point(at: 51, metres: 9000), point(at: 52, metres: 9001),
+                point(at: 100), point(at: 50, accuracy: 99, opensSegment: true), point(at: 51, metres: 9000),
+                point(at: 52, metres: 9001),
             ],
-            reasons: [nil, .accuracy, nil, nil], segments: [0, 2]),
+            reasons: [nil, .accuracy, nil, nil],
+            segments: [0, 2]
+        ),
         Sample(
             name: "a new segment ends a row",
             fixes: [
-                point(at: 100), point(at: 101, metres: 5000), point(at: 102, metres: 5000), point(at: 1, opensSegment: true),
+                point(at: 100), point(at: 101, metres: 5000), point(at: 102, metres: 5000),
+                point(at: 1, opensSegment: true),
                 point(at: 2, metres: 5000), point(at: 3, metres: 5000), point(at: 4, metres: 5000),
             ],
-            reasons: [nil, .implausible, .implausible, nil, .implausible, .implausible, nil], segments: [0, 3, 6]),
+            reasons: [nil, .implausible, .implausible, nil, .implausible, .implausible, nil],
+            segments: [0, 3, 6]
+        ),
     ]
 
     @Test("The rules of time", arguments: samples)
@@ -101,9 +156,12 @@ import Testing
         #expect(segments == sample.segments)
     }
 
-    @Test("A reconnect opens a segment only after a gap over 10 s, and is forgotten by the next fix", arguments: [
-        (10.0, nil), (10.001, true),
-    ])
+    @Test(
+        "A reconnect opens a segment only after a gap over 10 s, and is forgotten by the next fix",
+        arguments: [
+            (10.0, nil), (10.001, true),
+        ]
+    )
     func reconnect(gap: Double, opens: Bool?) {
         var filter = LocationFilter()
         _ = filter.location(fix(at: 0))

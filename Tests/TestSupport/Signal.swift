@@ -24,7 +24,9 @@ package final class Signal: Sendable {
 
     /// Returns what `look` finds, looking again after each ``post()``; throws when the deadline passes first.
     package func wait<Value>(
-        for what: String, within seconds: Double = 20, _ look: () async throws -> Value?
+        for what: String,
+        within seconds: Double = 60,
+        _ look: () async throws -> Value?
     ) async throws -> Value {
         let deadline = DispatchTime.now() + seconds
         let timer = DispatchSource.makeTimerSource(queue: .global())

@@ -35,9 +35,9 @@ extension ConfigurationLayer {
         try check()
     }
 
-    /// The variables of `environment` that stand for a key; paths are relative to the current directory.
-    init(environment: [String: String]) throws(ConfigurationError) {
-        directory = RuntimePaths.absolute(".")
+    /// The variables of `environment` that stand for a key.
+    init(environment: [String: String], directory: String) throws(ConfigurationError) {
+        self.directory = directory
         for key in Keys.all {
             guard let value = environment[key.environmentName] else { continue }
             let text: ConfigurationText =
@@ -49,8 +49,8 @@ extension ConfigurationLayer {
     }
 
     /// What was given on the command line.
-    init(options: [String: (option: String, value: String?)]) throws(ConfigurationError) {
-        directory = RuntimePaths.absolute(".")
+    init(options: [String: (option: String, value: String?)], directory: String) throws(ConfigurationError) {
+        self.directory = directory
         for (key, given) in options {
             guard let value = given.value else { continue }
             entries[key] = Entry(text: .scalar(value), place: given.option)

@@ -15,15 +15,20 @@ struct DaemonConfiguration: Sendable {
     ///   - file: an explicit one must exist.
     ///   - standardFile: read where there is one.
     ///   - options: by key, the option's name and value.
+    ///   - directory: where relative paths of options and variables start from.
     init(
         file: String?,
         standardFile: String,
         environment: [String: String],
-        options: [String: (option: String, value: String?)]
+        options: [String: (option: String, value: String?)],
+        directory: String
     ) throws(ConfigurationError) {
-        self.file = file.map { RuntimePaths.absolute($0) } ?? standardFile
+        self.file = file.map { RuntimePaths.absolute($0, from: directory) } ?? standardFile
         hasFile = file != nil || FileManager.default.fileExists(atPath: standardFile)
-        var layers = [try ConfigurationLayer(options: options), try ConfigurationLayer(environment: environment)]
+        var layers = [
+            try ConfigurationLayer(options: options, directory: directory),
+            try ConfigurationLayer(environment: environment, directory: directory),
+        ]
         if hasFile { layers.append(try ConfigurationLayer(file: self.file)) }
         self.layers = layers
         try check()

@@ -1,10 +1,14 @@
 import NIOCore
+import NIOPosix
 
 /// The monotonic clock, with sleeps by an event loop's timer.
 ///
 /// `ContinuousClock` itself would start libdispatch's pool at the first sleep, which then wakes up once a second for ever.
 struct EventLoopClock: Clock {
     typealias Instant = ContinuousClock.Instant
+
+    /// On the event loops that all of the service shares.
+    static let shared = EventLoopClock(group: MultiThreadedEventLoopGroup.singleton)
 
     let group: any EventLoopGroup
 

@@ -89,8 +89,12 @@ final class GPSDDecoder {
         guard let errors = cgps_gst(data), let time = Self.date(errors.pointee.utctime) else { return .data }
         return .report(
             .gst(
-                time: time, latitudeError: errors.pointee.lat_err_deviation,
-                longitudeError: errors.pointee.lon_err_deviation, device: device))
+                time: time,
+                latitudeError: errors.pointee.lat_err_deviation,
+                longitudeError: errors.pointee.lon_err_deviation,
+                device: device
+            )
+        )
     }
 
     /// Whole milliseconds; `nil` where gpsd has no time, or took what it could not read for one before 1970.
@@ -101,7 +105,9 @@ final class GPSDDecoder {
     }
 
     private func deviceName(_ line: UnsafeMutableBufferPointer<CChar>) -> String? {
-        guard let value = line.find("\"device\":\""), let end = strchr(value, Int32(UInt8(ascii: "\""))) else { return nil }
+        guard let value = line.find("\"device\":\""), let end = strchr(value, Int32(UInt8(ascii: "\""))) else {
+            return nil
+        }
         let saved = end.pointee
         end.pointee = 0
         defer { end.pointee = saved }

@@ -36,17 +36,23 @@ struct GPSDSource {
 
     private func converse(_ session: GPSDSession, _ retry: inout RetryDelay) -> Ending {
         guard session.watch(device: address.device) else { return .lost(reason: "it closed the connection") }
-        guard control.deliver([.report(.reconnected), .connected]) else { return .stopped }
+        let announcement: [SourceItem] = [.report(.reconnected), .connected]
+        // Not at once: one that takes connections only to drop them has not come back.
+        let settled = monotonicSeconds() + Judgement.settling
+        var isAnnounced = false
         let decoder = GPSDDecoder()
         var framer = LineFramer()
         var skipped = 0
-        var lastReport = monotonicSeconds()
+        var lastNews = monotonicSeconds()
         var isSilent = false
         var hasDevice = true
         while true {
             let patience = isSilent || !hasDevice ? Judgement.renewal : Judgement.silence
-            switch control.wait(for: session.descriptor, until: lastReport + patience) {
+            switch control.wait(for: session.descriptor, until: isAnnounced ? lastNews + patience : settled) {
             case .stopped: return .stopped
+            case .timeout where !isAnnounced:
+                isAnnounced = true
+                guard control.deliver(announcement) else { return .stopped }
             case .timeout:
                 if isSilent || !hasDevice { return .stale }
                 isSilent = true
@@ -54,27 +60,36 @@ struct GPSDSource {
             case .readable:
                 let now = monotonicSeconds()
                 var items: [SourceItem] = []
+                var isReport = false
                 let count = framer.fill(session.receive) { line in
                     switch decoder.decode(line, arrival: now) {
                     case .report(let report):
                         items.append(.report(report))
-                        lastReport = now
-                    case .data: lastReport = now
+                        isReport = true
+                    case .data: isReport = true
                     case .devices(let isEmpty):
+                        // A receiver that has just come is not silent yet.
+                        if !isEmpty, !hasDevice { lastNews = now }
                         hasDevice = !isEmpty
                         items.append(isEmpty ? .noDevice : .devicePresent)
                     case .other, .garbage: break
                     }
                 }
                 let code = errno
-                if lastReport == now {
+                if isReport {
+                    // Only now: a gpsd that takes connections and drops them is not asked four times a second.
                     retry.reset()
+                    lastNews = now
                     isSilent = false
                     hasDevice = true
                 }
                 if framer.skipped != skipped {
                     skipped = framer.skipped
                     items.append(.skippedLines(skipped))
+                }
+                if count > 0, !isAnnounced {
+                    isAnnounced = true
+                    items.insert(contentsOf: announcement, at: 0)
                 }
                 guard control.deliver(items) else { return .stopped }
                 if count == 0 { return .lost(reason: "it closed the connection") }

@@ -22,10 +22,13 @@ struct LineFramer: ~Copyable {
     ///
     /// The line is without its end, stands in memory that `body` may change, and has a NUL behind it. Returns what `read` returned.
     mutating func fill(
-        _ read: (UnsafeMutableRawBufferPointer) -> Int, _ body: (UnsafeMutableBufferPointer<CChar>) -> Void
+        _ read: (UnsafeMutableRawBufferPointer) -> Int,
+        _ body: (UnsafeMutableBufferPointer<CChar>) -> Void
     ) -> Int {
         let end = count
-        let result = read(UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[end..<end + Self.block])))
+        let result = read(
+            UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[end..<end + Self.block]))
+        )
         guard result > 0, let base = buffer.baseAddress else { return result }
         count += result
         var lineStart = 0

@@ -41,7 +41,9 @@ enum DecimalNumber {
     private static func general(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {
         let isDecimal = bytes.allSatisfy { byte in
             switch byte {
-            case 0x30...0x39, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): true
+            case 0x30...0x39, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "e"),
+                UInt8(ascii: "E"):
+                true
             default: false
             }
         }

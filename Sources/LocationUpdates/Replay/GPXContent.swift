@@ -68,7 +68,8 @@ final class GPXContent {
     }
 
     private func startElement(
-        _ name: UnsafePointer<CChar>, _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>
+        _ name: UnsafePointer<CChar>,
+        _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>
     ) {
         guard refusal == nil else { return }
         depth += 1
@@ -88,7 +89,8 @@ final class GPXContent {
     }
 
     private func openPoint(
-        _ name: UnsafePointer<CChar>, _ local: UnsafePointer<CChar>,
+        _ name: UnsafePointer<CChar>,
+        _ local: UnsafePointer<CChar>,
         _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>
     ) {
         pointDepth = depth
@@ -104,7 +106,8 @@ final class GPXContent {
     }
 
     private func openField(
-        _ name: UnsafePointer<CChar>, _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>
+        _ name: UnsafePointer<CChar>,
+        _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>
     ) {
         let local = GPXNames.localName(name)
         let family = names.family(name, local)

@@ -37,27 +37,3 @@ struct TrackReplay {
         return control.deliver(items)
     }
 }
-
-/// When each point of a replay is due, by the steps between the points' times.
-private struct ReplayPace {
-    let rate: ReplayRate
-    private var last: (time: Date, due: Double)?
-
-    init(rate: ReplayRate) {
-        self.rate = rate
-    }
-
-    /// Seconds of the monotonic clock; `nil` for at once.
-    mutating func due(_ time: Date?) -> Double? {
-        guard case .times(let factor) = rate, let time else { return nil }
-        guard let last else {
-            self.last = (time, monotonicSeconds())
-            return nil
-        }
-        // A step back, or one over a pause in the recording, is no time that passed.
-        let step = time.timeIntervalSince(last.time)
-        let due = last.due + (step > 0 && step <= Judgement.longestPause ? step / factor : 0)
-        self.last = (time, due)
-        return due
-    }
-}

@@ -1,0 +1,165 @@
+import AudioPlayback
+import BackgrounderAPI
+import LocationUpdates
+import TestSupport
+import Testing
+
+@testable import BackgrounderDaemon
+
+@Suite struct ConfigurationTests {
+    private let scratch: ScratchDirectory
+
+    init() throws {
+        scratch = try ScratchDirectory()
+    }
+
+    private func load(
+        _ yaml: String,
+        environment: [String: String] = [:],
+        options: [String: (option: String, value: String?)] = [:]
+    ) throws -> DaemonConfiguration {
+        let file = try scratch.write(yaml, to: "config.yaml")
+        return try DaemonConfiguration(
+            file: file,
+            standardFile: "/nowhere/config.yaml",
+            environment: environment,
+            options: options,
+            directory: "/caller"
+        )
+    }
+
+    @Test("The example of the interface is read as it stands there")
+    func example() throws {
+        try scratch.write("<gpx/>", to: "drive.gpx")
+        let configuration = try load(
+            """
+            modes: [audio, location]            # also fetch, remote-notification
+            location:
+              source: gpx:drive.gpx?rate=10
+              usageDescription: Finds the bus
+              desiredAccuracy: best
+              distanceFilter: none
+              maximumAccuracy: none
+              jitterGuard: true
+            audio:
+              driver: auto
+              queue: [media/]
+              autoplay: true
+              latency: 300ms
+              observerInterval: 1s
+              musicDirectory: media/
+            mpd: {listen: []}
+            transfers: {roots: [downloads/], allowHTTP: [], retryMaximum: 10m}
+            store: {syncInterval: 1s, retention: 365d}
+            log: {level: info}
+            """
+        )
+        #expect(configuration.value(Keys.modes) == [.audio, .location])
+        #expect(configuration.value(Keys.source) == .gpx(path: scratch.file("drive.gpx"), rate: .times(10)))
+        #expect(configuration.value(Keys.distanceFilter) == 0)
+        #expect(configuration.value(Keys.maximumAccuracy) == nil)
+        #expect(configuration.value(Keys.queue) == [scratch.file("media")])
+        #expect(configuration.value(Keys.latency) == .milliseconds(300))
+        #expect(configuration.value(Keys.retryMaximum) == .seconds(600))
+        #expect(configuration.value(Keys.retention) == .seconds(365 * 86_400))
+    }
+
+    @Test(
+        "What is wrong is refused with its line, its key and what is allowed",
+        arguments: [
+            ("modes: [audio]\nfoo: 1", ":2: ", "foo"),
+            ("modes: [audio]\nlocation:\n  desiredaccuracy: best", ":3: ", "location.desiredaccuracy"),
+            ("modes: [audio]\nlocation:\n  desiredAccuracy: fine", ":3: ", "bestForNavigation"),
+            ("modes: [audio]\nlocation:\n  distanceFilter: -5", ":3: ", "location.distanceFilter"),
+            ("modes: [audio]\nlocation:\n  distanceFilter: .nan", ":3: ", "location.distanceFilter"),
+            ("modes: [audio]\nlocation:\n  maximumAccuracy: 0", ":3: ", "location.maximumAccuracy"),
+            ("modes: [audio]\nlocation:\n  jitterGuard: maybe", ":3: ", "true or false"),
+            ("modes: [audio]\nlocation: {source: \"gpsd://bus:65536\"}", ":2: ", "location.source"),
+            ("modes: [audio]\nlocation: {source: gpx:nowhere.gpx}", ":2: ", "nowhere.gpx"),
+            ("modes: [audio]\nlocation: {source: gpx:.}", ":2: ", "no readable file"),
+            ("modes: [audio]\naudio: {driver: loud}", ":2: ", "wav:FILE"),
+            ("modes: [audio]\naudio: {driver: [pulse]}", ":2: ", "audio.driver"),
+            ("modes: [audio]\naudio: {latency: 3s}", ":2: ", "20ms to 2s"),
+            ("modes: [audio]\naudio: {queue: media}", ":2: ", "a list"),
+            ("modes: [audio]\naudio: 5", ":2: ", "audio"),
+            ("modes: [audio]\nmpd: {listen: [127.0.0.1:6600]}", ":2: ", "mpd.listen"),
+            ("modes: [audio]\nlog: {level: loud}", ":2: ", "log.level"),
+            ("modes: [audio]\nstore: {syncInterval: soon}", ":2: ", "store.syncInterval"),
+            ("modes: audio", ":1: ", "a list"),
+            ("modes: [video]", ":1: ", "remote-notification"),
+            ("modes: [location]", ":1: ", "usageDescription"),
+            ("modes: [location]\nlocation: {usageDescription: ' '}", ":2: ", "usageDescription"),
+            ("modes: [audio]\nlog: {level: info}\nmodes: [audio]", ":3: ", "twice"),
+            ("audio:\n  autoplay: true\n  autoplay: false", ":3: ", "twice"),
+            ("modes: [audio", ":2: ", "YAML"),
+            ("[1, 2]", ":1: ", "mapping"),
+        ]
+    )
+    func refused(yaml: String, line: String, word: String) throws {
+        let error = try #require(throws: ConfigurationError.self) { try load(yaml) }
+        #expect(error.description.contains("config.yaml\(line)"), "\(error)")
+        #expect(error.description.contains(word), "\(error)")
+        #expect(!error.description.contains("\n"))
+    }
+
+    @Test("A file that is no text, too large, a folder or not there is refused")
+    func files() throws {
+        func refusal(_ path: String) throws -> String {
+            try #require(throws: ConfigurationError.self) {
+                try DaemonConfiguration(file: path, standardFile: "/nowhere", environment: [:], options: [:], directory: "/")
+            }.description
+        }
+        #expect(try refusal(scratch.write([0x61, 0x0A, 0xFF, 0xFE], to: "binary")).hasSuffix("binary:2: this is no UTF-8"))
+        #expect(try refusal(scratch.write(Array(repeating: 0x23, count: 1_048_577), to: "large")).contains("over 1 MiB"))
+        #expect(try refusal(scratch.path).contains("no file"))
+        #expect(try refusal(scratch.file("none")).contains("no such file"))
+    }
+
+    @Test("Without a file the defaults hold, and the location mode needs no description")
+    func noFile() throws {
+        let configuration = try DaemonConfiguration(
+            file: nil,
+            standardFile: scratch.file("none.yaml"),
+            environment: [:],
+            options: [:],
+            directory: "/"
+        )
+        #expect(configuration.value(Keys.modes) == [.audio, .location])
+        #expect(configuration.value(Keys.source) == .gpsd(GPSDAddress(host: "localhost")))
+    }
+
+    @Test("Options win over the environment, and the environment over the file")
+    func precedence() throws {
+        let yaml = "modes: [audio]\naudio: {driver: pulse, latency: 100ms, queue: [a]}\nlocation: {desiredAccuracy: best}"
+        let configuration = try load(
+            yaml,
+            environment: [
+                "BACKGROUNDER_AUDIO_DRIVER": "alsa", "BACKGROUNDER_LOCATION_DESIRED_ACCURACY": "kilometer",
+                "BACKGROUNDER_AUDIO_QUEUE": "b, /c",
+            ],
+            options: [Keys.driver.name: ("--driver", "wav:out.wav")]
+        )
+        #expect(configuration.value(Keys.driver) == .wav("/caller/out.wav"))
+        #expect(configuration.value(Keys.desiredAccuracy) == .kilometer)
+        #expect(configuration.value(Keys.latency) == .milliseconds(100))
+        #expect(configuration.value(Keys.queue) == ["/caller/b", "/c"])
+    }
+
+    @Test("An impossible variable or option is refused by its name")
+    func places() throws {
+        let variable = try #require(throws: ConfigurationError.self) {
+            try load("modes: [audio]", environment: ["BACKGROUNDER_LOCATION_DISTANCE_FILTER": "far"])
+        }
+        #expect(variable.description.hasPrefix("BACKGROUNDER_LOCATION_DISTANCE_FILTER: location.distanceFilter"))
+        let option = try #require(throws: ConfigurationError.self) {
+            try load("modes: [audio]", options: [Keys.source.name: ("--source", "nmea:/dev/ttyS0")])
+        }
+        #expect(option.description.hasPrefix("--source: "))
+    }
+
+    @Test("YAML's null is the null driver, and no value of anything else", arguments: ["null", "~", "\"null\""])
+    func null(word: String) throws {
+        #expect(try load("modes: [audio]\naudio: {driver: \(word)}").value(Keys.driver) == .null)
+        #expect(throws: ConfigurationError.self) { try load("modes: [audio]\naudio: {latency: \(word)}") }
+    }
+}

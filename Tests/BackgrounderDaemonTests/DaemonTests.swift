@@ -1,0 +1,146 @@
+import BackgrounderAPI
+import FoundationEssentials
+import Glibc
+import Logging
+import TestSupport
+import Testing
+
+@testable import BackgrounderDaemon
+
+@Suite struct LogTests {
+    @Test("A location is logged in the words of the interface, without what is unknown")
+    func locations() throws {
+        let time = try #require(ISO8601.date("2014-12-22T04:05:13Z"))
+        var location = Location(latitude: 37.33482105, longitude: -122.03350886, timestamp: time)
+        #expect(location.logDescription == "<+37.33482105,-122.03350886> @ 2014-12-22T04:05:13.000Z")
+        location.course = 255.94
+        location.horizontalAccuracy = 5
+        #expect(location.logDescription == "<+37.33482105,-122.03350886> +/- 5.00m (course 255.94) @ 2014-12-22T04:05:13.000Z")
+        location.speed = 15.9
+        #expect(
+            location.logDescription
+                == "<+37.33482105,-122.03350886> +/- 5.00m (speed 15.90 mps / course 255.94) @ 2014-12-22T04:05:13.000Z"
+        )
+    }
+
+    @Test("The file is bounded, and every line is one record without control characters")
+    func bounds() throws {
+        let scratch = try ScratchDirectory()
+        let path = scratch.file("backgrounder.log")
+        let log = DaemonLog(path: path, level: .info, environment: [:])
+        let logger = log.makeLogger()
+        try #require(log.isFile)
+        logger.info("title \u{1B}[31m\nred\u{9B}2J\u{202E}")
+        logger.debug("not at this level")
+        let first = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(first.hasSuffix(" info title \u{FFFD}[31m\u{FFFD}red\u{FFFD}2J\u{FFFD}\n"))
+        #expect(first.count { $0 == "\n" } == 1)
+        let long = String(repeating: "x", count: 100_000)
+        for _ in 0..<120 { logger.info("\(long)") }
+        for name in [path, path + ".1"] {
+            var file = stat()
+            #expect(stat(name, &file) == 0)
+            #expect(file.st_size < 4_400_000)
+        }
+        #expect(!FileManager.default.fileExists(atPath: path + ".2"))
+    }
+}
+
+@Suite struct LifecycleTests {
+    private actor Record {
+        var attachments: [Bool] = []
+        var states: [ApplicationState] = []
+        var isWorking = true
+
+        func attachment(_ isAnyone: Bool) { attachments.append(isAnyone) }
+        func stopWorking() { isWorking = false }
+    }
+
+    @Test("Clients and work decide the state")
+    func states() async {
+        let record = Record()
+        let lifecycle = Lifecycle {
+            await record.isWorking
+        } onAttachment: {
+            await record.attachment($0)
+        } onChange: { _ in
+        }
+        #expect(lifecycle.current.state == .suspended)
+        await lifecycle.update()
+        #expect(lifecycle.current.state == .background)
+        let first = await lifecycle.attached()
+        let second = await lifecycle.attached()
+        #expect(lifecycle.current.state == .active)
+        #expect(lifecycle.current.attached == 2)
+        await lifecycle.stalled(first, true)
+        #expect(lifecycle.current.state == .active)
+        await lifecycle.stalled(second, true)
+        #expect(lifecycle.current.state == .inactive)
+        await lifecycle.stalled(first, false)
+        #expect(lifecycle.current.state == .active)
+        await lifecycle.detached(first)
+        #expect(lifecycle.current.state == .inactive)
+        await lifecycle.detached(second)
+        #expect(lifecycle.current.state == .background)
+        await record.stopWorking()
+        await lifecycle.update()
+        #expect(lifecycle.current.state == .suspended)
+        #expect(await record.attachments == [true, false])
+    }
+
+    @Test("However clients come and go at once, the modes hear last what is true")
+    func races() async {
+        let record = Record()
+        let lifecycle = Lifecycle {
+            false
+        } onAttachment: {
+            await Task.yield()
+            await record.attachment($0)
+        } onChange: { _ in
+        }
+        await withTaskGroup { group in
+            for _ in 0..<200 {
+                group.addTask { await lifecycle.detached(await lifecycle.attached()) }
+            }
+        }
+        #expect(lifecycle.current.attached == 0)
+        let attachments = await record.attachments
+        #expect(attachments.last == false)
+        #expect(zip(attachments, attachments.dropFirst()).allSatisfy { $0 != $1 })
+    }
+}
+
+@Suite struct InstanceLockTests {
+    @Test("A second instance is refused with the first one's pid, and has its turn when that is gone")
+    func second() throws {
+        let path = try ScratchDirectory().file("lock")
+        try FileManager.default.createDirectory(atPath: RuntimePaths.absolute(path + "/.."), withIntermediateDirectories: true)
+        let record = InstanceRecord(pid: 4711, configuration: "/c", source: "s", driver: "d")
+        do {
+            let first = try InstanceLock(path: path, record: record)
+            do {
+                _ = try InstanceLock(path: path, record: record)
+                Issue.record("two instances")
+            } catch {
+                #expect(error.description.hasPrefix("already running, pid 4711;"))
+            }
+            _ = consume first
+        }
+        #expect(InstanceRecord.read(path) == record)
+        _ = try InstanceLock(path: path, record: record)
+    }
+}
+
+@Suite struct ClockTests {
+    @Test("The event loops' clock sleeps, and a cancelled sleep ends at once")
+    func sleeps() async throws {
+        let clock = EventLoopClock.shared
+        let start = clock.now
+        try await clock.sleep(for: .milliseconds(30))
+        #expect(clock.now - start >= .milliseconds(30))
+        let sleeper = Task { try await clock.sleep(for: .seconds(60)) }
+        sleeper.cancel()
+        await #expect(throws: CancellationError.self) { try await sleeper.value }
+        #expect(clock.now - start < .seconds(30))
+    }
+}

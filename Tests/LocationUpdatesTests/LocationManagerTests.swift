@@ -1,0 +1,247 @@
+import BackgrounderAPI
+import Foundation
+import LocationUpdates
+import TestSupport
+import Testing
+
+@Suite struct LocationManagerTests {
+    let scratch: ScratchDirectory
+
+    init() throws {
+        scratch = try ScratchDirectory()
+    }
+
+    /// A file of `count` points, one a second and 5 m apart; `bad` is put in before the end.
+    @discardableResult
+    func track(
+        _ name: String = "track.gpx",
+        count: Int,
+        step: Int = 1,
+        bad: String = "",
+        end: String = "</trkseg></trk></gpx>"
+    ) throws -> String {
+        let points = (0..<count).map { index in
+            let when = ISO8601.string(time(Double(index * step)))
+            return
+                "<trkpt lat=\"\(48 + Double(index) * 5 / metresPerDegree)\" lon=\"11\"><time>\(when)</time></trkpt>\n"
+        }
+        return try scratch.write("<gpx><trk><trkseg>\n\(points.joined())\(bad)\(end)", to: name)
+    }
+
+    func source(_ rate: String, name: String = "track.gpx") -> String {
+        "gpx:\(scratch.file(name))?rate=\(rate)"
+    }
+
+    @Test("A file is replayed to its end: all is counted, stored before it is told, and the newest 100 are the track")
+    func replay() async throws {
+        try track(count: 2500, bad: "<trkpt lat=\"\" lon=\"\"/>")
+        let rig = try await LocationRig(source("max"))
+        let status = try await rig.wait(for: "end") { $0.connection == .finished }
+        #expect(status.received == 2501 && status.accepted == 2500 && status.rejected[.invalid] == 1)
+        #expect(status.trackCount == 100 && status.quality == .ok && status.lastRejection?.reason == .invalid)
+        let stored = await rig.journal.points
+        #expect(stored.count == 2500 && rig.locations == stored)
+        #expect(await rig.manager.track(last: 100) == Array(stored.suffix(100)))
+        #expect(stored.map(\.timestamp) == (0..<2500).map { time(Double($0)) })
+        try await rig.shutDown()
+    }
+
+    @Test("A replay keeps the pace of the points' times", arguments: [("10", 1.0), ("20", 0.5)])
+    func pace(rate: String, seconds: Double) async throws {
+        try track(count: 11)
+        let began = ContinuousClock.now
+        let rig = try await LocationRig(source(rate))
+        try await rig.wait(for: "end") { $0.connection == .finished }
+        let taken = (ContinuousClock.now - began) / .seconds(1)
+        #expect(taken >= seconds * 0.99 && taken < seconds + 10)
+        try await rig.shutDown()
+    }
+
+    @Test("A damaged file gives its good points, and the fault with its line")
+    func damage() async throws {
+        try track(count: 5, end: "<trkpt")
+        let rig = try await LocationRig(source("max"))
+        let status = try await rig.wait(for: "end") { $0.connection == .finished }
+        #expect(status.accepted == 5)
+        #expect(status.qualityDetail?.hasPrefix("\(scratch.file("track.gpx")):7: damaged XML") == true)
+        #expect(rig.log.lines.contains { $0.hasPrefix("error") && $0.contains(":7: ") })
+        try await rig.shutDown()
+    }
+
+    @Test(
+        "After a crash a replay goes on after the last received point, as if nothing had happened",
+        arguments: [1, 2, 3]
+    )
+    func crash(round: Int) async throws {
+        try track(count: 400, bad: "<trkpt/>")
+        var rig = try await LocationRig(source("200"), settings: LocationSettings(distanceFilter: 12))
+        for stop in 1...round {
+            try await rig.wait(for: "\(60 * stop) points") { $0.received >= 60 * stop }
+            let journal = await rig.journal.copy()
+            try await rig.shutDown()
+            rig = try await LocationRig(source("200"), settings: LocationSettings(distanceFilter: 12), journal: journal)
+        }
+        let status = try await rig.wait(for: "end") { $0.connection == .finished }
+        #expect(status.received == 401 && status.rejected[.invalid] == 1)
+        let stored = await rig.journal.points
+        #expect(stored.count == 134 && stored.filter { $0.segmentStart == true }.count == 1)
+        #expect(Set(stored.map(\.timestamp)).count == stored.count)
+        try await rig.shutDown()
+    }
+
+    @Test("Finished or cleanly stopped, a replay begins anew and opens a segment")
+    func anew() async throws {
+        try track(count: 10)
+        var rig = try await LocationRig(source("max"))
+        try await rig.wait(for: "end") { $0.connection == .finished }
+        rig = try await LocationRig(source("max"), journal: await rig.journal.copy())
+        try await rig.wait(for: "second end") { $0.received == 20 }
+        let stored = await rig.journal.points
+        #expect(stored.count == 20 && stored[10].segmentStart == true)
+
+        try track("slow.gpx", count: 10, step: 3000)
+        let slow = try await LocationRig(source("1", name: "slow.gpx"))
+        try await slow.wait(for: "first point") { $0.received == 1 }
+        try await slow.shutDown()
+        rig = try await LocationRig(source("1", name: "slow.gpx"), journal: await slow.journal.copy())
+        let status = try await rig.wait(for: "first point again") { $0.received == 2 }
+        #expect(status.accepted == 2)
+        try await rig.shutDown()
+    }
+
+    @Test("Stopping ends the source and survives a restart; a second stop or start changes nothing")
+    func stopAndStart() async throws {
+        try track(count: 10, step: 3000)
+        var rig = try await LocationRig(source("1"))
+        try await rig.wait(for: "first point") { $0.received == 1 }
+        await rig.manager.startUpdatingLocation()
+        let commits = await rig.journal.commits
+        await rig.manager.stopUpdatingLocation()
+        await rig.manager.stopUpdatingLocation()
+        #expect(await rig.journal.commits == commits + 1)
+        let stopped = await rig.manager.status()
+        #expect(!stopped.updating && stopped.connection == .off && stopped.quality == nil)
+        try await rig.shutDown()
+        rig = try await LocationRig(source("1"), journal: await rig.journal.copy())
+        #expect(await rig.manager.status().connection == .off)
+        await rig.manager.startUpdatingLocation()
+        let status = try await rig.wait(for: "a point of a new run") { $0.received == 2 }
+        #expect(status.updating && status.lastFix?.segmentStart == true)
+        try await rig.shutDown()
+    }
+
+    @Test("Suspended, the source is off; resumed, a replay goes on where it was")
+    func suspension() async throws {
+        try track(count: 200)
+        let rig = try await LocationRig(source("200"))
+        try await rig.wait(for: "20 points") { $0.received >= 20 }
+        await rig.manager.suspend()
+        let suspended = await rig.manager.status()
+        #expect(suspended.connection == .off && suspended.updating && suspended.received < 200)
+        await rig.manager.resume()
+        let status = try await rig.wait(for: "end") { $0.connection == .finished }
+        #expect(status.received == 200 && status.accepted == 200)
+        await rig.manager.suspend()
+        await rig.manager.resume()
+        #expect(await rig.manager.status().connection == .finished)
+        #expect(await rig.manager.status().received == 200)
+        try await rig.shutDown()
+    }
+
+    @Test("Settings apply while running and are stored at once")
+    func settings() async throws {
+        try track(count: 400)
+        let rig = try await LocationRig(source("400"))
+        try await rig.wait(for: "points") { $0.accepted >= 10 }
+        await rig.manager.apply(
+            LocationSettings(desiredAccuracy: .kilometer, distanceFilter: 1000, maximumAccuracy: 50)
+        )
+        let now = await rig.manager.status()
+        #expect(now.desiredAccuracy == .kilometer && now.target == 1000 && now.acceptLimit == 3000)
+        #expect(now.distanceFilter == 1000 && now.maximumAccuracy == 50)
+        let stored = try await rig.journal.checkpoint()
+        #expect(
+            stored?.filter.settings
+                == LocationSettings(desiredAccuracy: .kilometer, distanceFilter: 1000, maximumAccuracy: 50)
+        )
+        let status = try await rig.wait(for: "end") { $0.connection == .finished }
+        #expect(status.rejected[.noAccuracy] == 400 - status.accepted)
+        try await rig.shutDown()
+    }
+
+    @Test("Another source is begun anew and not compared with the one before")
+    func anotherSource() async throws {
+        try track(count: 10, step: 3000)
+        try scratch.write(
+            "<gpx><trkpt lat=\"-33\" lon=\"151\"><time>2001-01-01T00:00:00Z</time></trkpt></gpx>",
+            to: "other.gpx"
+        )
+        let rig = try await LocationRig(source("1"))
+        try await rig.wait(for: "first point") { $0.received == 1 }
+        await rig.manager.setSource(try LocationSource(source("max", name: "other.gpx"), relativeTo: "/"))
+        let status = try await rig.wait(for: "end") { $0.connection == .finished }
+        #expect(status.accepted == 2 && status.lastFix?.latitude == -33 && status.lastFix?.segmentStart == true)
+        #expect(status.source == source("max", name: "other.gpx"))
+        try await rig.shutDown()
+    }
+
+    @Test("While the journal is full tracking goes on, and what waited is stored when it is not")
+    func fullDisk() async throws {
+        try track(count: 300)
+        let rig = try await LocationRig(source("300"))
+        try await rig.wait(for: "points") { $0.accepted >= 10 }
+        await rig.journal.setFull(true)
+        let kept = await rig.journal.points.count
+        try await rig.wait(for: "points in memory") { $0.accepted >= kept + 20 && $0.trackCount >= 30 }
+        #expect(await rig.journal.points.count == kept)
+        await rig.journal.setFull(false)
+        let status = try await rig.wait(for: "end") { $0.connection == .finished }
+        #expect(status.accepted == 300)
+        let stored = await rig.journal.points
+        #expect(stored.map(\.timestamp) == (0..<300).map { time(Double($0)) })
+        #expect(rig.log.lines.filter { $0.contains("cannot be written") }.count == 1)
+        #expect(rig.log.lines.filter { $0.contains("written again") }.count == 1)
+        try await rig.shutDown()
+    }
+
+    @Test("Thirty seconds of fixes of which none is good enough are starved, with the reason, the value and the limit")
+    func starved() async throws {
+        let points = (0...40).map { second in
+            "<trkpt lat=\"48\" lon=\"11\"><time>\(ISO8601.string(time(Double(second))))</time><hdop>4.4</hdop></trkpt>"
+        }
+        try scratch.write("<gpx>\(points.joined())</gpx>", to: "poor.gpx")
+        let rig = try await LocationRig(source("max", name: "poor.gpx"))
+        let status = try await rig.wait(for: "end") { $0.connection == .finished }
+        #expect(status.quality == .starved && status.qualityDetail == "accuracy: 48.3 m, limit 30 m")
+        #expect(rig.log.lines.count { $0.contains("starved") } == 1)
+        try await rig.shutDown()
+    }
+
+    @Test("A jump of the receiver's clock is no starvation")
+    func clockJump() async throws {
+        let points = [0.0, 1, 2, -86_400, 3, 4, -40_000].map { second in
+            "<trkpt lat=\"48\" lon=\"11\"><time>\(ISO8601.string(time(second)))</time></trkpt>"
+        }
+        try scratch.write("<gpx>\(points.joined())</gpx>", to: "jump.gpx")
+        let rig = try await LocationRig(source("max", name: "jump.gpx"))
+        let status = try await rig.wait(for: "end") { $0.connection == .finished }
+        #expect(status.quality == .ok && status.rejected[.outOfOrder] == 2)
+        try await rig.shutDown()
+    }
+
+    @Test("Parked behind a distance filter is not starved, and costs no durable commit")
+    func parked() async throws {
+        let points = (0...90).map { second in
+            "<trkpt lat=\"48\" lon=\"11\"><time>\(ISO8601.string(time(Double(second))))</time></trkpt>"
+        }
+        try scratch.write("<gpx>\(points.joined())</gpx>", to: "parked.gpx")
+        let rig = try await LocationRig(
+            source("200", name: "parked.gpx"),
+            settings: LocationSettings(distanceFilter: 10)
+        )
+        let status = try await rig.wait(for: "end") { $0.connection == .finished }
+        #expect(status.quality == .ok && status.accepted == 1 && status.rejected[.distance] == 90)
+        #expect(await rig.journal.durableCommits == 1)
+        try await rig.shutDown()
+    }
+}
