@@ -47,7 +47,8 @@ extension Location {
     package var logDescription: String {
         var text = "<\(latitude.decimals(8, signed: true)),\(longitude.decimals(8, signed: true))>"
         if let horizontalAccuracy { text += " +/- \(horizontalAccuracy.decimals(2))m" }
-        let motion = [speed.map { "speed \($0.decimals(2)) mps" }, course.map { "course \($0.decimals(2))" }].compactMap(\.self)
+        let motion = [speed.map { "speed \($0.decimals(2)) mps" }, course.map { "course \($0.decimals(2))" }]
+            .compactMap(\.self)
         if !motion.isEmpty { text += " (\(motion.joined(separator: " / ")))" }
         return text + " @ \(ISO8601.string(timestamp))"
     }

@@ -55,7 +55,10 @@ struct Daemon: Sendable {
         ) { event in wires.location(event) }
         let savedPlayer = try journal.saved(PlayerState.self, by: .audio)
         let player = QueuePlayer(
-            configuration: AudioConfiguration(driver: configuration.value(Keys.driver), latency: configuration.value(Keys.latency)),
+            configuration: AudioConfiguration(
+                driver: configuration.value(Keys.driver),
+                latency: configuration.value(Keys.latency)
+            ),
             queue: try store.queue(),
             state: savedPlayer ?? PlayerState(),
             journal: journal,

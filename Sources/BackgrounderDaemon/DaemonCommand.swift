@@ -33,7 +33,12 @@ package struct DaemonCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The configuration, in place of the standard one.", valueName: "file"))
     var config: String?
 
-    @Option(help: ArgumentHelp("Where fixes come from: gpsd://host[:port][/dev/...] or gpx:FILE[?rate=N|max].", valueName: "url"))
+    @Option(
+        help: ArgumentHelp(
+            "Where fixes come from: gpsd://host[:port][/dev/...] or gpx:FILE[?rate=N|max].",
+            valueName: "url"
+        )
+    )
     var source: String?
 
     @Option(help: ArgumentHelp("Where sound goes: auto, pulse, alsa, null, wav:FILE or raw:FILE.", valueName: "name"))

@@ -36,7 +36,9 @@ actor Preferences {
         var texts: [(String, String)] = []
         if let level = change.desiredAccuracy { texts.append((Keys.desiredAccuracy.name, level.rawValue)) }
         if let metres = change.distanceFilter { texts.append((Keys.distanceFilter.name, String(metres))) }
-        if let metres = change.maximumAccuracy { texts.append((Keys.maximumAccuracy.name, metres.map { String($0) } ?? "none")) }
+        if let metres = change.maximumAccuracy {
+            texts.append((Keys.maximumAccuracy.name, metres.map { String($0) } ?? "none"))
+        }
         guard !texts.isEmpty else { return }
         let changed = texts.map { Setting(key: $0, value: $1, configured: configuration.text($0)) }
         try await store.save(changed)

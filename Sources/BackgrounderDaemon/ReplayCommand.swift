@@ -27,7 +27,12 @@ struct ReplayCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("N times as fast as it was recorded, or max: as fast as possible.", valueName: "n|max"))
     var rate = ReplayRate.max
 
-    @Option(help: ArgumentHelp("One of \(DesiredAccuracy.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "level"))
+    @Option(
+        help: ArgumentHelp(
+            "One of \(DesiredAccuracy.allCases.map(\.rawValue).joined(separator: ", ")).",
+            valueName: "level"
+        )
+    )
     var accuracy = DesiredAccuracy.best
 
     @Option(help: ArgumentHelp("Metres between points; 0 or none takes every fix.", valueName: "metres"))
@@ -108,9 +113,12 @@ struct ReplayCommand: AsyncParsableCommand {
     }
 
     private static func summarize(_ counts: LocationCounts) {
-        let reasons = RejectionReason.allCases.filter { counts.rejected[$0] > 0 }.map { "\($0.rawValue) \(counts.rejected[$0])" }
+        let reasons = RejectionReason.allCases.filter { counts.rejected[$0] > 0 }.map {
+            "\($0.rawValue) \(counts.rejected[$0])"
+        }
         let rest = reasons.isEmpty ? "" : " (\(reasons.joined(separator: ", ")))"
-        let line = "\(counts.received) received, \(counts.accepted) accepted, \(counts.rejected.total) rejected\(rest)\n"
+        let line =
+            "\(counts.received) received, \(counts.accepted) accepted, \(counts.rejected.total) rejected\(rest)\n"
         _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
     }
 }
@@ -140,10 +148,15 @@ private struct ReplayPrinter {
         switch format {
         case .json:
             // A rejection holds finite numbers only, so that it always encodes.
-            try append((isFirst ? "\n" : ",\n") + ((try? JSON.line(IndexedRejection(index: index, rejection: rejection))) ?? "null"))
+            try append(
+                (isFirst ? "\n" : ",\n")
+                    + ((try? JSON.line(IndexedRejection(index: index, rejection: rejection))) ?? "null")
+            )
             isFirst = false
         default:
-            let numbers = [rejection.value.map { "is \($0.decimals(2))" }, rejection.limit.map { "limit \($0.decimals(2))" }]
+            let numbers = [
+                rejection.value.map { "is \($0.decimals(2))" }, rejection.limit.map { "limit \($0.decimals(2))" },
+            ]
             let detail = numbers.compactMap(\.self).joined(separator: ", ")
             let time = rejection.timestamp.map { " @ \(ISO8601.string($0))" } ?? ""
             try append("\(index)  \(rejection.reason.rawValue)\(detail.isEmpty ? "" : " (\(detail))")\(time)\n")

@@ -106,11 +106,21 @@ import Testing
     func files() throws {
         func refusal(_ path: String) throws -> String {
             try #require(throws: ConfigurationError.self) {
-                try DaemonConfiguration(file: path, standardFile: "/nowhere", environment: [:], options: [:], directory: "/")
+                try DaemonConfiguration(
+                    file: path,
+                    standardFile: "/nowhere",
+                    environment: [:],
+                    options: [:],
+                    directory: "/"
+                )
             }.description
         }
-        #expect(try refusal(scratch.write([0x61, 0x0A, 0xFF, 0xFE], to: "binary")).hasSuffix("binary:2: this is no UTF-8"))
-        #expect(try refusal(scratch.write(Array(repeating: 0x23, count: 1_048_577), to: "large")).contains("over 1 MiB"))
+        #expect(
+            try refusal(scratch.write([0x61, 0x0A, 0xFF, 0xFE], to: "binary")).hasSuffix("binary:2: this is no UTF-8")
+        )
+        #expect(
+            try refusal(scratch.write(Array(repeating: 0x23, count: 1_048_577), to: "large")).contains("over 1 MiB")
+        )
         #expect(try refusal(scratch.path).contains("no file"))
         #expect(try refusal(scratch.file("none")).contains("no such file"))
     }
@@ -130,7 +140,8 @@ import Testing
 
     @Test("Options win over the environment, and the environment over the file")
     func precedence() throws {
-        let yaml = "modes: [audio]\naudio: {driver: pulse, latency: 100ms, queue: [a]}\nlocation: {desiredAccuracy: best}"
+        let yaml =
+            "modes: [audio]\naudio: {driver: pulse, latency: 100ms, queue: [a]}\nlocation: {desiredAccuracy: best}"
         let configuration = try load(
             yaml,
             environment: [

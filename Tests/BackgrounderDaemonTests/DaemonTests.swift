@@ -15,7 +15,10 @@ import Testing
         #expect(location.logDescription == "<+37.33482105,-122.03350886> @ 2014-12-22T04:05:13.000Z")
         location.course = 255.94
         location.horizontalAccuracy = 5
-        #expect(location.logDescription == "<+37.33482105,-122.03350886> +/- 5.00m (course 255.94) @ 2014-12-22T04:05:13.000Z")
+        #expect(
+            location.logDescription
+                == "<+37.33482105,-122.03350886> +/- 5.00m (course 255.94) @ 2014-12-22T04:05:13.000Z"
+        )
         location.speed = 15.9
         #expect(
             location.logDescription
@@ -114,7 +117,10 @@ import Testing
     @Test("A second instance is refused with the first one's pid, and has its turn when that is gone")
     func second() throws {
         let path = try ScratchDirectory().file("lock")
-        try FileManager.default.createDirectory(atPath: RuntimePaths.absolute(path + "/.."), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: RuntimePaths.absolute(path + "/.."),
+            withIntermediateDirectories: true
+        )
         let record = InstanceRecord(pid: 4711, configuration: "/c", source: "s", driver: "d")
         do {
             let first = try InstanceLock(path: path, record: record)

@@ -5,7 +5,7 @@ package final class ScratchDirectory: Sendable {
     package let path: String
 
     package init() throws {
-        var template = Array((NSTemporaryDirectory() + "/backgrounder-test-XXXXXX").utf8CString)
+        var template = Array((FileManager.default.temporaryDirectory.path + "/backgrounder-test-XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

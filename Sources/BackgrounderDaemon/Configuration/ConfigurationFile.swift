@@ -65,7 +65,10 @@ extension ConfigurationLayer {
             // A key without a value, and YAML's null, are the text they were written with; only `driver` takes `null`.
             case .scalar(let scalar):
                 let isNull = value.null != nil && scalar.style == .plain
-                entries[name] = Entry(text: .scalar(isNull && !scalar.string.isEmpty ? "null" : scalar.string), place: place)
+                entries[name] = Entry(
+                    text: .scalar(isNull && !scalar.string.isEmpty ? "null" : scalar.string),
+                    place: place
+                )
             case .sequence(let nodes):
                 var texts: [String] = []
                 for node in nodes {
@@ -123,7 +126,9 @@ extension ConfigurationLayer {
 
     /// Yams tells where the mapping begins; the line that repeats a key is the one to look at.
     private static func secondLine(of keys: [String], in text: String, from first: Int) -> Int {
-        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated().dropFirst(first - 1)
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated().dropFirst(
+            first - 1
+        )
         let repeats = lines.filter { _, line in
             let word = line.drop { $0 == " " }
             return keys.contains { word.hasPrefix($0 + ":") || word.hasPrefix("\"\($0)\":") }
@@ -140,7 +145,10 @@ extension ConfigurationLayer {
             throw ConfigurationError(place: "\(path):\(mark.line)", problem: "this is no YAML: \(problem)")
         } catch YamlError.duplicatedKeysInMapping(let keys, let context) {
             let line = secondLine(of: keys, in: text, from: context.mark.line)
-            throw ConfigurationError(place: "\(path):\(line)", problem: "the key \(keys.joined(separator: ", ")) is there twice")
+            throw ConfigurationError(
+                place: "\(path):\(line)",
+                problem: "the key \(keys.joined(separator: ", ")) is there twice"
+            )
         } catch {
             throw ConfigurationError(place: path, problem: "this is no YAML: \(error)")
         }

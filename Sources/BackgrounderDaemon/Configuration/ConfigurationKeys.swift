@@ -26,7 +26,7 @@ enum Keys {
         "location.usageDescription",
         nil,
         allowed: "a sentence that says why this machine is tracked"
-    ) { text, _ in text.contains { !$0.isWhitespace } ? text : nil }
+    ) { text, _ in text.contains { !$0.isWhitespace } ? .some(text) : .none }
 
     static let desiredAccuracy = ConfigurationKey<DesiredAccuracy>(
         "location.desiredAccuracy",
@@ -62,14 +62,23 @@ enum Keys {
         }
     }
 
-    static let queue = ConfigurationKey<[String]>(list: "audio.queue", [], allowed: "files and folders") { text, directory in
+    static let queue = ConfigurationKey<[String]>(list: "audio.queue", [], allowed: "files and folders") {
+        text,
+        directory in
         path(text, directory)
     }
 
-    static let autoplay = ConfigurationKey<Bool>("audio.autoplay", true, allowed: "true or false") { text, _ in boolean(text) }
+    static let autoplay = ConfigurationKey<Bool>("audio.autoplay", true, allowed: "true or false") { text, _ in
+        boolean(text)
+    }
 
-    static let latency = ConfigurationKey<Duration>("audio.latency", .milliseconds(300), allowed: "a duration from 20ms to 2s") {
-        text, _ in duration(text, in: .milliseconds(20)...(.seconds(2)))
+    static let latency = ConfigurationKey<Duration>(
+        "audio.latency",
+        .milliseconds(300),
+        allowed: "a duration from 20ms to 2s"
+    ) {
+        text,
+        _ in duration(text, in: .milliseconds(20)...(.seconds(2)))
     }
 
     static let observerInterval = ConfigurationKey<Duration>(
@@ -78,8 +87,10 @@ enum Keys {
         allowed: "a duration from 10ms to 60s"
     ) { text, _ in duration(text, in: .milliseconds(10)...(.seconds(60))) }
 
-    static let musicDirectory = ConfigurationKey<String?>("audio.musicDirectory", nil, allowed: "a folder") { text, directory in
-        path(text, directory)
+    static let musicDirectory = ConfigurationKey<String?>("audio.musicDirectory", nil, allowed: "a folder") {
+        text,
+        directory in
+        path(text, directory).map { .some($0) }
     }
 
     static let mpdListen = ConfigurationKey<[String]>(
@@ -94,15 +105,22 @@ enum Keys {
         allowed: "addresses, and none yet: this version has no page, take them away"
     ) { _, _ in nil }
 
-    static let controlGroup = ConfigurationKey<String?>("control.group", nil, allowed: "the name of a group") { text, _ in
-        text.isEmpty ? nil : text
+    static let controlGroup = ConfigurationKey<String?>("control.group", nil, allowed: "the name of a group") {
+        text,
+        _ in
+        text.isEmpty ? .none : .some(text)
     }
 
-    static let transferRoots = ConfigurationKey<[String]>(list: "transfers.roots", [], allowed: "folders") { text, directory in
+    static let transferRoots = ConfigurationKey<[String]>(list: "transfers.roots", [], allowed: "folders") {
+        text,
+        directory in
         path(text, directory)
     }
 
-    static let allowHTTP = ConfigurationKey<[String]>(list: "transfers.allowHTTP", [], allowed: "host names") { text, _ in text }
+    static let allowHTTP = ConfigurationKey<[String]>(list: "transfers.allowHTTP", [], allowed: "host names") {
+        text,
+        _ in text
+    }
 
     static let retryMaximum = ConfigurationKey<Duration>(
         "transfers.retryMaximum",

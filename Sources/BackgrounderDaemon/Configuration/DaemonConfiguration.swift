@@ -56,11 +56,15 @@ struct DaemonConfiguration: Sendable {
         if value(Keys.modes).contains(.location), value(Keys.usageDescription) == nil, hasFile {
             throw ConfigurationError(
                 place: place("modes"),
-                problem: "the location mode needs location.usageDescription, a sentence that says why this machine is tracked"
+                problem:
+                    "the location mode needs location.usageDescription, a sentence that says why this machine is tracked"
             )
         }
         if case .gpx(let path, _) = value(Keys.source), !Self.isReadableFile(path) {
-            throw ConfigurationError(place: place("location.source"), problem: "location.source: there is no readable file \(path)")
+            throw ConfigurationError(
+                place: place("location.source"),
+                problem: "location.source: there is no readable file \(path)"
+            )
         }
     }
 }
@@ -69,7 +73,8 @@ extension DaemonConfiguration {
     private static func isReadableFile(_ path: String) -> Bool {
         var isDirectory = false
         let manager = FileManager.default
-        return manager.fileExists(atPath: path, isDirectory: &isDirectory) && !isDirectory && manager.isReadableFile(atPath: path)
+        return manager.fileExists(atPath: path, isDirectory: &isDirectory) && !isDirectory
+            && manager.isReadableFile(atPath: path)
     }
 
     /// Keys whose text differs from `other`'s.

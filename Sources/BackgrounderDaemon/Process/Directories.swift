@@ -8,12 +8,16 @@ extension RuntimePaths {
         if let home { try Self.make(home) }
         for directory in [state, run] { try Self.make(directory) }
         guard access(state, W_OK | X_OK) == 0, access(run, W_OK | X_OK) == 0 else {
-            throw StartError("cannot write in \(access(state, W_OK | X_OK) == 0 ? run : state): give a folder that can be written with --home")
+            throw StartError(
+                "cannot write in \(access(state, W_OK | X_OK) == 0 ? run : state): give a folder that can be written with --home"
+            )
         }
         // `sockaddr_un` has 108 bytes, the last of which is the end of the string.
         let length = controlSocket.utf8.count
         guard length <= 107 else {
-            throw StartError("the socket path \(controlSocket) has \(length) bytes, and 107 is the most: give a shorter --home")
+            throw StartError(
+                "the socket path \(controlSocket) has \(length) bytes, and 107 is the most: give a shorter --home"
+            )
         }
     }
 

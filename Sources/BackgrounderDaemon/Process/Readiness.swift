@@ -13,7 +13,8 @@ enum Readiness {
 
     /// The protocol of sd_notify(3): one datagram to the socket that the environment names.
     static func notifySystemd(_ message: String, environment: [String: String]) {
-        guard let path = environment["NOTIFY_SOCKET"], path.utf8.count < 108, path.hasPrefix("/") || path.hasPrefix("@") else { return }
+        guard let path = environment["NOTIFY_SOCKET"], path.utf8.count < 108, path.hasPrefix("/") || path.hasPrefix("@")
+        else { return }
         let socket = Glibc.socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { return }
         defer { close(socket) }

@@ -15,7 +15,9 @@ struct SocketAccess: Sendable {
             return
         }
         guard let entry = getgrnam(name) else {
-            throw StartError("control.group: there is no group \(name.debugDescription); make it with groupadd, or take the key away")
+            throw StartError(
+                "control.group: there is no group \(name.debugDescription); make it with groupadd, or take the key away"
+            )
         }
         group = entry.pointee.gr_gid
     }

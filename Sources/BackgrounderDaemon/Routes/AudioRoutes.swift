@@ -88,7 +88,8 @@ extension PlayerError: WireErrorConvertible {
         case .stopped: WireError(.conflict, description, hint: "play something first")
         case .noSuchItem: WireError(.notFound, description, hint: "`backgrounder queue` lists the ids")
         case .noSuchPath, .noMedia: WireError(.notFound, description, hint: "check the path")
-        case .notPlayableKind, .unreadable: WireError(.notFound, description, hint: "give a file or a folder that can be read")
+        case .notPlayableKind, .unreadable:
+            WireError(.notFound, description, hint: "give a file or a folder that can be read")
         case .invalidPosition, .invalidVolume, .invalidTime, .unknownDriver: WireError(.invalid, description)
         }
     }

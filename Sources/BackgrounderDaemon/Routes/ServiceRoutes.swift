@@ -21,12 +21,17 @@ extension Daemon {
         do {
             new = try loadConfiguration()
         } catch {
-            throw WireError(.invalid, "the configuration was not loaded: \(error)", hint: "the service goes on as it was")
+            throw WireError(
+                .invalid,
+                "the configuration was not loaded: \(error)",
+                hint: "the service goes on as it was"
+            )
         }
         let changed = new.changes(from: await preferences.configuration)
         let live: Set<String> = [
             Keys.desiredAccuracy.name, Keys.distanceFilter.name, Keys.maximumAccuracy.name, Keys.jitterGuard.name,
-            Keys.source.name, Keys.usageDescription.name, Keys.modes.name, Keys.observerInterval.name, Keys.logLevel.name,
+            Keys.source.name, Keys.usageDescription.name, Keys.modes.name, Keys.observerInterval.name,
+            Keys.logLevel.name,
             Keys.queue.name, Keys.autoplay.name,
         ]
         try await preferences.replace(new)
@@ -37,7 +42,10 @@ extension Daemon {
         await modes.apply(isAnyoneAttached: lifecycle.current.attached > 0, location: location, player: player)
         await lifecycle.update()
         hub.stateChanged()
-        let reply = ReloadReply(applied: changed.filter(live.contains), needsRestart: changed.filter { !live.contains($0) })
+        let reply = ReloadReply(
+            applied: changed.filter(live.contains),
+            needsRestart: changed.filter { !live.contains($0) }
+        )
         logger.info("Configuration reloaded; applied: \(reply.applied), needs a restart: \(reply.needsRestart).")
         return reply
     }
