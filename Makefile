@@ -4,8 +4,9 @@ HOME_DIR := .run
 RELEASE := .build/release
 DESTDIR ?=
 PREFIX ?= /usr/local
+SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: help run test build dependencies test-dependencies format lint clean-run install media tracks
+.PHONY: help run test build dependencies test-dependencies format lint clean-run manuals install media tracks
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -13,7 +14,7 @@ help: ## list the commands
 run: build ## install what it needs, build, and show both modes at work (state in .run/)
 	@Packaging/demo.sh $(RELEASE) $(HOME_DIR)
 
-build: dependencies
+build: dependencies ## build in release mode
 	swift build -c release
 
 test: test-dependencies lint ## install what the tests need, and run them all
@@ -36,14 +37,19 @@ test-dependencies:
 clean-run: ## stop the service of `make run` and remove its state
 	@Packaging/demo.sh --clean $(RELEASE) $(HOME_DIR)
 
-install: build ## install programs, unit and completions under PREFIX (/usr/local)
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/lib/systemd/system $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
-	    $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+manuals: dependencies ## make the manual pages
+	@mkdir -p .build/man
+	swift package -c release --allow-writing-to-directory .build/man generate-manual --output-directory .build/man
+
+install: ## install what `make build manuals` made under PREFIX (/usr/local): programs, unit, completions, manual pages
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/lib/systemd/system $(SHARE)/bash-completion/completions \
+	    $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d $(SHARE)/man/man1
 	install -m 755 $(RELEASE)/backgrounder $(RELEASE)/backgrounderd $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 .build/man/backgrounder.1 .build/man/backgrounderd.1 $(SHARE)/man/man1/
 	sed 's|@PREFIX@|$(PREFIX)|' Packaging/backgrounder.service > $(DESTDIR)/lib/systemd/system/backgrounder.service
-	$(RELEASE)/backgrounder --generate-completion-script bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/backgrounder
-	$(RELEASE)/backgrounder --generate-completion-script zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_backgrounder
-	$(RELEASE)/backgrounder --generate-completion-script fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/backgrounder.fish
+	$(RELEASE)/backgrounder --generate-completion-script bash > $(SHARE)/bash-completion/completions/backgrounder
+	$(RELEASE)/backgrounder --generate-completion-script zsh > $(SHARE)/zsh/site-functions/_backgrounder
+	$(RELEASE)/backgrounder --generate-completion-script fish > $(SHARE)/fish/vendor_completions.d/backgrounder.fish
 
 media: ## make the sample media again
 	/usr/bin/python3 Tests/Reference/make_media.py
