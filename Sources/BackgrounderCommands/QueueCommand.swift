@@ -117,13 +117,13 @@ struct QueueCommand: AsyncParsableCommand {
 
         func run() async throws {
             let playlist = try Playlist(path: RuntimePaths.absolute(file))
-            for missing in playlist.missing { Output.note("backgrounder: \(missing)") }
             if !playlist.paths.isEmpty {
                 let request = EnqueueRequest(items: playlist.paths)
                 try printIDs(try await reading.use { try await $0.call(Routes.enqueue, body: request) }, reading)
             }
-            guard playlist.missing.isEmpty else {
-                throw CommandFailure("\(playlist.missing.count) of the items of \(file) are not there; the others were added")
+            if let first = playlist.missing.first {
+                let more = playlist.missing.count > 1 ? " and \(playlist.missing.count - 1) more are missing" : ""
+                throw CommandFailure("\(first)\(more); the others were added")
             }
         }
     }

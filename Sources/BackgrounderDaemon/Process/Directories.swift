@@ -6,7 +6,11 @@ extension RuntimePaths {
     /// Makes the directories of the service: 0700, and a home that is there already is left as it is.
     func makeDirectories() throws(StartError) {
         if let home { try Self.make(home) }
-        for directory in [state, run] { try Self.make(directory) }
+        for directory in [state, run] {
+            try Self.make(directory)
+            // One that was there may be open to others; one that is not ours is as its owner wants it.
+            chmod(directory, 0o700)
+        }
         guard access(state, W_OK | X_OK) == 0, access(run, W_OK | X_OK) == 0 else {
             throw StartError(
                 "cannot write in \(access(state, W_OK | X_OK) == 0 ? run : state): give a folder that can be written with --home"
