@@ -10,7 +10,8 @@ package enum ISO8601 {
     package static func string(_ date: Date) -> String {
         let limits = -62_167_219_200_000.0...253_402_300_799_999.0
         let seconds = date.timeIntervalSince1970 * 1000
-        let milliseconds = seconds.isFinite ? Int64(min(max(seconds.rounded(), limits.lowerBound), limits.upperBound)) : 0
+        let milliseconds =
+            seconds.isFinite ? Int64(min(max(seconds.rounded(), limits.lowerBound), limits.upperBound)) : 0
         let (days, remainder) = milliseconds.flooredDivision(by: 86_400_000)
         let (year, month, day) = civil(days: days)
         var text = [UInt8]()
@@ -51,7 +52,8 @@ package enum ISO8601 {
             let day = scanner.digits(2), (1...12).contains(month), day >= 1, day <= daysIn(month, of: year)
         else { return nil }
         var milliseconds: Int64 = 0
-        if scanner.skip("T") || scanner.skip("t") || scanner.skip(" "), scanner.hasDigit {
+        let hasTime = scanner.skip("T") || scanner.skip("t")
+        if hasTime || (scanner.skip(" ") && scanner.hasDigit) {
             guard let hour = scanner.digits(2), scanner.skip(":"), let minute = scanner.digits(2), scanner.skip(":"),
                 let second = scanner.digits(2), hour < 24, minute < 60, second <= 60
             else { return nil }
@@ -160,8 +162,7 @@ private struct Scanner {
         let isWest = skip("-")
         guard isWest || skip("+") else { return 0 }
         guard let hours = digits(2), hours < 24 else { return nil }
-        _ = skip(":")
-        let minutes = hasDigit ? digits(2) : 0
+        let minutes = skip(":") || hasDigit ? digits(2) : 0
         guard let minutes, minutes < 60 else { return nil }
         return (isWest ? -1 : 1) * (hours * 60 + minutes) * 60_000
     }

@@ -23,7 +23,7 @@ package enum RouteMethod: String, Sendable {
 /// What a route takes: a JSON object with none but these keys.
 package protocol RouteBody: Codable, Sendable {
     static var keys: [String] { get }
-    /// The keys that may be `null`.
+    /// Those that may be `null`, which says something else than their absence.
     static var nullableKeys: [String] { get }
 }
 

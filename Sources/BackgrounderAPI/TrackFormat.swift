@@ -164,7 +164,8 @@ private struct KMLTrackEncoder: TrackEncoder {
     }
 
     private func coordinates(_ location: Location) -> String {
-        "\(decimal(location.longitude)),\(decimal(location.latitude))" + (location.altitude.map { "," + decimal($0) } ?? "")
+        "\(decimal(location.longitude)),\(decimal(location.latitude))"
+            + (location.altitude.map { "," + decimal($0) } ?? "")
     }
 }
 
@@ -230,10 +231,13 @@ private func fields(of location: Location) -> [Field] {
 /// The shortest decimal that reads back as `value`, never with an exponent, which XML Schema's decimals do not have.
 private func decimal(_ value: Double) -> String {
     let text = value.description
-    guard text.contains("e") else { return text.hasSuffix(".0") ? String(text.dropLast(2)) : text }
-    let scaled = (value * 1e9).rounded()
-    guard let whole = Int64(exactly: scaled) else { return "0" }
-    let digits = String(whole.magnitude)
-    let padded = String(repeating: "0", count: max(0, 10 - digits.count)) + digits
-    return (whole < 0 ? "-" : "") + padded.dropLast(9) + "." + padded.suffix(9)
+    guard let exponentMark = text.firstIndex(of: "e"), let exponent = Int(text[text.index(after: exponentMark)...])
+    else {
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+    let digits = text[..<exponentMark].filter(\.isNumber)
+    let sign = value < 0 ? "-" : ""
+    if exponent < 0 { return "\(sign)0." + String(repeating: "0", count: -exponent - 1) + digits }
+    // From 2^53 on, where the exponents begin, a number has no fraction.
+    return sign + digits + String(repeating: "0", count: max(0, exponent + 1 - digits.count))
 }

@@ -40,22 +40,46 @@ package struct ControlRouter {
         }
     }
 
-    /// The routes, and for each path an answer to the methods that it does not have.
+    /// The routes, and an answer to what is none.
     consuming func buildResponder() -> any HTTPResponder<ControlContext> {
-        let all: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
-        for (path, methods) in methods {
-            let allow = all.filter(methods.contains).map(\.rawValue).joined(separator: ", ")
-            for method in all where !methods.contains(method) {
-                router.on(RouterPath(path), method: method) { _, _ in
-                    var response = Response(
-                        refusing: WireError(.methodNotAllowed, "\(path) does not take \(method.rawValue)", hint: "it takes \(allow)")
-                    )
-                    response.headers[.allow] = allow
-                    return response
-                }
-            }
-        }
+        // What is added last sees only the requests that no route takes.
+        router.add(middleware: UnknownRoute(methods: methods))
         return router.buildResponder()
+    }
+}
+
+/// Tells a path that is not there from one that does not take the method.
+private struct UnknownRoute: RouterMiddleware {
+    let methods: [String: Set<HTTPRequest.Method>]
+
+    func handle(
+        _ request: Request,
+        context: ControlContext,
+        next: @concurrent (Request, ControlContext) async throws -> Response
+    ) async throws -> Response {
+        let parts = request.uri.path.split(separator: "/")
+        let fitting = methods.filter { path, _ in
+            let own = path.split(separator: "/")
+            return own.count == parts.count && zip(own, parts).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
+        }
+        // As for the router, a literal path comes before one with a parameter.
+        let known = fitting.first { !$0.key.contains("{") } ?? fitting.first
+        guard let (path, methods) = known else {
+            return Response(
+                refusing: WireError(.notFound, "there is no such path", hint: "the paths are in openapi.yaml")
+            )
+        }
+        let all: [HTTPRequest.Method] = [.get, .post, .patch, .delete]
+        let allow = all.filter(methods.contains).map(\.rawValue).joined(separator: ", ")
+        var response = Response(
+            refusing: WireError(
+                .methodNotAllowed,
+                "\(path) does not take \(request.method.rawValue)",
+                hint: "it takes \(allow)"
+            )
+        )
+        response.headers[.allow] = allow
+        return response
     }
 }
 
@@ -75,7 +99,11 @@ package struct RouteRequest<Body: RouteBody>: Sendable {
     package var id: Int {
         get throws(WireError) {
             guard let text = parameters.get("id"), let id = Int(text) else {
-                throw WireError(.notFound, "there is no item \(parameters.get("id") ?? "")", hint: "ids are whole numbers")
+                throw WireError(
+                    .notFound,
+                    "there is no item \(parameters.get("id") ?? "")",
+                    hint: "ids are whole numbers"
+                )
             }
             return id
         }
@@ -117,10 +145,10 @@ extension Response {
             switch error {
             case let error as WireError: error
             case let error as any WireErrorConvertible: error.wireError
-            case let error as HTTPError where error.status == .notFound:
-                WireError(.notFound, "there is no such path", hint: "the paths are in openapi.yaml")
             default: WireError(.unavailable, "the service could not do that: \(error)", hint: "see the log")
             }
-        self = (try? Response(status: .init(code: wireError.code.httpStatus), json: wireError)) ?? Response(status: .internalServerError)
+        self =
+            (try? Response(status: .init(code: wireError.code.httpStatus), json: wireError))
+            ?? Response(status: .internalServerError)
     }
 }

@@ -18,22 +18,26 @@ package struct ControlServer: Service {
     private let responder: any HTTPResponder<ControlContext>
     private let group: any EventLoopGroup
     private let logger: Logger
+    private let requestLimit: Duration
     private let onRunning: @Sendable () async -> Void
 
     /// - Parameters:
     ///   - socket: a path that nobody else serves; a file that is there is replaced.
+    ///   - requestLimit: after so long without a whole request a connection is closed.
     ///   - onRunning: called once the socket takes connections.
     package init(
         socket: String,
         router: consuming ControlRouter,
         group: any EventLoopGroup,
         logger: Logger,
+        requestLimit: Duration = .seconds(10),
         onRunning: @escaping @Sendable () async -> Void
     ) {
         self.socket = socket
         self.responder = router.buildResponder()
         self.group = group
         self.logger = logger
+        self.requestLimit = requestLimit
         self.onRunning = onRunning
     }
 
@@ -43,8 +47,12 @@ package struct ControlServer: Service {
         quiet.logLevel = .warning
         let http = HTTPServerBuilder.http1(
             configuration: .init(
-                additionalChannelHandlers: [RequestDeadline()],
-                httpDecoderConfiguration: .init(maxHeaderFieldSize: 8192, maxHeaderListSize: 16384, maxHeaderFieldCount: 100)
+                additionalChannelHandlers: [RequestDeadline(limit: requestLimit)],
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: 8192,
+                    maxHeaderListSize: 16384,
+                    maxHeaderFieldCount: 100
+                )
             )
         )
         let server = try http.buildServer(
@@ -65,6 +73,7 @@ package struct ControlServer: Service {
                     response = Response(refusing: error)
                 }
                 response.headers[.backgrounderVersion] = Backgrounder.version
+                if request.method == .head { response = response.createHeadResponse() }
                 try await writer.write(response: response.head, body: response.body)
             },
             onServerRunning: { [onRunning] _ in await onRunning() }

@@ -12,6 +12,16 @@ final class EventReader: Sendable {
         var held: [Event]? = []
         var pending = ByteBuffer()
         var inFlight = 0
+        /// Bytes of the newest state within each; they do not count, since a long queue alone must not keep a reader out.
+        var pendingState = 0
+        var inFlightState = 0
+
+        var unsent: Int { pending.readableBytes - pendingState + inFlight - inFlightState }
+
+        mutating func append(_ bytes: ByteBuffer, isState: Bool) {
+            pending.writeImmutableBuffer(bytes)
+            if isState { pendingState = bytes.readableBytes }
+        }
     }
 
     private let state = Mutex(State())
@@ -31,14 +41,15 @@ final class EventReader: Sendable {
         state.withLock { state in
             let bytes = state.pending
             state.pending = ByteBuffer()
-            state.inFlight = bytes.readableBytes
+            (state.inFlight, state.inFlightState) = (bytes.readableBytes, state.pendingState)
+            state.pendingState = 0
             return bytes
         }
     }
 
     /// What was taken has been written.
     func sent() {
-        state.withLock { $0.inFlight = 0 }
+        state.withLock { ($0.inFlight, $0.inFlightState) = (0, 0) }
     }
 
     func finish() {
@@ -47,37 +58,50 @@ final class EventReader: Sendable {
 
     /// Sends the first state and then what came since, without the points that it already has.
     func begin(with snapshot: StateSnapshot, encoded: (Event) -> ByteBuffer) {
-        let held = state.withLock { state in
-            defer { state.held = nil }
-            let known = Set(snapshot.track)
-            let fresh = (state.held ?? []).filter { event in
-                if case .location(let location) = event { !known.contains(location) } else { true }
+        let first = encoded(.state(snapshot))
+        let known = Set(snapshot.track)
+        change { state in
+            // In one piece with the end of the holding back: what comes from now on must not get in before these.
+            state.append(first, isState: true)
+            for event in state.held ?? [] {
+                if case .location(let location) = event, known.contains(location) { continue }
+                state.append(encoded(event), isState: event.isState)
             }
-            return fresh
+            state.held = nil
         }
-        append(encoded(.state(snapshot)))
-        for event in held { append(encoded(event)) }
     }
 
     /// Queues `event`, or keeps it back until the first state was sent.
     func post(_ event: Event, bytes: ByteBuffer) {
-        let isHeld = state.withLock { state in
-            state.held?.append(event)
-            return state.held != nil
+        change { state in
+            guard state.held == nil else {
+                state.held?.append(event)
+                return
+            }
+            state.append(bytes, isState: event.isState)
         }
-        if !isHeld { append(bytes) }
     }
 
     func append(_ bytes: ByteBuffer) {
-        let overflows = state.withLock { state in
-            state.pending.writeImmutableBuffer(bytes)
-            return state.pending.readableBytes + state.inFlight > Self.limit
+        change { $0.append(bytes, isState: false) }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let (overflows, hasBytes) = state.withLock { state in
+            body(&state)
+            return (state.unsent > Self.limit, state.pending.readableBytes > 0)
         }
         if overflows {
             finish()
             onOverflow()
-        } else {
+        } else if hasBytes {
             signal.continuation.yield()
         }
+    }
+}
+
+extension Event {
+    fileprivate var isState: Bool {
+        if case .state = self { true } else { false }
     }
 }

@@ -18,11 +18,13 @@ extension ControlRouter {
     /// Serves `/v1/events` from `hub`.
     ///
     /// - Parameters:
+    ///   - readerTimes: of attached readers.
     ///   - defaultInterval: of the `time` events of a reader that does not say `observe`.
     ///   - times: what is heard of the current item, at this interval.
     package mutating func serveEvents(
         from hub: EventHub,
         attachments: any Attachments,
+        readerTimes: ReaderTimes = ReaderTimes(),
         defaultInterval: Duration,
         times: @escaping @Sendable (Duration) async -> AsyncStream<PlayerTime>
     ) {
@@ -52,7 +54,9 @@ extension ControlRouter {
                     }
                     defer { observer.cancel() }
                     let watch = id.map { id in
-                        StallWatch(channel: channel, reader: reader) { await attachments.stalled(id, $0) }
+                        StallWatch(channel: channel, reader: reader, times: readerTimes) {
+                            await attachments.stalled(id, $0)
+                        }
                     }
                     defer { watch?.stop() }
                     for await _ in reader.signals.cancelOnGracefulShutdown() {

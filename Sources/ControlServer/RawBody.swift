@@ -16,6 +16,8 @@ enum RawBodyReader {
             return RawBody(bytes: Data(buffer.readBytes(length: buffer.readableBytes) ?? []))
         } catch is NIOTooManyBytesError {
             throw tooLarge
+        } catch {
+            throw WireError(.badRequest, "the body did not come whole", hint: "check its length and its chunks")
         }
     }
 }
@@ -27,7 +29,7 @@ struct RawBody {
     /// - Throws: `badRequest` where it is no JSON, `invalid` where it is no object with the fields of `type`.
     func decode<Body: RouteBody>(_ type: Body.Type) throws(WireError) -> Body {
         let bytes = bytes.isEmpty ? Data("{}".utf8) : bytes
-        guard (try? JSON.decode(AnyValue.self, from: bytes)) != nil, !bytes.hasTrailingComma else {
+        guard JSONSyntax.isValid(bytes) else {
             throw WireError(.badRequest, "the body is no JSON", hint: "send a JSON object")
         }
         let takes = Body.keys.isEmpty ? "this route takes {}" : "this route takes \(Body.keys.joined(separator: ", "))"
@@ -38,7 +40,7 @@ struct RawBody {
             throw WireError(.invalid, "unknown key \(unknown.debugDescription)", hint: takes)
         }
         if let null = keys.nulls.first(where: { !Body.nullableKeys.contains($0) }) {
-            throw WireError(.invalid, "\(null) may not be null", hint: "leave it out instead; \(takes)")
+            throw WireError(.invalid, "\(null) is null", hint: "leave it out, or give a value")
         }
         do {
             return try JSON.decode(type, from: bytes)
@@ -50,12 +52,7 @@ struct RawBody {
     }
 }
 
-/// Decodes from any JSON, and so tells whether something is JSON.
-private struct AnyValue: Decodable {
-    init(from decoder: any Decoder) {}
-}
-
-/// The keys of an object.
+/// The keys of an object, and those whose value is null.
 private struct Keys: Decodable {
     struct Key: CodingKey {
         var stringValue: String
@@ -71,33 +68,12 @@ private struct Keys: Decodable {
     }
 
     var names: [String]
-    /// Those whose value is `null`.
     var nulls: [String]
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
-        names = container.allKeys.map(\.stringValue)
-        nulls = try container.allKeys.filter { try container.decodeNil(forKey: $0) }.map(\.stringValue)
-    }
-}
-
-extension Data {
-    /// Foundation's decoder takes `[1,]`, which RFC 8259 does not know. Only asked of what it took otherwise.
-    fileprivate var hasTrailingComma: Bool {
-        var isInString = false
-        var isEscaped = false
-        var last: UInt8 = 0
-        for byte in self where isInString || byte > 0x20 {
-            if isInString {
-                if isEscaped { isEscaped = false } else if byte == UInt8(ascii: "\\") { isEscaped = true } else if byte == UInt8(ascii: "\"") { isInString = false }
-            } else {
-                let closes = byte == UInt8(ascii: "]") || byte == UInt8(ascii: "}")
-                if closes, last == UInt8(ascii: ",") { return true }
-                isInString = byte == UInt8(ascii: "\"")
-            }
-            last = byte
-        }
-        return false
+        names = container.allKeys.map(\.stringValue).sorted()
+        nulls = try container.allKeys.filter { try container.decodeNil(forKey: $0) }.map(\.stringValue).sorted()
     }
 }
 
@@ -108,8 +84,6 @@ extension DecodingError {
         case .keyNotFound(let key, _): "\(key.stringValue) is missing"
         case .typeMismatch(let type, let context): "\(context.path) must be of type \(type)"
         case .valueNotFound(let type, let context): "\(context.path) must be of type \(type), not null"
-        // That it is JSON is known already, so that what has no path can only be a number: a fraction for a count, say.
-        case .dataCorrupted(let context) where context.codingPath.isEmpty: "a number in the body does not fit"
         case .dataCorrupted(let context): "\(context.path): \(context.debugDescription)"
         @unknown default: "the body does not fit"
         }

@@ -1,15 +1,21 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes a connection on which no whole request arrives for 10 s, whatever trickles in meanwhile.
+/// Closes a connection on which no whole request arrives for `limit`, whatever trickles in meanwhile.
 final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    private static let limit = TimeAmount.seconds(10)
+    private let limit: TimeAmount
     private var timeout: Scheduled<Void>?
+    /// Whole requests whose responses are not at their end; below 0 while a request that was refused early still arrives.
+    private var unanswered = 0
+
+    init(limit: Duration) {
+        self.limit = TimeAmount(limit)
+    }
 
     func handlerAdded(context: ChannelHandlerContext) {
         if context.channel.isActive { start(context) }
@@ -30,18 +36,23 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if case .end = unwrapInboundIn(data) { stop() }
+        if case .end = unwrapInboundIn(data) { count(1, context) }
         context.fireChannelRead(data)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .end = unwrapOutboundIn(data) { start(context) }
+        if case .end = unwrapOutboundIn(data) { count(-1, context) }
         context.write(data, promise: promise)
+    }
+
+    private func count(_ change: Int, _ context: ChannelHandlerContext) {
+        unanswered += change
+        if unanswered > 0 { stop() } else { start(context) }
     }
 
     private func start(_ context: ChannelHandlerContext) {
         timeout?.cancel()
-        timeout = context.eventLoop.assumeIsolated().scheduleTask(in: Self.limit) {
+        timeout = context.eventLoop.assumeIsolated().scheduleTask(in: limit) {
             context.close(promise: nil)
         }
     }

@@ -1,6 +1,16 @@
 import NIOCore
 import Synchronization
 
+/// The times of an attached reader.
+package struct ReaderTimes: Sendable {
+    /// A comment is sent so often.
+    package var keepalive = Duration.seconds(15)
+    /// What lies unread for so long makes a reader stalled.
+    package var stall = Duration.seconds(5)
+
+    package init() {}
+}
+
 /// Watches one attached reader: sends a comment every 15 s, and tells when what was sent lies unread for 5 s, and when it
 /// does no longer. While nothing lies unread it costs one wakeup in 15 s.
 final class StallWatch: Sendable {
@@ -12,18 +22,25 @@ final class StallWatch: Sendable {
         var keepalive: RepeatedTask?
     }
 
-    private static let limit = TimeAmount.seconds(5)
-    private static let interval = TimeAmount.milliseconds(250)  // judgement: a stall is told within 5.25 s
-
+    private let limit: TimeAmount
+    private let interval: TimeAmount
     private let channel: any Channel
     private let onChange: @Sendable (Bool) async -> Void
     private let state = Mutex(State())
 
     /// - Parameter onChange: true when the reader stalled, false when it reads again.
-    init(channel: any Channel, reader: EventReader, onChange: @escaping @Sendable (Bool) async -> Void) {
+    init(
+        channel: any Channel,
+        reader: EventReader,
+        times: ReaderTimes,
+        onChange: @escaping @Sendable (Bool) async -> Void
+    ) {
+        limit = TimeAmount(times.stall)
+        interval = TimeAmount(times.stall / 20)  // judgement: a stall of 5 s is told within 5.25 s
         self.channel = channel
         self.onChange = onChange
-        let keepalive = channel.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(15), delay: .seconds(15)) { _ in
+        let pause = TimeAmount(times.keepalive)
+        let keepalive = channel.eventLoop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { _ in
             reader.append(ByteBuffer(string: ": keepalive\n\n"))
         }
         state.withLock { $0.keepalive = keepalive }
@@ -48,7 +65,7 @@ final class StallWatch: Sendable {
     }
 
     private func scheduleSample() {
-        channel.eventLoop.scheduleTask(in: Self.interval) { self.sample() }
+        channel.eventLoop.scheduleTask(in: interval) { self.sample() }
     }
 
     private func sample() {
@@ -65,7 +82,7 @@ final class StallWatch: Sendable {
                 defer { (state.isStalled, state.isSampling, state.unreadSince) = (false, false, nil) }
                 return (state.isStalled ? false : nil, false)
             }
-            guard !state.isStalled, let since = state.unreadSince, .now() - since >= Self.limit else { return (nil, true) }
+            guard !state.isStalled, let since = state.unreadSince, .now() - since >= limit else { return (nil, true) }
             state.isStalled = true
             return (true, true)
         }

@@ -91,6 +91,7 @@ package final class StateStore: Sendable {
     }
 
     private static func open(_ path: String) throws -> DatabaseQueue {
+        try probe(path)
         var configuration = Configuration()
         configuration.journalMode = .wal
         configuration.prepareDatabase { database in
@@ -103,17 +104,28 @@ package final class StateStore: Sendable {
             )
         }
         let database = try DatabaseQueue(path: path, configuration: configuration)
+        try Schema.migrator.migrate(database)
+        return database
+    }
+
+    /// Looks at the file without a change to it, since GRDB writes to what it opens for writing: it is not of a later version,
+    /// and the pages that a start depends on can be read.
+    private static func probe(_ path: String) throws {
+        let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+        guard let size, size > 0 else { return }
+        var configuration = Configuration()
+        configuration.readonly = true
+        let database = try DatabaseQueue(path: path, configuration: configuration)
         let migrator = Schema.migrator
-        guard try !database.read(migrator.hasBeenSuperseded) else { throw StateStoreError.newer(path: path) }
-        try migrator.migrate(database)
-        // The pages that a start depends on are read once here, so that damage in them shows now.
         try database.read { database in
+            guard try !migrator.hasBeenSuperseded(database) else { throw StateStoreError.newer(path: path) }
+            guard try migrator.hasCompletedMigrations(database) else { return }
             _ = try database.newestLocations(100)
             _ = try Row.fetchAll(database, sql: "SELECT * FROM state")
             _ = try Row.fetchAll(database, sql: "SELECT * FROM setting")
-            _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM queueItem")
+            _ = try Row.fetchAll(database, sql: "SELECT * FROM queueItem")
         }
-        return database
+        try database.close()
     }
 
     private static func moveAside(_ path: String) throws(StateStoreError) -> String {

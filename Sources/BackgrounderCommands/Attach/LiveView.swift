@@ -45,7 +45,7 @@ struct LiveView {
 
     /// The whole screen: at most `rows` lines of `columns` characters.
     static func lines(_ state: LiveState, columns: Int, rows: Int) -> [String] {
-        guard let status = state.status else { return ["Connecting …"] }
+        guard let status = state.status else { return ["Connecting …".fitted(to: columns)] }
         let since = ISO8601.string(status.since).prefix(19).replacing("T", with: " ")
         let header = "Backgrounder \(status.version)  \(status.state.rawValue) since \(since)  \(status.attached) attached"
         let footer = "space play/pause  n next  p previous  q detach"
@@ -92,7 +92,7 @@ struct LiveView {
     }
 
     private static func bar(_ elapsed: Double, of duration: Double?, width: Int) -> String {
-        let share = duration.map { $0 > 0 ? min(1, elapsed / $0) : 0 } ?? 0
+        let share = duration.map { $0 > 0 ? min(1, max(0, elapsed / $0)) : 0 } ?? 0
         let filled = Int((share * Double(width)).rounded())
         return String(repeating: "━", count: filled) + String(repeating: "─", count: width - filled)
     }

@@ -5,7 +5,7 @@ struct Panel {
 
     /// Exactly `rows` lines of `columns` characters.
     func render(columns: Int, rows: Int) -> [String] {
-        guard columns >= 6, rows >= 2 else { return Array(repeating: "", count: max(0, rows)) }
+        guard columns >= 6, rows >= 2 else { return Array(repeating: "".fitted(to: columns), count: max(0, rows)) }
         let top = "┌ \(title) ".fitted(to: columns - 1, with: "─") + "┐"
         let body = (0..<(rows - 2)).map { row in
             "│ " + (row < lines.count ? lines[row].printable : "").fitted(to: columns - 4) + " │"

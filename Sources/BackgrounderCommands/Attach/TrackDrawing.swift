@@ -3,11 +3,10 @@ import Glibc
 
 /// The track as a small drawing in Braille characters, each of which is 2 × 4 dots; north is up.
 struct TrackDrawing {
-    private typealias Point = (x: Double, y: Double, opensSegment: Bool)
-
+    private typealias Point = (x: Double, y: Double, isStart: Bool)
     private let points: [Point]
 
-    /// A line joins the points of a segment. A plane that touches the Earth at the first point is flat enough for a track of 100 points.
+    /// A plane that touches the Earth at the first point is flat enough for a track of 100 points.
     init(_ track: [Location]) {
         guard let first = track.first else {
             points = []
@@ -16,8 +15,8 @@ struct TrackDrawing {
         let shrink = cos(first.latitude * .pi / 180)
         points = track.map { location in
             let east = (location.longitude - first.longitude).remainder(dividingBy: 360)
-            let north = location.latitude - first.latitude
-            return (east * shrink * Self.metresPerDegree, north * Self.metresPerDegree, location.segmentStart == true)
+            let north = (location.latitude - first.latitude) * Self.metresPerDegree
+            return (east * shrink * Self.metresPerDegree, north, location.segmentStart == true)
         }
     }
 
@@ -36,21 +35,25 @@ struct TrackDrawing {
         let left = (Double(width - 1) - (east - west) / scale) / 2
         let top = (Double(height - 1) - (north - south) / scale) / 2
         var cells = Array(repeating: Array(repeating: UInt32(0), count: columns), count: rows - 1)
-        func dot(_ east: Double, _ northing: Double) {
-            let x = Int(((east - west) / scale + left).rounded())
-            let y = Int(((north - northing) / scale + top).rounded())
+        func dot(_ eastward: Double, _ northward: Double) {
+            let x = Int(((eastward - west) / scale + left).rounded())
+            let y = Int(((north - northward) / scale + top).rounded())
             guard (0..<width).contains(x), (0..<height).contains(y) else { return }
             cells[y / 4][x / 2] |= Self.bits[y % 4][x % 2]
         }
         for (from, to) in zip(points, points.dropFirst()) {
-            let length = max(abs(to.x - from.x), abs(to.y - from.y)) / scale
-            let steps = to.opensSegment ? 1 : max(1, Int(min(400, length.rounded(.up))))
+            guard !to.isStart else {
+                dot(from.x, from.y)
+                continue
+            }
+            let steps = max(1, min(400, Int((max(abs(to.x - from.x), abs(to.y - from.y)) / scale).rounded(.up))))
             for step in 0...steps {
                 let share = Double(step) / Double(steps)
                 dot(from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share)
             }
         }
-        if let last = points.last { dot(last.x, last.y) }
+        let last = points[points.count - 1]
+        dot(last.x, last.y)
         let lines = cells.map { row in
             row.map { $0 == 0 ? " " : String(Unicode.Scalar(0x2800 + $0) ?? " ") }.joined()
         }
