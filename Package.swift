@@ -7,8 +7,7 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let package = Package(
     name: "backgrounder",
     products: [
-        .executable(name: "backgrounder", targets: ["backgrounder"]),
-        .executable(name: "backgrounderd", targets: ["backgrounderd"]),
+        .executable(name: "backgrounder", targets: ["backgrounder"])
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -77,7 +76,6 @@ let package = Package(
         ),
         .executableTarget(name: "backgrounder", dependencies: ["BackgrounderCommands"]),
         .executableTarget(name: "backgrounderd", dependencies: ["BackgrounderDaemon"]),
-        .target(name: "TestSupport", path: "Tests/TestSupport"),
         .testTarget(
             name: "BackgrounderDaemonTests",
             dependencies: [
@@ -87,6 +85,33 @@ let package = Package(
         .testTarget(
             name: "LocationUpdatesTests",
             dependencies: ["BackgrounderAPI", "CGPS", "LocationUpdates", "TestSupport", serviceLifecycle, logging]
+        ),
+        .target(
+            name: "TestSupport",
+            dependencies: [.product(name: "Yams", package: "Yams")],
+            path: "Tests/TestSupport"
+        ),
+        .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
+        .testTarget(name: "BackgrounderAPITests", dependencies: ["BackgrounderAPI", "TestSupport"]),
+        .testTarget(
+            name: "StateStoreTests",
+            dependencies: [
+                "BackgrounderAPI", "StateStore", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+            ]
+        ),
+        .testTarget(
+            name: "ControlServerTests",
+            dependencies: [
+                "BackgrounderAPI", "ControlServer", "TestSupport", serviceLifecycle, logging,
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
+        .testTarget(
+            name: "BackgrounderCommandsTests",
+            dependencies: [
+                "BackgrounderAPI", "BackgrounderCommands", "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
         ),
     ],
     swiftLanguageModes: [.v6]

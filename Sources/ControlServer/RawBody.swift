@@ -84,6 +84,8 @@ extension DecodingError {
         case .keyNotFound(let key, _): "\(key.stringValue) is missing"
         case .typeMismatch(let type, let context): "\(context.path) must be of type \(type)"
         case .valueNotFound(let type, let context): "\(context.path) must be of type \(type), not null"
+        // That it is JSON is known already, so that what has no path can only be a number: a fraction for a count, say.
+        case .dataCorrupted(let context) where context.codingPath.isEmpty: "a number in the body does not fit"
         case .dataCorrupted(let context): "\(context.path): \(context.debugDescription)"
         @unknown default: "the body does not fit"
         }

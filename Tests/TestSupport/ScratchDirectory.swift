@@ -1,11 +1,11 @@
 import Foundation
 
-/// A directory of its own for one test; it goes when the last reference goes.
+/// A directory of its own for one test, with a path that is short enough for sockets; it goes when the last reference goes.
 package final class ScratchDirectory: Sendable {
     package let path: String
 
     package init() throws {
-        var template = Array((FileManager.default.temporaryDirectory.path + "/backgrounder-test-XXXXXX").utf8CString)
+        var template = Array("/tmp/backgrounder-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -1,0 +1,101 @@
+import BackgrounderAPI
+import FoundationEssentials
+import Testing
+
+/// What the values look like as JSON.
+@Suite struct ValueTests {
+    @Test func `Rejections are an object with every reason as a key, and their sum`() throws {
+        var counts = RejectionCounts()
+        for (index, reason) in RejectionReason.allCases.enumerated() { counts[reason] = 1 << index }
+        #expect(counts.total == 1023)
+        #expect(
+            try JSON.line(counts) == #"{"accuracy":16,"device":4,"distance":256,"duplicate":32,"implausible":128,"#
+                + #""invalid":2,"jitter":512,"noAccuracy":8,"noFix":1,"outOfOrder":64}"#
+        )
+        #expect(try JSON.decode(RejectionCounts.self, from: JSON.encode(counts)) == counts)
+        #expect(RejectionReason.allCases.allSatisfy { RejectionCounts()[$0] == 0 })
+    }
+
+    @Test func `Counts of another version are read as far as they are known`() throws {
+        let counts = try JSON.decode(RejectionCounts.self, from: Data(#"{"noFix":3,"weather":9}"#.utf8))
+        #expect(counts[.noFix] == 3)
+        #expect(counts.total == 3)
+    }
+
+    @Test(arguments: [(SingleMode.off, "false"), (.on, "true"), (.oneshot, #""oneshot""#)])
+    func `Single is false, true or oneshot`(mode: SingleMode, text: String) throws {
+        #expect(try JSON.line(mode) == text)
+        #expect(try JSON.decode(SingleMode.self, from: Data(text.utf8)) == mode)
+    }
+
+    @Test func `Single is also read from words, and from nothing else`() throws {
+        #expect(try JSON.decode(SingleMode.self, from: Data(#""on""#.utf8)) == .on)
+        #expect(try JSON.decode(SingleMode.self, from: Data(#""off""#.utf8)) == .off)
+        for text in [#""twice""#, "1", "null", "[]"] {
+            #expect(throws: DecodingError.self) { try JSON.decode(SingleMode.self, from: Data(text.utf8)) }
+        }
+    }
+
+    @Test(arguments: [
+        ("{}", LocationChange()),
+        (#"{"maximumAccuracy":null}"#, LocationChange(maximumAccuracy: .some(nil))),
+        (#"{"maximumAccuracy":10}"#, LocationChange(maximumAccuracy: 10)),
+        (
+            #"{"desiredAccuracy":"best","distanceFilter":2.5,"updating":false}"#,
+            LocationChange(updating: false, desiredAccuracy: .best, distanceFilter: 2.5)
+        ),
+    ])
+    func `A change of the location tells null from absent, both ways`(text: String, change: LocationChange) throws {
+        let read = try JSON.decode(LocationChange.self, from: Data(text.utf8))
+        #expect(read == change)
+        #expect(read.maximumAccuracy.map { $0 == nil } == change.maximumAccuracy.map { $0 == nil })
+        #expect(try JSON.line(change) == text)
+    }
+
+    @Test func `What is not known is absent`() throws {
+        let location = Location(latitude: 1, longitude: 2.5, timestamp: Date(timeIntervalSince1970: 0), mode: 2)
+        #expect(
+            try JSON.line(location)
+                == #"{"latitude":1,"longitude":2.5,"mode":2,"timestamp":"1970-01-01T00:00:00.000Z"}"#
+        )
+        #expect(try JSON.line(CurrentItem(item: nil)) == "{}")
+        let status = ServiceStatus(
+            version: "1",
+            pid: 2,
+            state: .suspended,
+            since: Date(timeIntervalSince1970: 0),
+            attached: 0,
+            modes: [.audio, .remoteNotification]
+        )
+        #expect(
+            try JSON.line(status) == #"{"attached":0,"modes":["audio","remote-notification"],"pid":2,"#
+                + #""since":"1970-01-01T00:00:00.000Z","state":"suspended","version":"1"}"#
+        )
+    }
+
+    @Test func `A location survives the socket with all that it has`() throws {
+        let location = Location(
+            latitude: -37.334821056789,
+            longitude: 180,
+            altitude: -12.5,
+            horizontalAccuracy: 4.75,
+            accuracySource: .gst,
+            verticalAccuracy: 9,
+            speed: 0,
+            course: 359.9,
+            timestamp: Date(timeIntervalSince1970: 1_763_708_149.786),
+            segmentStart: true
+        )
+        #expect(try JSON.decode(Location.self, from: JSON.encode(location)) == location)
+    }
+
+    @Test func `Every error has its status`() {
+        let statuses = WireError.Code.allCases.map(\.httpStatus)
+        #expect(statuses == [400, 404, 405, 409, 413, 422, 503])
+    }
+
+    @Test func `A file's name is the end of its path`() {
+        #expect(PlayerItem(id: 1, position: 0, path: "/music/a b.mp3").fileName == "a b.mp3")
+        #expect(PlayerItem(id: 1, position: 0, path: "/").fileName == "/")
+    }
+}

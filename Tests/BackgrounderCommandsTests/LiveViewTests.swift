@@ -1,0 +1,170 @@
+import BackgrounderAPI
+import FoundationEssentials
+import Testing
+
+@testable import BackgrounderCommands
+
+@Suite struct LiveViewTests {
+    private static func snapshot() -> StateSnapshot {
+        let since = Date(timeIntervalSince1970: 1_763_708_149)
+        let track = (0..<100).map { index in
+            Location(
+                latitude: 37.33482105 + Double(index) * 0.0001,
+                longitude: -122.03350886 - Double(index) * 0.0002,
+                altitude: 88.4,
+                horizontalAccuracy: 5,
+                accuracySource: .receiver,
+                speed: 15.9,
+                course: 255.94,
+                timestamp: since.addingTimeInterval(Double(index)),
+                segmentStart: index == 0 ? true : nil
+            )
+        }
+        let queue = ["Harbour \u{1B}[2J Chimes", "日本の歌 とても長い題名のある曲 とても長い題名のある曲", "👩‍👩‍👧 e\u{301}"].enumerated().map {
+            index,
+            title in
+            PlayerItem(
+                id: index + 1,
+                position: index,
+                path: "/music/\(index)\n.mp3",
+                title: title,
+                artist: "A",
+                album: "B",
+                duration: 200
+            )
+        }
+        let location = LocationStatus(
+            updating: true,
+            source: "gpsd://localhost:2947",
+            connection: .connected,
+            quality: .ok,
+            desiredAccuracy: .best,
+            target: 10,
+            acceptLimit: 30,
+            distanceFilter: 0,
+            jitterGuard: true,
+            received: 1234,
+            accepted: 1200,
+            rejected: RejectionCounts(),
+            lastFix: track.last,
+            trackCount: 100
+        )
+        let audio = AudioStatus(
+            timeControlStatus: .playing,
+            currentItem: queue[1],
+            elapsed: 61.5,
+            driver: "null",
+            device: "no sound device",
+            volume: 80,
+            repeat: true,
+            single: .off,
+            consume: false,
+            random: false,
+            underruns: 0,
+            interruptions: 0,
+            since: since,
+            lastError: PlaybackError(path: "/a", reason: "it is\u{7} damaged", timestamp: since)
+        )
+        let status = ServiceStatus(
+            version: "0.1.0",
+            pid: 7,
+            state: .active,
+            since: since,
+            attached: 1,
+            modes: [.audio, .location],
+            location: location,
+            audio: audio
+        )
+        return StateSnapshot(status: status, track: track, queue: queue)
+    }
+
+    private static let states: [LiveState] = {
+        var full = LiveState()
+        full.apply(.state(snapshot()))
+        var empty = LiveState()
+        var nothing = snapshot()
+        (nothing.status.location, nothing.status.audio, nothing.track, nothing.queue) = (nil, nil, [], [])
+        empty.apply(.state(nothing))
+        var ended = full
+        ended.apply(.currentItem(CurrentItem(item: nil)))
+        return [full, empty, ended]
+    }()
+
+    @Test(arguments: [(80, 24), (40, 10), (200, 60), (81, 25), (30, 14), (120, 3), (13, 6), (500, 200)])
+    func `Every line is as wide as the terminal, and there are as many as it has rows`(columns: Int, rows: Int) {
+        for state in Self.states {
+            let lines = LiveView.lines(state, columns: columns, rows: rows)
+            #expect(lines.count == rows)
+            for line in lines { #expect(line.columns == columns, "\(line)") }
+            #expect(lines.joined().unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
+        }
+    }
+
+    @Test func `No size at all is too small`() {
+        for columns in 1...30 {
+            for rows in 1...16 {
+                for state in Self.states {
+                    let lines = LiveView.lines(state, columns: columns, rows: rows)
+                    #expect(lines.count <= rows)
+                    #expect(lines.allSatisfy { $0.columns <= columns })
+                }
+                #expect(LiveView.lines(LiveState(), columns: columns, rows: rows).allSatisfy { $0.columns <= columns })
+            }
+        }
+    }
+
+    @Test func `Eighty by twenty-four shows all four panels`() {
+        let lines = LiveView.lines(Self.states[0], columns: 80, rows: 24)
+        #expect(lines[0].hasPrefix("Backgrounder 0.1.0  active since 2025-11-21 06:55:49  1 attached"))
+        #expect(lines[1].hasPrefix("┌ Audio ──") && lines[1].contains("┐┌ Location ──"))
+        #expect(lines[2].hasPrefix("│ ▶ A: 日本の歌"))
+        #expect(lines.contains { $0.contains("1:01 / 3:20") })
+        #expect(lines.contains { $0.contains("playing, volume 80, null (no sound") })
+        #expect(lines.contains { $0.contains("! it is\u{FFFD} damaged") })
+        #expect(lines.contains { $0.contains("│   1. A: Harbour \u{FFFD}[2J Chimes") })
+        #expect(lines.contains { $0.contains("best, every fix") })
+        #expect(lines.contains { $0.contains("37.344721, -122.053309 ± 5 m") })
+        #expect(lines.contains { $0.contains("15.9 m/s  256°  88 m high") })
+        #expect(lines[20].hasPrefix("┌ Tasks ─") && lines[20].contains("┌ Fetch ─"))
+        #expect(lines[21].contains("nothing yet"))
+        #expect(lines[23].hasPrefix("space play/pause  n next  p previous  q detach"))
+    }
+
+    @Test func `Events change what is shown`() {
+        var state = Self.states[0]
+        let fix = Location(latitude: -1, longitude: 2, timestamp: Date(timeIntervalSince1970: 1_763_709_000))
+        state.apply(.location(fix))
+        #expect(state.track.count == 100 && state.track.last == fix)
+        #expect(state.status?.location?.accepted == 1201 && state.status?.location?.received == 1235)
+        state.apply(.time(PlayerTime(itemID: 99, elapsed: 3)))
+        #expect(state.status?.audio?.elapsed == 61.5)
+        state.apply(.time(PlayerTime(itemID: 2, elapsed: 100, duration: 210)))
+        #expect(state.status?.audio?.elapsed == 100 && state.status?.audio?.currentItem?.duration == 210)
+        state.apply(.lifecycle(Lifecycle(state: .inactive, attached: 2)))
+        #expect(state.status?.state == .inactive && state.status?.attached == 2)
+        state.apply(.currentItem(CurrentItem(item: nil)))
+        #expect(state.status?.audio?.currentItem == nil && state.status?.audio?.elapsed == nil)
+        #expect(LiveView.lines(state, columns: 80, rows: 24).contains { $0.contains("nothing to play") })
+    }
+
+    @Test func `A panel is a box with a title, cut and filled to its size`() {
+        #expect(
+            Panel(title: "Audio", lines: ["one", "日本日本", "gone"]).render(columns: 9, rows: 4) == [
+                "┌ Audio ┐", "│ one   │", "│ 日本  │", "└───────┘",
+            ]
+        )
+        #expect(Panel(title: "T", lines: []).render(columns: 6, rows: 2) == ["┌ T ─┐", "└────┘"])
+        #expect(Panel.beside(["a", "b"], ["c", "d"]) == ["ac", "bd"])
+    }
+}
+
+extension String {
+    /// Columns on a terminal, counted apart from the code under test: two for what is East Asian or a picture.
+    fileprivate var columns: Int {
+        reduce(0) { sum, character in
+            let value = character.unicodeScalars.first?.value ?? 0
+            let isWide = (0x3000...0x30FF).contains(value) || (0x4E00...0x9FFF).contains(value) || value >= 0x1F000
+            return sum + (isWide ? 2 : 1)
+        }
+    }
+}

@@ -1,0 +1,320 @@
+import BackgrounderAPI
+import ControlServer
+import FoundationEssentials
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite struct EventStreamTests {
+    /// A server of one hub, whose state is what a test says.
+    private final class Rig: Sendable {
+        let attachments = AttachmentLog()
+        let snapshot = Mutex(StateSnapshot.sample())
+        let (times, timesContinuation) = AsyncStream.makeStream(of: PlayerTime.self)
+        let intervals = Mutex<[Duration]>([])
+        /// Held while a first state is put together, where a test wants to do something meanwhile.
+        let gate = Mutex<(@Sendable () async -> Void)?>(nil)
+        let hubBox = Mutex<EventHub?>(nil)
+
+        var hub: EventHub { hubBox.withLock { $0 } ?? EventHub(clock: ContinuousClock()) { .sample() } }
+
+        func serve(readerTimes: ReaderTimes = ReaderTimes()) async throws -> ServerFixture {
+            let hub = EventHub(clock: ContinuousClock()) { [self] in
+                let value = snapshot.withLock { $0 }
+                await gate.withLock { $0 }?()
+                return value
+            }
+            hubBox.withLock { $0 = hub }
+            return try await ServerFixture(requestLimit: .milliseconds(300)) { router in
+                router.serveEvents(
+                    from: hub,
+                    attachments: attachments,
+                    readerTimes: readerTimes,
+                    defaultInterval: .seconds(1)
+                ) { [self] interval in
+                    intervals.withLock { $0.append(interval) }
+                    return times
+                }
+                router.on(Routes.status) { _ in .sample }
+            }
+        }
+    }
+
+    private let rig = Rig()
+
+    /// A reader of the stream, event by event.
+    private final class Reader {
+        let connection: HTTPConnection
+        let head: HTTPReply
+        private var buffer: [UInt8] = []
+
+        init(_ server: ServerFixture, _ query: String = "") async throws {
+            connection = try server.connect()
+            try await connection.begin("GET", "/v1/events\(query)")
+            head = try await connection.head()
+        }
+
+        /// The next block, without its blank line; `nil` at the end of the stream.
+        func next() async throws -> String? {
+            while true {
+                if let end = buffer.firstRange(of: Array("\n\n".utf8)) {
+                    defer { buffer.removeFirst(end.upperBound) }
+                    return String(decoding: buffer[..<end.lowerBound], as: UTF8.self)
+                }
+                guard let chunk = try await connection.chunk() else { return nil }
+                buffer += chunk
+            }
+        }
+
+        /// The next event's name and value.
+        func event() async throws -> (name: String, data: JSONValue)? {
+            guard let block = try await next() else { return nil }
+            let lines = block.split(separator: "\n")
+            let name = try #require(lines.first { $0.hasPrefix("event: ") }).dropFirst(7)
+            let data = try #require(lines.first { $0.hasPrefix("data: ") }).dropFirst(6)
+            #expect(lines.count == 2)
+            return (String(name), try JSONValue(parsing: String(data)))
+        }
+
+        /// The longitudes of a `state`'s track or of a `location`.
+        static func longitudes(_ event: (name: String, data: JSONValue)) -> [Double] {
+            let locations = event.name == "state" ? event.data["track"]?.array ?? [] : [event.data]
+            return locations.compactMap { $0["longitude"]?.number }
+        }
+    }
+
+    @Test func `The state comes first, then the events as they happen`() async throws {
+        let server = try await rig.serve()
+        let reader = try await Reader(server)
+        #expect(reader.head.status == 200)
+        #expect(reader.head.headers["content-type"] == "text/event-stream")
+        #expect(reader.head.headers["backgrounder-version"] == Backgrounder.version)
+        #expect(try await reader.event()?.name == "state")
+        rig.hub.post(.location(.sample(1)))
+        rig.hub.post(.currentItem(CurrentItem(item: nil)))
+        rig.hub.post(.lifecycle(Lifecycle(state: .active, attached: 1)))
+        rig.timesContinuation.yield(PlayerTime(itemID: 3, elapsed: 1.5))
+        var names: [String] = []
+        for _ in 0..<4 { names.append(try #require(try await reader.event()).name) }
+        #expect(names.filter { $0 != "time" } == ["location", "currentItem", "lifecycle"])
+        #expect(names.contains("time"))
+        rig.snapshot.withLock { $0 = .sample(items: 1) }
+        rig.hub.stateChanged()
+        let second = try #require(try await reader.event())
+        #expect(second.name == "state")
+        #expect(second.data["queue"]?.array?.count == 1)
+        try await server.stop()
+    }
+
+    @Test func `No location comes twice or gets lost, also when it is accepted while the first state is put together`()
+        async throws
+    {
+        let server = try await rig.serve()
+        rig.snapshot.withLock { $0 = .sample(track: [.sample(1), .sample(2)]) }
+        rig.gate.withLock { gate in
+            gate = { [rig] in
+                rig.hub.post(.location(.sample(2)))
+                rig.hub.post(.location(.sample(3)))
+            }
+        }
+        let reader = try await Reader(server)
+        var seen: [Double] = []
+        while seen.count < 3 { seen += Reader.longitudes(try #require(try await reader.event())) }
+        #expect(seen == [1, 2, 3])
+        try await server.stop()
+    }
+
+    @Test func `With events without pause the state is still first, and nothing is missing`() async throws {
+        let server = try await rig.serve()
+        let isOver = Atomic(false)
+        let poster = Task.detached { [rig] in
+            for index in 0... {
+                guard !isOver.load(ordering: .relaxed) else { return }
+                rig.hub.post(.time(PlayerTime(itemID: index, elapsed: 0)))
+                if index.isMultiple(of: 100) { await Task.yield() }
+            }
+        }
+        for _ in 0..<30 {
+            let reader = try await Reader(server)
+            #expect(try await reader.event()?.name == "state")
+            let first = try #require(try await reader.event()?.data["itemID"]?.number)
+            let second = try #require(try await reader.event()?.data["itemID"]?.number)
+            #expect(second == first + 1)
+        }
+        isOver.store(true, ordering: .relaxed)
+        await poster.value
+        try await server.stop()
+    }
+
+    @Test func `States come at most ten times a second, the last of them with the last change`() async throws {
+        let server = try await rig.serve()
+        let reader = try await Reader(server)
+        _ = try await reader.event()
+        let begin = ContinuousClock.now
+        for count in 1...50 {
+            rig.snapshot.withLock { $0 = .sample(items: count) }
+            rig.hub.stateChanged()
+            await Task.yield()
+        }
+        var states = 0
+        while true {
+            let event = try #require(try await reader.event())
+            states += 1
+            if event.data["queue"]?.array?.count == 50 { break }
+        }
+        let tenths = (ContinuousClock.now - begin) / .milliseconds(100)
+        #expect(Double(states) <= tenths + 2)
+        try await server.stop()
+    }
+
+    @Test(arguments: [
+        ("?observe=10ms", 10), ("?observe=0.5", 500), ("?observe=60s", 60_000), ("?observe=1m", 60_000), ("", 1000),
+    ])
+    func `The interval of the times is the reader's`(query: String, milliseconds: Int64) async throws {
+        let server = try await rig.serve()
+        let reader = try await Reader(server, query)
+        rig.timesContinuation.yield(PlayerTime(itemID: 1, elapsed: 2, duration: 3))
+        var event = try await reader.event()
+        if event?.name == "state" { event = try await reader.event() }
+        #expect(event?.name == "time")
+        #expect(rig.intervals.withLock { $0 } == [.milliseconds(milliseconds)])
+        try await server.stop()
+    }
+
+    @Test(arguments: [
+        "?observe=9ms", "?observe=61s", "?observe=x", "?observe=", "?observe=-1", "?attach=2", "?attach=",
+        "?attach=yes",
+    ])
+    func `An interval or an attachment that is none is 422`(query: String) async throws {
+        let server = try await rig.serve()
+        #expect(try await server.connect().send("GET", "/v1/events\(query)").status == 422)
+        #expect(rig.attachments.entries.isEmpty)
+        try await server.stop()
+    }
+
+    @Test func `Attaching counts, reading alone does not, and leaving is seen at once`() async throws {
+        let server = try await rig.serve()
+        let observer = try await Reader(server)
+        _ = try await observer.event()
+        var attached: Reader? = try await Reader(server, "?attach=1")
+        _ = try await attached?.event()
+        #expect(rig.attachments.entries == [.attached(1)])
+        let begin = ContinuousClock.now
+        attached = nil
+        try await rig.attachments.wait(for: .detached(1))
+        #expect(ContinuousClock.now - begin < .seconds(1))
+        #expect(rig.attachments.entries == [.attached(1), .detached(1)])
+        try await server.stop()
+    }
+
+    @Test func `Fifty clients that leave before their first state are all forgotten`() async throws {
+        let server = try await rig.serve()
+        for _ in 0..<50 { try await server.connect().begin("GET", "/v1/events?attach=1") }
+        // The server takes connections in their order, so that this one is the last to attach.
+        let last = try await Reader(server, "?attach=1")
+        _ = try await last.event()
+        let count = rig.attachments.entries.count { if case .attached = $0 { true } else { false } }
+        for id in 1..<count { try await rig.attachments.wait(for: .detached(id)) }
+        try await server.stop()
+    }
+
+    @Test func `A stream outlives the limit of a request, also as the second of two requests in one piece`()
+        async throws
+    {
+        let server = try await rig.serve()
+        let connection = try server.connect()
+        try await connection.socket.send(
+            "GET /v1/status HTTP/1.1\r\nhost: b\r\n\r\nGET /v1/events HTTP/1.1\r\nhost: b\r\n\r\n"
+        )
+        #expect(try await connection.reply().status == 200)
+        #expect(try await connection.head().status == 200)
+        _ = try await connection.chunk()
+        // A connection without a request, made now, is closed when the limit of the first one is long over.
+        _ = try await UnixSocket(server.path).receiveAll()
+        _ = try await UnixSocket(server.path).receiveAll()
+        rig.hub.post(.location(.sample(1)))
+        #expect(
+            try await connection.chunk().map { String(decoding: $0, as: UTF8.self) }?.contains("event: location")
+                == true
+        )
+        try await server.stop()
+    }
+
+    @Test func `A reader that stops reading is dropped above 256 KiB, and the others go on`() async throws {
+        let server = try await rig.serve()
+        let slow = try await Reader(server, "?attach=1")
+        let quick = try await Reader(server)
+        _ = try await quick.event()
+        let title = String(repeating: "t", count: 10_000)
+        let event = Event.currentItem(CurrentItem(item: PlayerItem(id: 1, position: 0, path: "/a", title: title)))
+        // What the kernel's buffers hold comes on top; far less than 64 times as much is enough.
+        for _ in 0..<64 * 26 where !rig.attachments.entries.contains(.detached(1)) {
+            rig.hub.post(event)
+            #expect(try await quick.event()?.name == "currentItem")
+        }
+        try await rig.attachments.wait(for: .detached(1))
+        await #expect(throws: (any Error).self) { while try await slow.next() != nil {} }
+        rig.hub.post(.location(.sample(1)))
+        #expect(try await quick.event()?.name == "location")
+        try await server.stop()
+    }
+
+    @Test func `A state of over 256 KiB reaches a reader that reads`() async throws {
+        let server = try await rig.serve()
+        rig.snapshot.withLock { $0 = .sample(items: 6000) }
+        let reader = try await Reader(server, "?attach=1")
+        for round in 0..<5 {
+            let state = try #require(try await reader.event())
+            #expect(state.data["queue"]?.array?.count == 6000, "\(round)")
+            rig.hub.stateChanged()
+        }
+        try await server.stop()
+    }
+
+    @Test func `A reader that does not read is stalled, and no longer when it reads again`() async throws {
+        var times = ReaderTimes()
+        times.stall = .milliseconds(300)
+        let server = try await rig.serve(readerTimes: times)
+        let connection = try server.connect()
+        try await connection.begin("GET", "/v1/events?attach=1")
+        try await rig.attachments.wait(for: .stalled(1, true))
+        _ = try await connection.head()
+        _ = try await connection.chunk()
+        try await rig.attachments.wait(for: .stalled(1, false))
+        #expect(rig.attachments.entries == [.attached(1), .stalled(1, true), .stalled(1, false)])
+        rig.hub.post(.location(.sample(1)))
+        #expect(try await connection.chunk() != nil)
+        try await server.stop()
+    }
+
+    @Test func `An attached reader gets a comment when it is due, one that only reads does not`() async throws {
+        var times = ReaderTimes()
+        times.keepalive = .milliseconds(100)
+        let server = try await rig.serve(readerTimes: times)
+        let observer = try await Reader(server)
+        _ = try await observer.event()
+        let attached = try await Reader(server, "?attach=1")
+        _ = try await attached.event()
+        for _ in 0..<3 { #expect(try await attached.next() == ": keepalive") }
+        rig.hub.post(.location(.sample(1)))
+        #expect(try await observer.event()?.name == "location")
+        try await server.stop()
+    }
+
+    @Test func `A stop with open streams, idle connections and half requests is quick, and ends the streams properly`()
+        async throws
+    {
+        let server = try await rig.serve()
+        let readers = [try await Reader(server), try await Reader(server, "?attach=1")]
+        for reader in readers { _ = try await reader.event() }
+        let idle = try server.connect()
+        #expect(try await idle.send("GET", "/v1/status").status == 200)
+        let half = try server.connect()
+        try await half.socket.send("GET /v1/st")
+        let begin = ContinuousClock.now
+        try await server.stop()
+        #expect(ContinuousClock.now - begin < .seconds(1))
+        for reader in readers { #expect(try await reader.next() == nil) }
+        #expect(rig.attachments.entries == [.attached(1), .detached(1)])
+    }
+}

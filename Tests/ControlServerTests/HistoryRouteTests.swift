@@ -1,0 +1,93 @@
+import BackgrounderAPI
+import ControlServer
+import FoundationEssentials
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite struct HistoryRouteTests {
+    private struct Range: Hashable {
+        var since: Date?
+        var until: Date?
+    }
+
+    private struct DiskFailure: Error {}
+
+    /// What was asked of the store.
+    private final class Asked: Sendable {
+        let ranges = Mutex<[Range]>([])
+    }
+
+    private let asked = Asked()
+
+    /// Serves `pages`, and an error after them where `fails`.
+    private func makeServer(_ pages: [[Location]], fails: Bool = false) async throws -> ServerFixture {
+        try await ServerFixture { [asked] router in
+            router.serveHistory { since, until in
+                asked.ranges.withLock { $0.append(Range(since: since, until: until)) }
+                return AsyncThrowingStream { continuation in
+                    for page in pages { continuation.yield(page) }
+                    continuation.finish(throwing: fails ? DiskFailure() : nil)
+                }
+            }
+        }
+    }
+
+    @Test func `All pages come as one document of the format that is asked for`() async throws {
+        let pages = [(0..<1000).map { Location.sample($0) }, (1000..<1500).map { Location.sample($0) }]
+        let server = try await makeServer(pages)
+        let connection = try server.connect()
+        let json = try await connection.send("GET", "/v1/track/history")
+        #expect(json.headers["content-type"] == "application/json")
+        #expect(try JSON.decode([Location].self, from: Data(json.body)) == pages.flatMap(\.self))
+        for format in TrackFormat.allCases {
+            let reply = try await connection.send("GET", "/v1/track/history?format=\(format.rawValue)")
+            #expect(reply.status == 200)
+            #expect(reply.headers["content-type"] == format.mediaType)
+            var encoder = format.makeEncoder()
+            let whole = encoder.begin() + pages.flatMap(\.self).map { encoder.append($0) }.joined() + encoder.end()
+            #expect(reply.text == whole)
+        }
+        try await server.stop()
+    }
+
+    @Test func `No point at all is an empty document`() async throws {
+        let server = try await makeServer([])
+        #expect(try await server.connect().send("GET", "/v1/track/history").text == "[]\n")
+        try await server.stop()
+    }
+
+    @Test func `The range is read as ISO 8601, also with an offset behind a bare plus`() async throws {
+        let server = try await makeServer([])
+        let connection = try server.connect()
+        _ = try await connection.send(
+            "GET",
+            "/v1/track/history?since=2026-11-21T06:55:49Z&until=2026-11-21T08:55:49%2B01:00"
+        )
+        _ = try await connection.send("GET", "/v1/track/history?since=2026-11-21T07:55:49+01:00")
+        let begin = ISO8601.date("2026-11-21T06:55:49Z")
+        #expect(
+            asked.ranges.withLock { $0 } == [
+                Range(since: begin, until: begin?.addingTimeInterval(3600)), Range(since: begin, until: nil),
+            ]
+        )
+        try await server.stop()
+    }
+
+    @Test(arguments: ["since=yesterday", "since=", "until=1h", "format=xml", "format=", "format=JSON"])
+    func `A range or a format that is none is 422`(query: String) async throws {
+        let server = try await makeServer([])
+        #expect(try await server.connect().send("GET", "/v1/track/history?\(query)").status == 422)
+        #expect(asked.ranges.withLock { $0.isEmpty })
+        try await server.stop()
+    }
+
+    @Test func `A store that fails in the middle breaks the connection, so that half is not taken for all`()
+        async throws
+    {
+        let server = try await makeServer([[.sample(1)]], fails: true)
+        let connection = try server.connect()
+        await #expect(throws: HTTPReply.Closed.self) { try await connection.send("GET", "/v1/track/history") }
+        try await server.stop()
+    }
+}

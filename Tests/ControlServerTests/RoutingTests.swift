@@ -1,0 +1,199 @@
+import BackgrounderAPI
+import ControlServer
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// Paths, methods, errors of the modes, and what is no HTTP.
+@Suite struct RoutingTests {
+    private struct Refusal: WireErrorConvertible {
+        var wireError: WireError { WireError(.conflict, "the queue is empty", hint: "add something") }
+    }
+
+    private struct Surprise: Error {}
+
+    private func makeServer(requestLimit: Duration = .seconds(10)) async throws -> ServerFixture {
+        try await ServerFixture(requestLimit: requestLimit) { router in
+            router.on(Routes.status) { _ in .sample }
+            router.on(Routes.queue) { _ in [] }
+            router.on(Routes.shuffleQueue) { _ in [] }
+            router.on(Routes.clearQueue) { _ in Empty() }
+            router.on(Routes.moveItem) { PlayerItem(id: try $0.id, position: $0.body.position, path: "/a") }
+            router.on(Routes.track) { request in
+                guard request.query("last") == nil else {
+                    throw WireError(.invalid, "last=\(request.query("last") ?? "")")
+                }
+                return []
+            }
+            router.on(Routes.play) { _ in throw Refusal() }
+            router.on(Routes.next) { _ in throw Surprise() }
+        }
+    }
+
+    private func code(_ reply: HTTPReply) throws -> WireError.Code {
+        try JSON.decode(WireError.self, from: Data(reply.body)).code
+    }
+
+    @Test(arguments: [
+        "/", "/v1", "/v1/statu", "/v1/status/more", "/v2/status", "/v1/queue/1/2", "/..", "/%00", "/v1/status%20",
+    ])
+    func `An unknown path is 404 with the wire error`(path: String) async throws {
+        let server = try await makeServer()
+        let reply = try await server.connect().send("GET", path)
+        #expect(reply.status == 404)
+        #expect(try code(reply) == .notFound)
+        #expect(reply.headers["backgrounder-version"] == Backgrounder.version)
+        try await server.stop()
+    }
+
+    @Test(arguments: [
+        ("POST", "/v1/status", "GET"), ("DELETE", "/v1/status", "GET"), ("PUT", "/v1/queue", "GET, DELETE"),
+        ("GET", "/v1/queue/1", "PATCH"), ("OPTIONS", "/v1/audio/play", "POST"), ("TRACE", "/v1/status", "GET"),
+        ("PATCH", "/v1/queue/shuffle", "POST"), ("GET", "/v1/queue/shuffle", "POST"), ("PROPFIND", "/v1/status", "GET"),
+        ("CONNECT", "/v1/status", "GET"), ("PURGE", "/v1/queue", "GET, DELETE"),
+    ])
+    func `A wrong method is 405 and says what is allowed`(method: String, path: String, allow: String) async throws {
+        let server = try await makeServer()
+        let reply = try await server.connect().send(method, path)
+        #expect(reply.status == 405)
+        #expect(reply.headers["allow"] == allow)
+        #expect(try code(reply) == .methodNotAllowed)
+        try await server.stop()
+    }
+
+    @Test func `HEAD has no body, so that the next response on the connection is read right`() async throws {
+        let server = try await makeServer()
+        let connection = try server.connect()
+        #expect(try await connection.send("HEAD", "/v1/status").status == 405)
+        #expect(try await connection.send("GET", "/v1/status").status == 200)
+        try await server.stop()
+    }
+
+    @Test func `A path's id is a whole number, else there is no such item`() async throws {
+        let server = try await makeServer()
+        let connection = try server.connect()
+        let moved = try await connection.send("PATCH", "/v1/queue/12", body: #"{"position":3}"#)
+        #expect(try JSON.decode(PlayerItem.self, from: Data(moved.body)) == PlayerItem(id: 12, position: 3, path: "/a"))
+        for id in ["x", "1.5", "99999999999999999999", "%31x", "+"] {
+            let reply = try await connection.send("PATCH", "/v1/queue/\(id)", body: #"{"position":3}"#)
+            #expect(reply.status == 404)
+        }
+        try await server.stop()
+    }
+
+    @Test func `Nothing to say is 204 without a body`() async throws {
+        let server = try await makeServer()
+        let connection = try server.connect()
+        let reply = try await connection.send("DELETE", "/v1/queue")
+        #expect(reply.status == 204)
+        #expect(reply.body.isEmpty && reply.headers["content-type"] == nil)
+        #expect(try await connection.send("GET", "/v1/queue").text == "[]")
+        try await server.stop()
+    }
+
+    @Test func `What a mode throws is the wire error of its kind, and a surprise is 503`() async throws {
+        let server = try await makeServer()
+        let connection = try server.connect()
+        let refused = try await connection.send("POST", "/v1/audio/play")
+        #expect(refused.status == 409)
+        #expect(refused.text == #"{"code":"conflict","hint":"add something","message":"the queue is empty"}"#)
+        let surprise = try await connection.send("POST", "/v1/audio/next")
+        #expect(surprise.status == 503)
+        #expect(try code(surprise) == .unavailable)
+        let query = try await connection.send("GET", "/v1/track?last=a%20b+c")
+        #expect(query.status == 422)
+        #expect(try JSON.decode(WireError.self, from: Data(query.body)).message == "last=a b+c")
+        try await server.stop()
+    }
+
+    @Test(arguments: [
+        "garbage\r\n\r\n", "GET\r\n\r\n", "GET /v1/status HTTP/9.9\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\r\n\r\n",
+        "GET /v1/status HTTP/1.1\r\nbad header\r\n\r\n", "GET /v1/status HTTP/1.1\r\ncontent-length: x\r\n\r\n",
+        "GET /v1/status HTTP/1.1\r\nx: " + String(repeating: "a", count: 20_000) + "\r\n\r\n",
+        "POST /v1/audio/play HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+    ])
+    func `What is no HTTP gets 400 and the end of the connection`(bytes: String) async throws {
+        let server = try await makeServer()
+        let socket = try UnixSocket(server.path)
+        try await socket.send(bytes)
+        let text = String(decoding: try await socket.receiveAll(), as: UTF8.self)
+        #expect(text.hasPrefix("HTTP/1.1 400 "), "\(bytes.prefix(40).debugDescription): \(text.debugDescription)")
+        #expect(try await server.connect().send("GET", "/v1/status").status == 200)
+        try await server.stop()
+    }
+
+    @Test(arguments: [
+        "", "G", "GET /v1/status HTTP/1.1\r\n", "PATCH /v1/queue/1 HTTP/1.1\r\ncontent-length: 20\r\n\r\n{\"posi",
+    ])
+    func `A connection without a whole request is closed after the limit`(bytes: String) async throws {
+        let server = try await makeServer(requestLimit: .milliseconds(200))
+        let socket = try UnixSocket(server.path)
+        let begin = ContinuousClock.now
+        if !bytes.isEmpty { try await socket.send(bytes) }
+        _ = try await socket.receiveAll(within: 5)
+        #expect(ContinuousClock.now - begin >= .milliseconds(190))
+        try await server.stop()
+    }
+
+    @Test func `What trickles in does not put the limit off`() async throws {
+        let server = try await makeServer(requestLimit: .milliseconds(300))
+        let socket = try UnixSocket(server.path)
+        let closed = Task { try await socket.receiveAll(within: 5) }
+        let trickle = try UnixSocket(server.path)
+        // Each byte comes after the one before was surely read: the server closes while they come.
+        await #expect(throws: (any Error).self) {
+            for _ in 0..<1_000_000 { try await trickle.send("GET /v1/status HTTP/1.1\r\nx: a\r\n".utf8.prefix(1)) }
+        }
+        _ = try await closed.value
+        try await server.stop()
+    }
+
+    @Test func `A connection that is kept alive is closed after the limit, and not while it is used`() async throws {
+        let server = try await makeServer(requestLimit: .milliseconds(300))
+        let connection = try server.connect()
+        let begin = ContinuousClock.now
+        while ContinuousClock.now - begin < .milliseconds(900) {
+            #expect(try await connection.send("GET", "/v1/status").status == 200)
+        }
+        #expect(try await connection.socket.receiveAll(within: 5).isEmpty)
+        try await server.stop()
+    }
+
+    @Test func `Requests that come in one piece are answered in their order`() async throws {
+        let server = try await makeServer()
+        let connection = try server.connect()
+        let request = "GET /v1/status HTTP/1.1\r\nhost: b\r\n\r\nGET /v1/nothing HTTP/1.1\r\nhost: b\r\n\r\n"
+        try await connection.socket.send(String(repeating: request, count: 20))
+        for _ in 0..<20 {
+            #expect(try await connection.reply().status == 200)
+            #expect(try await connection.reply().status == 404)
+        }
+        try await server.stop()
+    }
+
+    @Test func `With 200 idle connections and a thousand of garbage the next good one is answered`() async throws {
+        let server = try await makeServer()
+        let idle = try (0..<200).map { _ in try UnixSocket(server.path) }
+        for round in 0..<1000 {
+            let socket = try UnixSocket(server.path)
+            try await socket.send(round.isMultiple(of: 2) ? "garbage\r\n\r\n" : "GET /v1/sta")
+        }
+        #expect(try await server.connect().send("GET", "/v1/status").status == 200)
+        #expect(idle.count == 200)
+        try await server.stop()
+    }
+
+    @Test func `A 257th connection waits until one of the others goes`() async throws {
+        let server = try await makeServer()
+        var others = try (0..<255).map { _ in try server.connect() }
+        // A response shows that its connection was accepted.
+        for connection in others { #expect(try await connection.send("GET", "/v1/status").status == 200) }
+        let last = try server.connect()
+        #expect(try await last.send("GET", "/v1/status").status == 200)
+        let waiting = try server.connect()
+        try await waiting.begin("GET", "/v1/status")
+        others.removeAll()
+        #expect(try await waiting.reply().status == 200)
+        try await server.stop()
+    }
+}

@@ -1,0 +1,125 @@
+import BackgrounderAPI
+import ControlServer
+import FoundationEssentials
+import Logging
+import NIOPosix
+import ServiceLifecycle
+import Synchronization
+import TestSupport
+
+/// The server on a socket of its own, with routes that a test gives it.
+final class ServerFixture: Sendable {
+    let path: String
+    private let scratch: ScratchDirectory
+    private let service: ServiceGroup
+    private let run: Task<Void, any Error>
+
+    /// Returns when the socket takes connections.
+    init(
+        requestLimit: Duration = .seconds(10),
+        routes: (inout ControlRouter) -> Void = { _ in }
+    ) async throws {
+        scratch = try ScratchDirectory()
+        path = scratch.file("c.sock")
+        var router = ControlRouter()
+        routes(&router)
+        let running = Signal()
+        let isRunning = Mutex(false)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let server = ControlServer(
+            socket: path,
+            router: router,
+            group: MultiThreadedEventLoopGroup.singleton,
+            logger: logger,
+            requestLimit: requestLimit
+        ) {
+            isRunning.withLock { $0 = true }
+            running.post()
+        }
+        let service = ServiceGroup(services: [server], logger: logger)
+        self.service = service
+        run = Task { try await service.run() }
+        try await running.wait(for: "server") { isRunning.withLock { $0 } ? () : nil }
+    }
+
+    deinit { run.cancel() }
+
+    /// Ends the server as a stop of the service does, and returns when it is at its end.
+    func stop() async throws {
+        await service.triggerGracefulShutdown()
+        try await run.value
+    }
+
+    func connect() throws -> HTTPConnection {
+        try HTTPConnection(path)
+    }
+}
+
+/// What was attached, in the order in which it happened.
+final class AttachmentLog: Attachments {
+    enum Entry: Hashable {
+        case attached(Int)
+        case stalled(Int, Bool)
+        case detached(Int)
+    }
+
+    private let log = Mutex<[Entry]>([])
+    private let signal = Signal()
+
+    var entries: [Entry] { log.withLock { $0 } }
+
+    /// Returns when `entry` is there.
+    func wait(for entry: Entry) async throws {
+        try await signal.wait(for: "\(entry)") { entries.contains(entry) ? () : nil }
+    }
+
+    func attached() async -> Int {
+        let id = log.withLock { log in
+            let id = log.count { if case .attached = $0 { true } else { false } } + 1
+            log.append(.attached(id))
+            return id
+        }
+        signal.post()
+        return id
+    }
+
+    func stalled(_ id: Int, _ isStalled: Bool) async {
+        add(.stalled(id, isStalled))
+    }
+
+    func detached(_ id: Int) async {
+        add(.detached(id))
+    }
+
+    private func add(_ entry: Entry) {
+        log.withLock { $0.append(entry) }
+        signal.post()
+    }
+}
+
+extension ServiceStatus {
+    static let sample = ServiceStatus(
+        version: "1",
+        pid: 1,
+        state: .background,
+        since: Date(timeIntervalSince1970: 0),
+        attached: 0,
+        modes: []
+    )
+}
+
+extension StateSnapshot {
+    /// An empty state; with `items` in the queue, for a long one.
+    static func sample(track: [Location] = [], items: Int = 0) -> StateSnapshot {
+        let queue = (0..<items).map {
+            PlayerItem(id: $0 + 1, position: $0, path: "/music/" + String(repeating: "x", count: 80) + "\($0).mp3")
+        }
+        return StateSnapshot(status: .sample, track: track, queue: queue)
+    }
+}
+
+extension Location {
+    static func sample(_ index: Int) -> Location {
+        Location(latitude: 1, longitude: Double(index % 180), timestamp: Date(timeIntervalSince1970: Double(index)))
+    }
+}

@@ -1,0 +1,131 @@
+import BackgrounderAPI
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import StateStore
+
+/// Files that are not what they should be.
+@Suite struct DamageTests {
+    private let fixture: StoreFixture
+
+    init() throws {
+        fixture = try StoreFixture()
+    }
+
+    @Test func `A file of something else is moved aside as it is, and a new one begins`() async throws {
+        let content = Array("This is no database. ".utf8) + (0..<20_000).map { UInt8(truncatingIfNeeded: $0) }
+        try fixture.scratch.write(content, to: "backgrounder.sqlite")
+        let store = try fixture.open()
+        let aside = try #require(store.movedAside)
+        #expect(aside.hasPrefix(fixture.path + ".corrupt-"))
+        #expect(Array(try Data(contentsOf: URL(fileURLWithPath: aside))) == content)
+        try await store.append([.sample(0)], state: .sample, durable: true)
+        try store.close()
+        let again = try fixture.open()
+        #expect(again.movedAside == nil)
+        #expect(try again.newestLocations(1) == [.sample(0)])
+        try again.close()
+    }
+
+    @Test func `A database with damaged pages is moved aside as it is`() async throws {
+        let store = try fixture.open()
+        try await store.append((0..<5000).map { .sample($0) }, state: .sample, durable: true)
+        try store.close()
+        var bytes = try fixture.bytes()
+        for offset in 4096..<bytes.count { bytes[offset] = UInt8(truncatingIfNeeded: offset &* 31) }
+        try bytes.write(to: URL(fileURLWithPath: fixture.path))
+        let new = try fixture.open()
+        let aside = try #require(new.movedAside)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: aside)) == bytes)
+        #expect(try new.newestLocations(1).isEmpty)
+        try new.close()
+    }
+
+    @Test func `A second damaged file does not replace the first`() async throws {
+        var asides: Set<String> = []
+        for round in 0..<3 {
+            try fixture.scratch.write(
+                "damaged \(round) " + String(repeating: "x", count: 8192),
+                to: "backgrounder.sqlite"
+            )
+            let store = try fixture.open()
+            asides.insert(try #require(store.movedAside))
+            try store.close()
+        }
+        #expect(asides.count == 3)
+        #expect(asides.allSatisfy { FileManager.default.fileExists(atPath: $0) })
+    }
+
+    @Test func `After a crash the log beside the file is read, too`() async throws {
+        let store = try fixture.open(syncInterval: .seconds(3600))
+        let points = (0..<500).map { Location.sample($0) }
+        for point in points { try await store.append([point], state: .sample, durable: true) }
+        // The files as the end of the process leaves them; the shared memory does not survive the machine's end.
+        let crashed = try StoreFixture()
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: fixture.path + suffix, toPath: crashed.path + suffix)
+        }
+        try store.close()
+        let again = try crashed.open()
+        #expect(again.movedAside == nil)
+        #expect(try again.newestLocations(1000) == points)
+        try again.close()
+    }
+
+    @Test func `An empty file is a new database`() throws {
+        try fixture.scratch.write("", to: "backgrounder.sqlite")
+        let store = try fixture.open()
+        #expect(store.movedAside == nil)
+        try store.close()
+    }
+
+    @Test func `A file of a later version is refused and not changed`() async throws {
+        let store = try fixture.open()
+        try await store.append([.sample(0)], state: .sample, durable: true)
+        try await store.database.write {
+            try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('99 from the future')")
+        }
+        try store.close()
+        let before = try fixture.bytes()
+        let error = #expect(throws: StateStoreError.self) { try fixture.open() }
+        guard case .newer(let path) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(path == fixture.path)
+        #expect(try fixture.bytes() == before)
+        // SQLite leaves an empty log behind where it only read.
+        #expect(
+            try fixture.files().allSatisfy { name in
+                try name == "backgrounder.sqlite" || name.hasSuffix("-shm")
+                    || Data(contentsOf: URL(fileURLWithPath: fixture.scratch.file(name))).isEmpty
+            }
+        )
+    }
+
+    @Test func `A database of another program is refused and not changed`() throws {
+        let other = try DatabaseQueue(path: fixture.path)
+        try other.write {
+            try $0.execute(sql: "CREATE TABLE location (name TEXT); INSERT INTO location VALUES ('Rome')")
+        }
+        try other.close()
+        let error = #expect(throws: StateStoreError.self) { try fixture.open() }
+        guard case .failed = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        let again = try DatabaseQueue(path: fixture.path)
+        #expect(try again.read { try String.fetchOne($0, sql: "SELECT name FROM location") } == "Rome")
+        try again.close()
+    }
+
+    @Test func `A folder that is not there is told, with its path`() throws {
+        let path = fixture.scratch.file("missing/backgrounder.sqlite")
+        let error = #expect(throws: StateStoreError.self) {
+            try StateStore(path: path, syncInterval: .seconds(1), retention: .seconds(1)) { _ in }
+        }
+        #expect(error?.description.contains(path) == true)
+    }
+}

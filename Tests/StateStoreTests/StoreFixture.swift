@@ -1,0 +1,77 @@
+import BackgrounderAPI
+import Foundation
+import GRDB
+import Synchronization
+import TestSupport
+
+@testable import StateStore
+
+/// A store in a folder of its own, and a second way to look at its file.
+struct StoreFixture {
+    let scratch: ScratchDirectory
+    /// Called when the disk refuses to sync.
+    let syncFailures = Failures()
+
+    init() throws {
+        scratch = try ScratchDirectory()
+    }
+
+    var path: String { scratch.file("backgrounder.sqlite") }
+
+    func open(syncInterval: Duration = .milliseconds(20), retention: Duration = .seconds(86_400)) throws -> StateStore {
+        try StateStore(path: path, syncInterval: syncInterval, retention: retention) { [syncFailures] in
+            syncFailures.add($0)
+        }
+    }
+
+    /// The bytes of the file.
+    func bytes() throws -> Data {
+        try Data(contentsOf: URL(fileURLWithPath: path))
+    }
+
+    /// The files of the folder.
+    func files() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: scratch.path).sorted()
+    }
+}
+
+/// The errors that a store told of.
+final class Failures: Sendable {
+    private let errors = Mutex<[String]>([])
+    let signal = Signal()
+
+    var all: [String] { errors.withLock { $0 } }
+
+    func add(_ error: any Error) {
+        errors.withLock { $0.append("\(error)") }
+        signal.post()
+    }
+}
+
+extension StateStore {
+    /// How many syncs the file has seen.
+    func syncCount() throws -> Int {
+        try database.read { try Int.fetchOne($0, sql: "SELECT count FROM sync") ?? -1 }
+    }
+}
+
+extension Location {
+    /// The `index`th point of a walk to the north, one a second.
+    static func sample(_ index: Int, at seconds: Double? = nil) -> Location {
+        Location(
+            latitude: Double(index % 100_000) * 0.0001,
+            longitude: -122.03350886,
+            altitude: index.isMultiple(of: 2) ? 12.5 : nil,
+            horizontalAccuracy: 5,
+            accuracySource: .receiver,
+            speed: 0,
+            course: 255.94,
+            timestamp: Date(timeIntervalSince1970: seconds ?? Double(1_763_708_149_786 + index * 1000) / 1000),
+            segmentStart: index == 0 ? true : nil
+        )
+    }
+}
+
+extension StateRecord {
+    static let sample = StateRecord(name: "location", value: Data("{}".utf8))
+}

@@ -1,0 +1,119 @@
+import Foundation
+import Yams
+
+/// The description of an HTTP interface, to hold a running service against.
+///
+///     let interface = try OpenAPI(contentsOf: "Packaging/openapi.yaml")
+///     #expect(interface.problems(of: reply, to: "GET", "/v1/status") == [])
+package struct OpenAPI: Sendable {
+    /// One method of one path.
+    package struct Operation: Sendable {
+        package var method: String
+        /// With `{name}` where a component is a parameter.
+        package var path: String
+        package var description: JSONValue
+
+        /// The statuses that it lists, without `default`.
+        package var statuses: [Int] {
+            (description["responses"]?.object ?? [:]).keys.compactMap(Int.init).sorted()
+        }
+    }
+
+    package let document: JSONValue
+    /// In the order of their paths and methods.
+    package let operations: [Operation]
+
+    package init(contentsOf path: String) throws {
+        try self.init(yaml: String(contentsOfFile: path, encoding: .utf8))
+    }
+
+    package init(yaml: String) throws {
+        document = try JSONValue(yaml: try Yams.load(yaml: yaml))
+        let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
+        operations = (document["paths"]?.object ?? [:]).sorted { $0.key < $1.key }.flatMap { path, item in
+            methods.compactMap { method in
+                item[method].map { Operation(method: method.uppercased(), path: path, description: $0) }
+            }
+        }
+    }
+
+    /// The operation that answers `path`, which may have a query and values for the parameters; one without parameters wins.
+    package func operation(_ method: String, _ path: String) -> Operation? {
+        let parts = path.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)
+        let fitting = operations.filter { operation in
+            let own = operation.path.split(separator: "/", omittingEmptySubsequences: false)
+            return operation.method == method && own.count == parts.count
+                && zip(own, parts).allSatisfy { $0 == $1 || ($0.hasPrefix("{") && !$1.isEmpty) }
+        }
+        return fitting.first { !$0.path.contains("{") } ?? fitting.first
+    }
+
+    /// What is wrong with `reply` as an answer to this request: an undocumented status or media type, a body off its schema.
+    package func problems(of reply: HTTPReply, to method: String, _ path: String) -> [String] {
+        guard let operation = operation(method, path) else { return ["\(method) \(path) is not documented"] }
+        let responses = operation.description["responses"] ?? .null
+        guard let response = responses[String(reply.status)] ?? (reply.status >= 400 ? responses["default"] : nil)
+        else {
+            return ["\(method) \(path): status \(reply.status) is not documented"]
+        }
+        guard let content = resolved(response)["content"] else {
+            return reply.body.isEmpty ? [] : ["\(method) \(path): \(reply.status) has a body"]
+        }
+        let mediaType = reply.headers["content-type"]?.prefix { $0 != ";" } ?? ""
+        guard let media = content[String(mediaType)] else {
+            return ["\(method) \(path): \(mediaType.debugDescription) is not documented for \(reply.status)"]
+        }
+        guard mediaType == "application/json", let schema = media["schema"] else { return [] }
+        guard let value = try? reply.json() else { return ["\(method) \(path): the body is no JSON"] }
+        return problems(of: value, against: schema, at: "\(method) \(path)")
+    }
+
+    /// What is wrong with the data of an event of this name, as the extension `x-events` of the event stream says.
+    package func problems(ofEvent name: String, _ data: JSONValue, from path: String = "/v1/events") -> [String] {
+        guard let schema = operation("GET", path)?.description["x-events"]?[name] else {
+            return ["the event \(name) is not documented"]
+        }
+        return problems(of: data, against: schema, at: name)
+    }
+
+    /// The schema of what a request may bring; `nil` where it brings nothing.
+    package func requestSchema(_ method: String, _ path: String) -> JSONValue? {
+        operation(method, path)?.description["requestBody"]
+            .flatMap { resolved($0)["content"]?["application/json"]?["schema"] }
+    }
+
+    /// What is wrong with `value`: a line for each place; none where it fits.
+    package func problems(of value: JSONValue, against schema: JSONValue, at place: String = "$") -> [String] {
+        SchemaCheck(resolve: resolved).problems(of: value, against: schema, at: place)
+    }
+
+    /// `value`, or what its `$ref` within this document points at.
+    package func resolved(_ value: JSONValue) -> JSONValue {
+        guard let reference = value["$ref"]?.string else { return value }
+        let target = reference.split(separator: "/").dropFirst().reduce(document) { ($0[String($1)]) ?? .null }
+        return target["$ref"] == nil ? target : resolved(target)
+    }
+}
+
+extension JSONValue {
+    /// What a YAML parser made of a document.
+    fileprivate init(yaml value: Any?) throws {
+        switch value {
+        case nil, is NSNull: self = .null
+        case let value as Bool: self = .bool(value)
+        case let value as Int: self = .number(Double(value))
+        case let value as Double: self = .number(value)
+        case let value as String: self = .string(value)
+        case let value as [Any]: self = .array(try value.map { try JSONValue(yaml: $0) })
+        case let value as [AnyHashable: Any]:
+            let members = try value.map { (String(describing: $0.base), try JSONValue(yaml: $1)) }
+            self = .object(try Dictionary(members) { _, _ in throw NotJSON(value: "a key twice") })
+        case let other?: throw NotJSON(value: String(describing: other))
+        }
+    }
+
+    /// A value that YAML has and JSON does not.
+    private struct NotJSON: Error {
+        var value: String
+    }
+}

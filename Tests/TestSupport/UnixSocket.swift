@@ -1,0 +1,91 @@
+import Foundation
+import Glibc
+
+/// A plain connection to a Unix socket, so that a test can send what no HTTP client would.
+///
+/// The calls block on a queue of their own and never on the cooperative pool; one call at a time.
+package final class UnixSocket: Sendable {
+    package let descriptor: Int32
+    private let queue = DispatchQueue(label: "test.socket")
+
+    package init(_ path: String) throws {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { throw POSIXError(.ENAMETOOLONG) }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { throw Self.systemError() }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result = withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) }
+        }
+        guard result == 0 else {
+            let error = Self.systemError()
+            close(descriptor)
+            throw error
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    /// Sends all of `bytes`; what the peer no longer wants is an error.
+    package func send(_ bytes: some Sequence<UInt8> & Sendable) async throws {
+        try await onQueue { descriptor in
+            var rest = Array(bytes)[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes {
+                    Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
+                guard count > 0 else { throw Self.systemError() }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+
+    package func send(_ text: String) async throws {
+        try await send(Array(text.utf8))
+    }
+
+    /// The next bytes, at most 64 KiB; none when the peer closed.
+    package func receive(within seconds: Double = 20) async throws -> [UInt8] {
+        try await onQueue { descriptor in
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&waiting, 1, Int32(seconds * 1000)) > 0 else {
+                throw DeadlinePassed(what: "bytes", seconds: seconds)
+            }
+            var buffer = [UInt8](repeating: 0, count: 1 << 16)
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            // A peer that closes with our bytes unread resets the connection.
+            guard count >= 0 || errno == ECONNRESET else { throw Self.systemError() }
+            return Array(buffer.prefix(max(0, count)))
+        }
+    }
+
+    /// All bytes until the peer closes.
+    package func receiveAll(within seconds: Double = 20) async throws -> [UInt8] {
+        var all: [UInt8] = []
+        while true {
+            let bytes = try await receive(within: seconds)
+            if bytes.isEmpty { return all }
+            all += bytes
+        }
+    }
+
+    /// Says that nothing more will be sent; receiving goes on.
+    package func finishSending() {
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    private func onQueue<Result: Sendable>(_ body: @escaping @Sendable (Int32) throws -> Result) async throws -> Result
+    {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { [descriptor] in continuation.resume(with: Swift.Result { try body(descriptor) }) }
+        }
+    }
+
+    private static func systemError() -> POSIXError {
+        POSIXError(.init(rawValue: errno) ?? .EIO)
+    }
+}
