@@ -150,7 +150,10 @@ struct PointInTime: ExpressibleByArgument {
         switch argument {
         case "now": date = Date()
         case "today": date = Calendar.current.startOfDay(for: Date())
-        case "yesterday": date = Calendar.current.startOfDay(for: Date()).addingTimeInterval(-86_400)
+        case "yesterday":
+            // Days have 23 to 25 hours; half a day before midnight is yesterday in all of them.
+            let today = Calendar.current.startOfDay(for: Date())
+            date = Calendar.current.startOfDay(for: today.addingTimeInterval(-43_200))
         default:
             if let span = Durations.duration(argument), Double(argument) == nil {
                 date = Date(timeIntervalSinceNow: -span.seconds)
