@@ -113,6 +113,11 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
+        // The two programs are dependencies so that they are built; the tests run them.
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: ["BackgrounderAPI", "TestSupport", "backgrounder", "backgrounderd"]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

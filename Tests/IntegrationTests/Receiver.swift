@@ -1,0 +1,74 @@
+import Foundation
+import TestSupport
+
+/// A gpsd of one test, with a receiver that says over UDP what a track holds.
+final class Receiver: Sendable {
+    let port: Int
+    private let feedPort: Int
+
+    init() throws {
+        port = try freePort(SOCK_STREAM)
+        feedPort = try freePort(SOCK_DGRAM)
+    }
+
+    var source: String { "gpsd://127.0.0.1:\(port)" }
+
+    /// Runs a gpsd; the same ports serve the next one, when this one has ended.
+    func startGPSD() throws -> ForegroundProcess {
+        let arguments = ["-N", "-n", "-S", "\(port)", "udp://127.0.0.1:\(feedPort)"]
+        return try ForegroundProcess(Tool.gpsd, arguments)
+    }
+
+    /// Everything that gpsd says to one more of its clients from now on; gpsd must be listening.
+    func record() async throws -> LineReader {
+        let descriptor = try connectLoopback(port: port)
+        try sendAll(descriptor, "?WATCH={\"enable\":true,\"json\":true};\n")
+        let reader = LineReader(descriptor)
+        try await reader.wait(for: "gpsd's answer") { lines, _ in
+            lines.contains { $0.hasPrefix("{\"class\":\"WATCH\"") } ? true : nil
+        }
+        return reader
+    }
+
+    /// Begins to send `track` with the options of nmea_feed.py.
+    func feed(_ track: String, _ options: String...) throws -> Feed {
+        try Feed(port: feedPort, track: track, options: options)
+    }
+}
+
+/// A track on its way to gpsd.
+final class Feed: Sendable {
+    /// An epoch that was sent: its time as gpsd says it, its place with 8 decimals.
+    struct Epoch: Hashable, Sendable {
+        var time: String
+        var place: String
+    }
+
+    private let process: ForegroundProcess
+    private let output: LineReader
+
+    init(port: Int, track: String, options: [String]) throws {
+        let pipe = try PipeEnds()
+        let script = Products.repository("Tests/Reference/nmea_feed.py")
+        process = try ForegroundProcess(
+            Tool.python,
+            [script, "udp", "127.0.0.1", "\(port)", track, "--now", "--verbose"] + options,
+            descriptors: [1: pipe.writeEnd]
+        )
+        close(pipe.writeEnd)
+        output = LineReader(pipe.readEnd)
+    }
+
+    /// All epochs, when the last one was sent.
+    func waitForEnd(within seconds: Double = 60) async throws -> [Epoch] {
+        try await output.wait(for: "end of the feed", within: seconds) { lines, isAtEnd in
+            guard isAtEnd else { return nil }
+            return lines.map { line in
+                let fields = line.split(separator: " ", maxSplits: 2).map(String.init)
+                return Epoch(time: fields[1], place: fields[2])
+            }
+        }
+    }
+
+    func stop() { process.kill() }
+}

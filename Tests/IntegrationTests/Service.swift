@@ -1,0 +1,117 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// A service of one test: its home, its commands and its process, all of which go with the last reference.
+///
+///     let service = try Service(source: "gpx:\(Products.repository("tracks/city-walk.gpx"))?rate=50")
+///     try await service.start()
+///     let status: ServiceStatus = try await service.json("status")
+final class Service: Sendable {
+    let scratch = try? ScratchDirectory()
+    let home: String
+    let environment: [String: String]
+
+    /// Makes a home with a configuration; nothing runs yet.
+    ///
+    /// - Parameter queue: absolute paths.
+    init(source: String, queue: [String] = [], autoplay: Bool = false) throws {
+        guard let scratch else { throw SystemCallFailure("mkdtemp") }
+        home = scratch.path
+        // A home counts for commands and service alike; nothing of the caller's settings may reach them.
+        let foreign = [
+            "STATE_DIRECTORY", "RUNTIME_DIRECTORY", "CONFIGURATION_DIRECTORY", "JOURNAL_STREAM", "NOTIFY_SOCKET",
+        ]
+        environment = ProcessInfo.processInfo.environment
+            .filter { !$0.key.hasPrefix("BACKGROUNDER_") && !foreign.contains($0.key) }
+            .merging(["BACKGROUNDER_HOME": home]) { $1 }
+        try scratch.write(
+            """
+            modes: [audio, location]
+            location:
+              source: \(try JSON.line(source))
+              usageDescription: Shows that what the service promises holds
+            audio:
+              driver: "null"
+              queue: \(try JSON.line(queue))
+              autoplay: \(autoplay)
+
+            """,
+            to: "config.yaml"
+        )
+    }
+
+    deinit { endNow() }
+
+    var paths: RuntimePaths { RuntimePaths(home: home, environment: [:], userID: 0) }
+
+    /// Runs `backgrounder` with `arguments`, whatever comes of it.
+    func command(_ arguments: [String], within seconds: Double = 30) async throws -> ProgramRun {
+        try await ProgramRun.of(Products.backgrounder, arguments, environment: environment, within: seconds)
+    }
+
+    /// Runs `backgrounder` with `arguments`, which must succeed.
+    @discardableResult
+    func run(_ arguments: String...) async throws -> ProgramRun {
+        let run = try await command(arguments)
+        try #require(run.exitCode == 0, "\(run)")
+        return run
+    }
+
+    /// What a reading command prints as JSON.
+    func json<Value: Decodable>(_ arguments: String..., as type: Value.Type = Value.self) async throws -> Value {
+        let run = try await command(arguments + ["--format", "json"])
+        try #require(run.exitCode == 0, "\(run)")
+        return try JSON.decode(Value.self, from: run.output)
+    }
+
+    /// Starts the detached service as a user does.
+    ///
+    /// - Returns: its process id.
+    @discardableResult
+    func start() async throws -> pid_t {
+        let text = try await run("start").text
+        return try #require(text.split(separator: " ").last.flatMap { pid_t($0.dropLast()) }, "\(text)")
+    }
+
+    /// The process that serves the home; none where the lock is free.
+    var pid: pid_t? {
+        let descriptor = open(paths.lock, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) == 0 ? nil : InstanceRecord.read(paths.lock)?.pid
+    }
+
+    /// Kills the service as a crash would, and returns when it is gone.
+    func crash() async throws {
+        try #require(pid != nil, "no service to kill")
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { [self] in
+                endNow()
+                continuation.resume()
+            }
+        }
+    }
+
+    /// What the service says on `/v1/events`.
+    func events(attach: Bool = false, observe: String? = nil) throws -> ServiceEvents {
+        try ServiceEvents(socket: paths.controlSocket, attach: attach, observe: observe)
+    }
+
+    /// The lines of the log, oldest first.
+    func logLines() -> [Substring] {
+        [paths.log + ".1", paths.log]
+            .compactMap { FileManager.default.contents(atPath: $0) }
+            .flatMap { String(decoding: $0, as: UTF8.self).split(separator: "\n") }
+    }
+
+    private func endNow() {
+        guard let pid else { return }
+        kill(pid, SIGKILL)
+        let descriptor = open(paths.lock, O_RDONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        // The kernel gives the lock back when the process is gone.
+        while flock(descriptor, LOCK_SH) != 0, errno == EINTR {}
+    }
+}

@@ -1,0 +1,24 @@
+import BackgrounderAPI
+import TestSupport
+import Testing
+
+/// The fixture itself, and the life of a service as a user sees it.
+@Suite struct ServiceTests {
+    @Test("A service starts, says so once more, tracks, and stops")
+    func life() async throws {
+        let service = try Service(source: "gpx:\(Products.repository("tracks/city-walk.gpx"))?rate=50")
+        let idle = try await service.command(["status"])
+        #expect(idle.exitCode == 3, "\(idle)")
+        let pid = try await service.start()
+        #expect(service.pid == pid)
+        #expect(try await service.run("start").text == "already running, pid \(pid)\n")
+        let events = try service.events(attach: true)
+        try await events.wait(for: "20 points") { $0.count("location") >= 20 ? true : nil }
+        let status: ServiceStatus = try await service.json("status")
+        #expect(status.pid == pid && status.state == .active && status.attached == 1)
+        #expect(try await service.run("stop").text == "stopped, pid \(pid)\n")
+        let rest = try await events.waitForEnd()
+        #expect(rest.count("location") >= 20)
+        #expect(service.pid == nil)
+    }
+}

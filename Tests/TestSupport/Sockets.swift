@@ -1,0 +1,69 @@
+package import Foundation
+
+/// A connection to the Unix socket at `path`.
+package func connectUnix(_ path: String) throws -> Int32 {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+        throw SystemCallFailure(path, ENAMETOOLONG)
+    }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    return try connected(AF_UNIX, to: &address)
+}
+
+/// A connection to a TCP port of this machine.
+package func connectLoopback(port: Int) throws -> Int32 {
+    var address = loopback(port: port)
+    return try connected(AF_INET, to: &address)
+}
+
+/// A port for `kind` (`SOCK_STREAM`, `SOCK_DGRAM`) that nobody used a moment ago.
+package func freePort(_ kind: __socket_type) throws -> Int {
+    let descriptor = socket(AF_INET, Int32(kind.rawValue), 0)
+    guard descriptor >= 0 else { throw SystemCallFailure("socket") }
+    defer { close(descriptor) }
+    var address = loopback(port: 0)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+        }
+    }
+    guard isBound else { throw SystemCallFailure("bind") }
+    return Int(address.sin_port.bigEndian)
+}
+
+/// Writes all of `text` to a connection.
+package func sendAll(_ descriptor: Int32, _ text: String) throws {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        guard count > 0 else { throw SystemCallFailure("send") }
+        rest = rest.dropFirst(count)
+    }
+}
+
+private func loopback(port: Int) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return address
+}
+
+private func connected<Address>(_ family: Int32, to address: inout Address) throws -> Int32 {
+    let descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw SystemCallFailure("socket") }
+    let code = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            connect(descriptor, $0, socklen_t(MemoryLayout<Address>.size))
+        }
+    }
+    guard code == 0 else {
+        let failure = SystemCallFailure("connect")
+        close(descriptor)
+        throw failure
+    }
+    return descriptor
+}
