@@ -17,11 +17,22 @@ package func spawn(
         posix_spawn_file_actions_addopen(&actions, own, "/dev/null", O_RDWR, 0)
     }
     for (own, ours) in descriptors { posix_spawn_file_actions_adddup2(&actions, ours, own) }
+    // Threads of a pool block signals, and a child would inherit that.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    var all = sigset_t()
+    sigemptyset(&none)
+    sigfillset(&all)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
     let argv = ([path] + arguments).map { strdup($0) } + [nil]
     let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { for pointer in argv + variables { free(pointer) } }
     var pid: pid_t = 0
-    let code = posix_spawn(&pid, path, &actions, nil, argv, variables)
+    let code = posix_spawn(&pid, path, &actions, &attributes, argv, variables)
     guard code == 0 else { throw SystemCallFailure("posix_spawn \(path)", code) }
     return pid
 }
