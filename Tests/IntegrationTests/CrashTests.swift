@@ -7,14 +7,18 @@ import Testing
 @Suite struct CrashTests {
     private static let rounds = 100
 
-    @Test("Killed 100 times: no point that a client or the log saw is missing, none is there twice", .timeLimit(.minutes(5)))
+    @Test(
+        "Killed 100 times: no point that a client or the log saw is missing, none is there twice",
+        .timeLimit(.minutes(5))
+    )
     func killed() async throws {
         let scratch = try ScratchDirectory()
         let file = try scratch.write(Self.longTrack(points: 60_000), to: "long.gpx")
         let service = try Service(source: "gpx:\(file)?rate=500")
         var random = SystemRandomNumberGenerator()
+        var log = LogFile(path: service.paths.log)
         var points = 0
-        var witnessed = 0
+        var witnessed: Set<Date> = []
         var killedBeforeReady = 0
         for round in 1...Self.rounds {
             let launch = try ServiceLaunch(service)
@@ -33,19 +37,17 @@ import Testing
                 try await launch.waitForEnd()
                 killedBeforeReady += 1
             }
-            let stored = try await StoredPoints.copied(from: service)
+            let told = Set(seen.map(\.timestamp) + log.newLines().compactMap(Self.time))
+            let stored = try await StoredPoints(copiedFrom: service, since: told.min())
             #expect(stored.integrity == "ok")
-            #expect(stored.times.count >= points, "round \(round): points are gone")
-            points = stored.times.count
-            let times = Set(stored.times)
-            #expect(times.count == stored.times.count, "round \(round): a point is there twice")
-            let told = Set(seen.map { Int64(($0.timestamp.timeIntervalSince1970 * 1000).rounded()) })
-                .union(service.logLines().compactMap(Self.time))
-            #expect(told.isSubset(of: times), "round \(round): \(told.subtracting(times).count) points are missing")
-            witnessed = max(witnessed, told.count)
+            #expect(stored.count >= points, "round \(round): points are gone")
+            #expect(stored.count == stored.distinct, "round \(round): a point is there twice")
+            #expect(told.isSubset(of: stored.newest), "round \(round): \(told.subtracting(stored.newest)) is missing")
+            points = stored.count
+            witnessed.formUnion(told)
         }
         // The test has shown something only if there was something to lose.
-        #expect(points > Self.rounds && witnessed > Self.rounds && killedBeforeReady < Self.rounds / 2)
+        #expect(points > Self.rounds * 10 && witnessed.count > Self.rounds * 10 && killedBeforeReady < Self.rounds / 2)
 
         try await service.start()
         try await service.run("location", "stop")
@@ -70,7 +72,9 @@ import Testing
         let elapsed = try #require(after.elapsed)
         #expect(elapsed > before.elapsed - 1 && elapsed < before.elapsed + 1 + since, "\(before.elapsed) to \(elapsed)")
         let events = try service.events(observe: "50ms")
-        try await events.wait(for: "more of the item") { try $0.times().contains { $0.elapsed > elapsed + 0.3 } ? true : nil }
+        try await events.wait(for: "more of the item") {
+            try $0.times().contains { $0.elapsed > elapsed + 0.3 } ? true : nil
+        }
     }
 
     @Test("What was paused stays paused where it was")
@@ -125,10 +129,10 @@ import Testing
         #expect(after.volume == 40 && after.repeat && !after.consume && !after.random && after.single == .oneshot)
     }
 
-    /// The time of a point that the log tells of, in milliseconds.
-    private static func time(_ line: Substring) -> Int64? {
+    /// The time of a point that the log tells of.
+    private static func time(_ line: String) -> Date? {
         guard line.contains(" New location is "), let mark = line.range(of: " @ ") else { return nil }
-        return ISO8601.date(String(line[mark.upperBound...])).map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) }
+        return ISO8601.date(String(line[mark.upperBound...]))
     }
 
     /// A drive to the north, 10 m a second: no time and no place twice.
@@ -181,24 +185,50 @@ private final class ServiceLaunch: Sendable {
 
 /// What the database holds, read with SQLite's own shell in a copy, so that the service does its recovery itself.
 private struct StoredPoints {
-    var integrity: String
-    /// Milliseconds.
-    var times: [Int64]
+    var integrity = ""
+    var count = 0
+    var distinct = 0
+    /// The times of the points from a time on.
+    var newest: Set<Date> = []
 
-    static func copied(from service: Service) async throws -> StoredPoints {
+    init(copiedFrom service: Service, since: Date?) async throws {
         let copy = try ScratchDirectory()
         let files = FileManager.default
         for suffix in ["", "-wal"] where files.fileExists(atPath: service.paths.database + suffix) {
             try files.copyItem(atPath: service.paths.database + suffix, toPath: copy.file("copy.sqlite" + suffix))
         }
+        let first = since.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) } ?? .max
         let query = """
-            PRAGMA integrity_check; SELECT time FROM location;
+            PRAGMA integrity_check;
+            SELECT count(*) FROM location; SELECT count(DISTINCT time) FROM location;
+            SELECT time FROM location WHERE time >= \(first);
             """
         let run = try await ProgramRun.of(Tool.sqlite, [copy.file("copy.sqlite"), query])
         // Killed before its first transaction there is nothing to read yet.
         let isEmpty = run.errors.contains("no such table")
         try #require(run.exitCode == 0 || isEmpty, "\(run)")
-        let lines = run.text.split(separator: "\n")
-        return StoredPoints(integrity: String(lines.first ?? ""), times: lines.dropFirst().compactMap { Int64($0) })
+        let lines = run.text.split(separator: "\n").map(String.init)
+        integrity = lines.first ?? ""
+        guard !isEmpty else { return }
+        let numbers = lines.dropFirst().compactMap { Int64($0) }
+        try #require(numbers.count >= 2, "\(run)")
+        (count, distinct) = (Int(numbers[0]), Int(numbers[1]))
+        newest = Set(numbers[2...].map { Date(timeIntervalSince1970: Double($0) / 1000) })
+    }
+}
+
+/// A log that grows, read on from where the last reading ended; it must not reach the size at which it begins anew.
+private struct LogFile {
+    let path: String
+    private var offset = 0
+
+    init(path: String) {
+        self.path = path
+    }
+
+    mutating func newLines() -> [String] {
+        let content = FileManager.default.contents(atPath: path) ?? Data()
+        defer { offset = content.count }
+        return String(decoding: content.dropFirst(offset), as: UTF8.self).split(separator: "\n").map(String.init)
     }
 }

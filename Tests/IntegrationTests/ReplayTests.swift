@@ -7,7 +7,8 @@ import Testing
 @Suite struct ReplayTests {
     @Test(
         "A replay accepts and refuses what stands beside the track, and what the reference says",
-        arguments: ["freeway-drive", "city-walk", "tunnel-gap", "bad-fixes"])
+        arguments: ["freeway-drive", "city-walk", "tunnel-gap", "bad-fixes"]
+    )
     func samples(name: String) async throws {
         let file = Products.repository("tracks/\(name).gpx")
         let content = try Data(contentsOf: URL(fileURLWithPath: Products.repository("tracks/\(name).expected.json")))
@@ -17,7 +18,10 @@ import Testing
             let options = run.settings.options
             let accepted: [IndexedLocation] = try await replay(file, options)
             #expect(accepted.map(\.index) == run.accepted, "\(options)")
-            #expect(accepted.filter { $0.location.segmentStart == true }.map(\.index) == run.segmentStarts, "\(options)")
+            #expect(
+                accepted.filter { $0.location.segmentStart == true }.map(\.index) == run.segmentStarts,
+                "\(options)"
+            )
             let rejected: [Reference.Rejected] = try await replay(file, options + ["--rejected"])
             #expect(rejected == run.rejected, "\(options)")
             #expect(accepted.count + rejected.count == run.received, "\(options)")

@@ -6,7 +6,8 @@ import Testing
 @Suite struct RollingTrackTests {
     @Test(
         "The window holds at most 100, ordered inside segments, and every fix is counted once",
-        arguments: ["freeway-drive", "tunnel-gap", "bad-fixes"])
+        arguments: ["freeway-drive", "tunnel-gap", "bad-fixes"]
+    )
     func window(name: String) async throws {
         let rate = name == "bad-fixes" ? 60 : 300
         let service = try Service(source: "gpx:\(Products.repository("tracks/\(name).gpx"))?rate=\(rate)")

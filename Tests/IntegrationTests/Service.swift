@@ -99,13 +99,6 @@ final class Service: Sendable {
         try ServiceEvents(socket: paths.controlSocket, attach: attach, observe: observe)
     }
 
-    /// The lines of the log, oldest first.
-    func logLines() -> [Substring] {
-        [paths.log + ".1", paths.log]
-            .compactMap { FileManager.default.contents(atPath: $0) }
-            .flatMap { String(decoding: $0, as: UTF8.self).split(separator: "\n") }
-    }
-
     private func endNow() {
         guard let pid else { return }
         kill(pid, SIGKILL)
