@@ -31,7 +31,7 @@ import Testing
         let status = try await events.wait(forState: "\(fixes) fixes") { $0.status.location?.received ?? 0 >= fixes }
         #expect(status.status.location?.received == fixes)
 
-        let recorded = try service.scratch?.write(lines.joined(separator: "\n") + "\n", to: "gpsd.jsonl") ?? ""
+        let recorded = try service.scratch.write(lines.joined(separator: "\n") + "\n", to: "gpsd.jsonl")
         let reference = try await Reference.run("gpsd", recorded)
         #expect(reference.received == fixes)
         #expect(reference.accepted.count > epochs.count / 4, "gpsd passed on too little to show anything")

@@ -9,23 +9,21 @@ import Testing
 ///     try await service.start()
 ///     let status: ServiceStatus = try await service.json("status")
 final class Service: Sendable {
-    let scratch = try? ScratchDirectory()
-    let home: String
+    let scratch: ScratchDirectory
     let environment: [String: String]
 
     /// Makes a home with a configuration; nothing runs yet.
     ///
     /// - Parameter queue: absolute paths.
     init(source: String, queue: [String] = [], autoplay: Bool = false) throws {
-        guard let scratch else { throw SystemCallFailure("mkdtemp") }
-        home = scratch.path
+        scratch = try ScratchDirectory()
         // A home counts for commands and service alike; nothing of the caller's settings may reach them.
         let foreign = [
             "STATE_DIRECTORY", "RUNTIME_DIRECTORY", "CONFIGURATION_DIRECTORY", "JOURNAL_STREAM", "NOTIFY_SOCKET",
         ]
         environment = ProcessInfo.processInfo.environment
             .filter { !$0.key.hasPrefix("BACKGROUNDER_") && !foreign.contains($0.key) }
-            .merging(["BACKGROUNDER_HOME": home]) { $1 }
+            .merging(["BACKGROUNDER_HOME": scratch.path]) { $1 }
         try scratch.write(
             """
             modes: [audio, location]
@@ -44,6 +42,7 @@ final class Service: Sendable {
 
     deinit { endNow() }
 
+    var home: String { scratch.path }
     var paths: RuntimePaths { RuntimePaths(home: home, environment: [:], userID: 0) }
 
     /// Runs `backgrounder` with `arguments`, whatever comes of it.

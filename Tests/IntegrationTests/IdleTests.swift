@@ -1,0 +1,177 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// What the service costs when it has little or nothing to do.
+@Suite struct IdleTests {
+    /// What came before the silence.
+    enum Past: String, CaseIterable, Sendable {
+        case nothing, requests, anAttachedClient, pausedItem
+    }
+
+    @Test("With nothing to do it wakes up at most 3 times a minute, in all its threads", arguments: Past.allCases)
+    func wakeups(past: Past) async throws {
+        let service = try Service(source: "gpx:\(Products.repository("tracks/city-walk.gpx"))")
+        let pid = try await service.start()
+        try await service.run("location", "stop")
+        switch past {
+        case .nothing: break
+        case .requests:
+            for _ in 1...50 { try await Self.request("/v1/status", of: service) }
+        case .anAttachedClient:
+            let events = try service.events(attach: true)
+            try await events.wait(forState: "the first state") { _ in true }
+            events.detach()
+            _ = try await events.waitForEnd()
+        case .pausedItem:
+            try await service.run("queue", "add", Products.repository("media/morning-tune.mp3"))
+            try await service.run("audio", "play")
+            let events = try service.events(observe: "50ms")
+            try await events.wait(for: "sound") { try $0.times().contains { $0.elapsed > 0.5 } ? true : nil }
+            try await service.run("audio", "pause")
+            events.detach()
+            _ = try await events.waitForEnd()
+        }
+        if past != .pausedItem { try await service.run("audio", "stop") }
+        // What the last command left is synced after `store.syncInterval`, and that is no idleness yet.
+        await Self.period(seconds: 3)
+        let before = ContextSwitches(of: pid)
+        await Self.period(seconds: 40)
+        let wakeups = ContextSwitches(of: pid).since(before)
+        #expect(wakeups.values.reduce(0, +) <= 2, "40 s: \(wakeups)")
+        let state: ServiceStatus = try await service.json("status")
+        #expect(state.state == .suspended && state.attached == 0)
+    }
+
+    @Test("Tracking once a second syncs the disk at most once a second")
+    func tracking() async throws {
+        let (count, seconds) = try await Self.syncs(
+            track: Products.repository("tracks/freeway-drive.gpx"),
+            filter: "none"
+        ) { $0.count("location") }
+        #expect(count > 10, "what was accepted is synced")
+        #expect(Double(count) <= 62 * seconds / 60 + 1, "\(count) in \(seconds) s")
+    }
+
+    @Test("Parked behind a distance filter nothing is synced")
+    func parked() async throws {
+        let scratch = try ScratchDirectory()
+        let points = (0..<60).map { number in
+            let time = String(format: "2026-11-21T08:00:%02dZ", number)
+            return "<trkpt lat=\"48.1\" lon=\"11.5\"><ele>500</ele><time>\(time)</time></trkpt>\n"
+        }
+        let head = "<gpx version=\"1.1\" creator=\"test\" xmlns=\"http://www.topografix.com/GPX/1/1\"><trk><trkseg>\n"
+        let track = try scratch.write(head + points.joined() + "</trkseg></trk></gpx>\n", to: "parked.gpx")
+        let (count, _) = try await Self.syncs(track: track, filter: "25") { received in
+            try received.states().last?.status.location?.rejected[.distance] ?? 0
+        }
+        #expect(count == 0)
+    }
+
+    /// How often the service syncs a file while `progress` grows by 20, with a gpsd that has a fix a second.
+    private static func syncs(
+        track: String,
+        filter: String,
+        progress: (ReceivedEvents) throws -> Int
+    ) async throws -> (count: Int, seconds: Double) {
+        let receiver = try Receiver()
+        let gpsd = try receiver.startGPSD()
+        let service = try Service(source: receiver.source)
+        let pid = try await service.start()
+        try await service.run("location", "filter", filter)
+        let events = try service.events()
+        try await events.wait(forState: "connection") { $0.status.location?.connection == .connected }
+        let feed = try receiver.feed(track, "--rate", "1")
+        // The first point and the command before it have been synced by then.
+        try await events.wait(for: "the first fixes") { try progress($0) >= 3 ? true : nil }
+        let trace = try await SyncTrace(of: pid)
+        let began = ContinuousClock.now
+        try await events.wait(for: "20 more fixes", within: 40) { try progress($0) >= 23 ? true : nil }
+        let seconds = (ContinuousClock.now - began) / .seconds(1)
+        let count = try await trace.end()
+        feed.stop()
+        withExtendedLifetime(gpsd) {}
+        return (count, seconds)
+    }
+
+    private static func request(_ path: String, of service: Service) async throws {
+        let arguments = ["-sSf", "--unix-socket", service.paths.controlSocket, "http://localhost\(path)"]
+        let run = try await ProgramRun.of(Tool.curl, arguments)
+        try #require(run.exitCode == 0, "\(run)")
+    }
+
+    /// Lets a time pass in which the service is watched.
+    private static func period(seconds: Double) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { continuation.resume() }
+        }
+    }
+}
+
+/// How often the kernel has given the processor to and taken it from each thread of a process, by name and id.
+private struct ContextSwitches {
+    private var counts: [String: Int] = [:]
+
+    init(of pid: pid_t) {
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
+        for thread in threads {
+            let path = "/proc/\(pid)/task/\(thread)/status"
+            guard let content = FileManager.default.contents(atPath: path) else { continue }
+            var name = ""
+            for line in String(decoding: content, as: UTF8.self).split(separator: "\n") {
+                let fields = line.split(separator: "\t").map(String.init)
+                switch fields.first {
+                case "Name:": name = "\(fields.last ?? "") \(thread)"
+                case "voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:":
+                    counts[name, default: 0] += fields.last.flatMap { Int($0) } ?? 0
+                default: break
+                }
+            }
+        }
+    }
+
+    /// What came since, without the threads that slept.
+    func since(_ earlier: ContextSwitches) -> [String: Int] {
+        counts
+            .merging(earlier.counts.filter { counts[$0.key] != nil }) { $0 - $1 }
+            .filter { $0.value != 0 }
+    }
+}
+
+/// strace on a service, for the calls that bring a file to the disk.
+private final class SyncTrace: Sendable {
+    private let scratch: ScratchDirectory
+    private let strace: ForegroundProcess
+    /// Kept, since strace ends when nobody hears of a new thread.
+    private let messages: LineReader
+
+    /// Returns when all threads of the process are watched.
+    init(of pid: pid_t) async throws {
+        scratch = try ScratchDirectory()
+        let pipe = try PipeEnds()
+        let calls = "trace=fsync,fdatasync,sync_file_range,syncfs,msync"
+        strace = try ForegroundProcess(
+            Tool.strace,
+            ["-f", "-e", calls, "-o", scratch.file("trace"), "-p", "\(pid)"],
+            descriptors: [2: pipe.writeEnd]
+        )
+        close(pipe.writeEnd)
+        messages = LineReader(pipe.readEnd)
+        try await messages.wait(for: "strace") { lines, isAtEnd in
+            if isAtEnd { throw SystemCallFailure("strace: \(lines)", EPERM) }
+            return lines.contains { $0.contains("attached") } ? true : nil
+        }
+    }
+
+    /// Lets the process go, and counts the calls.
+    func end() async throws -> Int {
+        strace.kill(SIGINT)
+        let code = try await strace.waitForEnd()
+        #expect(code == 128 + SIGINT, "strace ended by itself")
+        let content = FileManager.default.contents(atPath: scratch.file("trace")) ?? Data()
+        return String(decoding: content, as: UTF8.self).split(separator: "\n").count { line in
+            line.contains("(") && !line.contains("resumed>")
+        }
+    }
+}
