@@ -77,6 +77,10 @@ let package = Package(
         .executableTarget(name: "backgrounder", dependencies: ["BackgrounderCommands"]),
         .executableTarget(name: "backgrounderd", dependencies: ["BackgrounderDaemon"]),
         .testTarget(
+            name: "AudioPlaybackTests",
+            dependencies: ["AudioPlayback", "BackgrounderAPI", "TestSupport", serviceLifecycle, logging]
+        ),
+        .testTarget(
             name: "BackgrounderDaemonTests",
             dependencies: [
                 "AudioPlayback", "BackgrounderAPI", "BackgrounderDaemon", "LocationUpdates", "TestSupport", logging,

@@ -18,10 +18,11 @@ final class AudioOutput {
         var options: UnsafeMutablePointer<ao_option>?
         defer { ao_free_options(options) }
         ao_append_option(&options, "quiet", "1")
-        let driver = switch target {
-        case .live(let driver): driver
-        case .file(let driver, _): driver
-        }
+        let driver =
+            switch target {
+            case .live(let driver): driver
+            case .file(let driver, _): driver
+            }
         let id = ao_driver_id(driver)
         guard id >= 0 else { throw .notOpened(driver: driver, reason: "libao has no such driver") }
         let matrix = Self.matrix(channels: format.channels)

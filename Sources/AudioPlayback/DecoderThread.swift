@@ -25,7 +25,9 @@ enum DecoderThread {
                 case .frames(let count):
                     if !hasBegun, !pipeline.begin(job, format: source.format, seconds: seconds) { return }
                     hasBegun = true
-                    guard let start = samples.baseAddress, pipeline.append(start, frames: count, of: job) else { return }
+                    guard let start = samples.baseAddress, pipeline.append(start, frames: count, of: job) else {
+                        return
+                    }
                     seconds += Double(count) / Double(source.format.rate)
                 case .changed:
                     if hasBegun, !pipeline.begin(job, format: source.format, seconds: seconds) { return }

@@ -6,10 +6,17 @@ final class MP3Source: SampleSource {
     private(set) var fault: DecodingFault?
     private let file: MediaFile
     private let handle: OpaquePointer
-    /// What is decoded and not yet taken: it belongs to the library, which overwrites it with the next frame.
-    private var pending = UnsafeBufferPointer<Int16>(start: nil, count: 0)
+    /// What is decoded and not yet taken, from `taken` on.
+    private var pending: [Int16] = []
+    private var taken = 0
+    /// Frames of another format, which is believed when enough of them have come.
+    private var candidate: (format: AudioFormat, frames: Int, samples: [Int16])?
+    /// The candidate is believed, and becomes the format when what came before it has been handed over.
+    private var isChanging = false
     private var position = 0
     private var isScanned = false
+    /// Frames that an Info header promises; without one the length is an estimate, and promises nothing.
+    private let promisedFrames: Int?
     /// Where the next frame begins if nothing is skipped.
     private var expectedOffset: Int?
     private var skippedBytes = 0
@@ -17,6 +24,8 @@ final class MP3Source: SampleSource {
     /// judgement: bytes of junk that are skipped to find the next frame; the library's own limit of 1,024 ends an item
     /// at any hole, and no limit runs for minutes on a file of zeros.
     private static let junkLimit = 1 << 20
+    /// judgement: behind damage, a piece of sound may look like the header of a frame of another rate.
+    private static let framesToBelieve = 3
     private static let isLibraryReady = mpg123_init() == 0
 
     init(_ file: MediaFile) throws(DecodingFault) {
@@ -30,6 +39,10 @@ final class MP3Source: SampleSource {
         }
         self.file = file
         self.handle = handle
+        var delay = -1
+        mpg123_getstate2(handle, CInt(MPG123_ENC_DELAY.rawValue), &delay, nil)
+        let length = Int(mpg123_sample_length(handle))
+        promisedFrames = delay >= 0 && length > 0 ? length : nil
     }
 
     deinit {
@@ -67,7 +80,10 @@ final class MP3Source: SampleSource {
     }
 
     func seek(toFrame frame: Int) throws(DecodingFault) {
-        pending = UnsafeBufferPointer(start: nil, count: 0)
+        pending = []
+        taken = 0
+        candidate = nil
+        isChanging = false
         expectedOffset = nil
         scan()
         let length = Int(mpg123_sample_length(handle))
@@ -80,68 +96,70 @@ final class MP3Source: SampleSource {
     func read(into samples: UnsafeMutableBufferPointer<Int16>) throws(DecodingFault) -> SampleRead {
         var filled = 0
         while true {
-            let count = min(pending.count, (samples.count - filled) / format.channels * format.channels)
-            if count > 0, let from = pending.baseAddress, let to = samples.baseAddress {
-                (to + filled).update(from: from, count: count)
-                pending = UnsafeBufferPointer(rebasing: pending.dropFirst(count))
+            let count = min(pending.count - taken, (samples.count - filled) / format.channels * format.channels)
+            if count > 0, let to = samples.baseAddress {
+                pending.withUnsafeBufferPointer { from in
+                    if let from = from.baseAddress { (to + filled).update(from: from + taken, count: count) }
+                }
+                taken += count
                 filled += count
             }
-            // A frame is taken only when all of it fits in what the caller still has room for.
-            if !pending.isEmpty || samples.count - filled < format.channels { break }
-            switch try nextFrame() {
-            case .frames: continue
-            case .changed where filled == 0:
-                return try adoptFormat()
-            case .changed:
-                changePending = true
-            case .end where filled == 0:
-                noteTruncation()
-                return .end
-            case .end: break
-            }
-            break
+            if taken < pending.count || samples.count - filled < format.channels { break }
+            if isChanging, filled > 0 { break }
+            if isChanging { return adoptCandidate() }
+            if try decodeFrame() { continue }
+            if filled > 0 { break }
+            noteTruncation()
+            return .end
         }
         position += filled / format.channels
         return .frames(filled / format.channels)
     }
 
-    /// The format changed behind samples that had to be handed over first.
-    private var changePending = false
-
-    private func adoptFormat() throws(DecodingFault) -> SampleRead {
-        changePending = false
-        guard let new = try Self.currentFormat(handle) else { throw .broken(words) }
-        if new == format { return .frames(0) }
-        position = position * new.rate / format.rate
-        format = new
+    private func adoptCandidate() -> SampleRead {
+        isChanging = false
+        guard let new = candidate else { return .frames(0) }
+        candidate = nil
+        position = position * new.format.rate / format.rate
+        format = new.format
+        pending = new.samples
+        taken = 0
         return .changed
     }
 
-    private func nextFrame() throws(DecodingFault) -> SampleRead {
-        if changePending { return .changed }
+    /// Decodes until there is something new in `pending` or another format is to be adopted. False at the end.
+    private func decodeFrame() throws(DecodingFault) -> Bool {
         while true {
             var audio: UnsafeMutablePointer<UInt8>?
             var bytes = 0
             let result = mpg123_next_frame(handle, &audio, &bytes)
-            if result == MPG123_DONE.rawValue { return .end }
             guard result == 0 || result == MPG123_NEW_FORMAT.rawValue else {
-                fault = .broken(words)
-                return .end
+                // Its words at the end of the file are those of an error that is none.
+                if result != MPG123_DONE.rawValue { fault = .broken(words) }
+                return false
             }
             noteSkippedBytes()
-            if skippedBytes > Self.junkLimit { return .end }
-            if let audio, bytes > 0 {
-                let count = bytes / MemoryLayout<Int16>.size
-                pending = audio.withMemoryRebound(to: Int16.self, capacity: count) {
-                    UnsafeBufferPointer(start: $0, count: count)
+            if skippedBytes > Self.junkLimit { return false }
+            guard let audio, bytes > 0, let now = try Self.currentFormat(handle) else { continue }
+            let count = bytes / MemoryLayout<Int16>.size
+            let frame = audio.withMemoryRebound(to: Int16.self, capacity: count) {
+                UnsafeBufferPointer(start: $0, count: count)
+            }
+            if now == format {
+                if candidate != nil {
+                    candidate = nil
+                    fault = .damaged(skippedBytes: skippedBytes)
                 }
+                pending.removeAll(keepingCapacity: true)
+                pending.append(contentsOf: frame)
+                taken = 0
+                return true
             }
-            if result == MPG123_NEW_FORMAT.rawValue {
-                if let new = try Self.currentFormat(handle), new != format { return .changed }
-                if pending.isEmpty { continue }
-            }
-            if pending.isEmpty { continue }
-            return .frames(0)
+            if candidate?.format != now { candidate = (now, 0, []) }
+            candidate?.frames += 1
+            candidate?.samples.append(contentsOf: frame)
+            isChanging = candidate?.frames ?? 0 >= Self.framesToBelieve
+            if isChanging { return true }
         }
     }
 
@@ -161,12 +179,8 @@ final class MP3Source: SampleSource {
 
     /// A file whose header promised more frames than came.
     private func noteTruncation() {
-        guard fault == nil, !isScanned else { return }
-        let promised = Int(mpg123_sample_length(handle))
-        // Without an Info header the length is an estimate from the size of the file, and promises nothing.
-        var delay = 0
-        mpg123_getstate2(handle, CInt(MPG123_ENC_DELAY.rawValue), &delay, nil)
-        if delay >= 0, promised > position { fault = .truncated(frames: position, of: promised) }
+        guard fault == nil, let promisedFrames, promisedFrames > position else { return }
+        fault = .truncated(frames: position, of: promisedFrames)
     }
 
     private func scan() {

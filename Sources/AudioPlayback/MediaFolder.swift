@@ -7,7 +7,8 @@ actor MediaFolder {
 
     /// What counts as media in a folder; a file that somebody names may have any name.
     static let extensions: Set<String> = [
-        "mp3", "mp2", "mpga", "wav", "wave", "rf64", "w64", "flac", "ogg", "oga", "opus", "aif", "aiff", "aifc", "au", "snd",
+        "mp3", "mp2", "mpga", "wav", "wave", "rf64", "w64", "flac", "ogg", "oga", "opus", "aif", "aiff", "aifc", "au",
+        "snd",
         "caf",
     ]
     /// judgement: folders in folders, which also ends at a link that leads back up

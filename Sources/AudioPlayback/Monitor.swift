@@ -80,11 +80,16 @@ func startThread(_ body: @escaping @Sendable () -> Void) {
     pthread_sigmask(SIG_SETMASK, &all, &before)
     var thread = pthread_t()
     let box = Unmanaged.passRetained(Box(body))
-    let failure = pthread_create(&thread, nil, { argument in
-        guard let argument else { return nil }
-        Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
-        return nil
-    }, box.toOpaque())
+    let failure = pthread_create(
+        &thread,
+        nil,
+        { argument in
+            guard let argument else { return nil }
+            Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
+            return nil
+        },
+        box.toOpaque()
+    )
     pthread_sigmask(SIG_SETMASK, &before, nil)
     precondition(failure == 0, "no thread could be started (error \(failure))")
     pthread_detach(thread)

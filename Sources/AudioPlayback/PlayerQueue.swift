@@ -122,7 +122,9 @@ struct PlayerQueue: Sendable {
     /// What the end of the current item leads to; `consume` and `oneshot` do their work.
     mutating func finishCurrent() -> Outcome {
         guard let id = currentID else { return .stop }
-        if options.single != .off, options.repeat, !options.consume, options.actionAtItemEnd == .advance { return .play(id) }
+        if options.single != .off, options.repeat, !options.consume, options.actionAtItemEnd == .advance {
+            return .play(id)
+        }
         let pauses = options.single != .off || options.actionAtItemEnd == .pause
         if options.actionAtItemEnd == .none { return .stay(id) }
         if options.single == .oneshot { options.single = .off }

@@ -32,7 +32,7 @@ extension QueuePlayer {
         unsentEvents = []
         do {
             if what.queue {
-                try await journal.save(queue: queue.items, state: playerState)
+                try await journal.save(queue: list.items, state: playerState)
             } else if what.state || what.position {
                 try await journal.save(state: playerState, durable: what.state)
             }
@@ -45,10 +45,10 @@ extension QueuePlayer {
     private var playerState: PlayerState {
         PlayerState(
             timeControlStatus: storedStatus,
-            currentItemID: queue.currentID,
+            currentItemID: list.currentID,
             elapsed: elapsed ?? 0,
-            options: queue.options,
-            nextItemID: queue.nextItemID
+            options: list.options,
+            nextItemID: list.nextItemID
         )
     }
 
@@ -81,7 +81,9 @@ extension QueuePlayer {
 
     func currentChanged() {
         unsaved.state = true
-        unsentEvents.append(.currentItem(queue.current))
+        guard toldCurrentID != list.currentID else { return }
+        toldCurrentID = list.currentID
+        unsentEvents.append(.currentItem(list.current))
     }
 
     func note(path: String?, _ reason: String) {

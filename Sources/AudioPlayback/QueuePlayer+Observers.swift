@@ -61,7 +61,7 @@ extension QueuePlayer {
     private var isTimeRunning: Bool { timeControlStatus == .playing && pipeline.snapshot().isAdvancing }
 
     private var playerTime: PlayerTime? {
-        guard let current = queue.current, let elapsed else { return nil }
+        guard let current = list.current, let elapsed else { return nil }
         return PlayerTime(itemID: current.id, elapsed: elapsed, duration: current.duration)
     }
 

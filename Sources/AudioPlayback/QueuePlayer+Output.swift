@@ -66,7 +66,7 @@ extension QueuePlayer {
         outage.delay = min(outage.delay * 2, Self.longestRetry)
         self.outage = outage
         pipeline.setOpening(allowed: false, reach: .live)
-        if let current = queue.current { start(current, at: elapsed ?? 0) }
+        if let current = list.current { start(current, at: elapsed ?? 0) }
         jumped()
         let clock = clock
         Task {

@@ -35,7 +35,7 @@ extension QueuePlayer {
     /// item in that place, this one and all behind it are taken back.
     func plan() {
         guard !chain.isEmpty else { return }
-        var ahead = queue
+        var ahead = list
         for index in 1... {
             let next = playable(ahead.finishCurrent(), in: &ahead)
             guard case .play(let id) = next, let item = ahead.item(id) else {
@@ -61,21 +61,21 @@ extension QueuePlayer {
             chain.removeSubrange(index...)
             return true
         }
-        if let current = queue.current { start(current, at: elapsed ?? 0) }
+        if let current = list.current { start(current, at: elapsed ?? 0) }
         return false
     }
 
     /// Passes over items that cannot be played; once round the queue is enough.
-    private func playable(_ outcome: PlayerQueue.Outcome, in queue: inout PlayerQueue) -> PlayerQueue.Outcome {
+    private func playable(_ outcome: PlayerQueue.Outcome, in list: inout PlayerQueue) -> PlayerQueue.Outcome {
         var outcome = outcome
-        for _ in queue.items {
+        for _ in list.items {
             switch outcome {
-            case .play(let id) where unplayable.contains(id): outcome = queue.skipUnplayable()
+            case .play(let id) where unplayable.contains(id): outcome = list.skipUnplayable()
             default: return outcome
             }
         }
         if case .play(let id) = outcome, unplayable.contains(id) {
-            queue.deselect()
+            list.deselect()
             return .stop
         }
         return outcome
@@ -97,11 +97,11 @@ extension QueuePlayer {
     private func follow(_ token: Int) {
         guard let heard = chain.firstIndex(where: { $0.token == token }) else { return }
         for _ in 0..<heard {
-            let before = queue.items.count
-            _ = playable(queue.finishCurrent(), in: &queue)
+            let before = list.items.count
+            _ = playable(list.finishCurrent(), in: &list)
             chain.removeFirst()
-            if let id = chain.first?.itemID, id != queue.currentID { try? queue.select(id: id) }
-            if queue.items.count != before { queueChanged() }
+            if let id = chain.first?.itemID, id != list.currentID { try? list.select(id: id) }
+            if list.items.count != before { queueChanged() }
             currentChanged()
             jumped()
         }
@@ -128,9 +128,9 @@ extension QueuePlayer {
 
     /// The current item cannot be played: the next one that can does.
     private func skipCurrent() {
-        let outcome = playable(queue.skipUnplayable(), in: &queue)
+        let outcome = playable(list.skipUnplayable(), in: &list)
         chain.removeFirst()
-        if case .play(let id) = outcome, let item = queue.item(id) {
+        if case .play(let id) = outcome, let item = list.item(id) {
             if chain.first?.itemID != id { start(item, at: 0) }
         } else {
             note(path: nil, "Nothing in the queue can be played; \(lastError?.reason ?? "it was skipped")")
@@ -142,7 +142,7 @@ extension QueuePlayer {
 
     /// All that was planned has been given to the device.
     private func reachedEnd() {
-        var ahead = queue
+        var ahead = list
         switch playable(ahead.finishCurrent(), in: &ahead) {
         case .stop:
             finish(.queue)
@@ -153,7 +153,7 @@ extension QueuePlayer {
             stateChanged()
             applyIntent()
         case .pause:
-            queue = ahead
+            list = ahead
             intent = .paused
             position = 0
             chain = []
@@ -189,17 +189,17 @@ extension QueuePlayer {
 
     func stopped(_ reason: Ending) {
         ending = nil
-        if reason == .queue, queue.currentID != nil {
-            let before = queue.items.count
-            if case .play(let id) = playable(queue.finishCurrent(), in: &queue), let item = queue.item(id) {
+        if reason == .queue, list.currentID != nil {
+            let before = list.items.count
+            if case .play(let id) = playable(list.finishCurrent(), in: &list), let item = list.item(id) {
                 // Something was added while the device was being closed.
-                if queue.items.count != before { queueChanged() }
+                if list.items.count != before { queueChanged() }
                 currentChanged()
                 start(item, at: 0)
                 return
             }
-            queue.deselect()
-            if queue.items.count != before { queueChanged() }
+            list.deselect()
+            if list.items.count != before { queueChanged() }
             currentChanged()
         }
         intent = .stopped

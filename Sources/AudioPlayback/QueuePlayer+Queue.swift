@@ -15,22 +15,22 @@ extension QueuePlayer {
     package func insert(_ paths: [String], at position: Int? = nil) async throws -> [PlayerItem] {
         let files = try await mediaFolder.files(paths)
         settle()
-        return try await insert(files: files, at: position ?? queue.current.map { $0.position + 1 })
+        return try await insert(files: files, at: position ?? list.current.map { $0.position + 1 })
     }
 
     private func insert(files: [String], at position: Int?) async throws -> [PlayerItem] {
         settle()
-        let new = try queue.insert(paths: files, at: position)
+        let new = try list.insert(paths: files, at: position)
         await changed()
         describeNewItems()
-        return new.compactMap { queue.item($0.id) }
+        return new.compactMap { list.item($0.id) }
     }
 
     /// Takes an item out. Was it playing, the one that follows plays; was it paused, the player stops.
     package func remove(id: Int) async throws {
         settle()
-        let wasCurrent = queue.currentID == id
-        try queue.remove(id: id)
+        let wasCurrent = list.currentID == id
+        try list.remove(id: id)
         unplayable.remove(id)
         reportedFaults.remove(id)
         if wasCurrent { currentRemoved() }
@@ -38,7 +38,7 @@ extension QueuePlayer {
     }
 
     private func currentRemoved() {
-        if intent == .playing, ending == nil, let item = queue.current {
+        if intent == .playing, ending == nil, let item = list.current {
             start(item, at: 0)
         } else if intent != .stopped {
             finish(.command)
@@ -52,7 +52,7 @@ extension QueuePlayer {
     /// Brings an item to `position`, as it is counted afterwards.
     package func move(id: Int, to position: Int) async throws -> PlayerItem {
         settle()
-        let item = try queue.move(id: id, to: position)
+        let item = try list.move(id: id, to: position)
         await changed()
         return item
     }
@@ -60,8 +60,8 @@ extension QueuePlayer {
     /// Takes everything out, and stops.
     package func clear() async {
         settle()
-        let hadCurrent = queue.currentID != nil
-        queue.clear()
+        let hadCurrent = list.currentID != nil
+        list.clear()
         unplayable = []
         reportedFaults = []
         if intent != .stopped { finish(.command) }
@@ -72,9 +72,9 @@ extension QueuePlayer {
     /// Mixes the items; the current one comes first and plays on.
     package func shuffle() async -> [PlayerItem] {
         settle()
-        queue.shuffle()
+        list.shuffle()
         await changed()
-        return queue.items
+        return list.items
     }
 
     private func changed() async {
@@ -90,11 +90,11 @@ extension QueuePlayer {
             var looked: Set<Int> = []
             var lastSave = monotonicNow()
             while !Task.isCancelled,
-                let item = queue.items.first(where: { $0.sampleRate == nil && !looked.contains($0.id) })
+                let item = list.items.first(where: { $0.sampleRate == nil && !looked.contains($0.id) })
             {
                 looked.insert(item.id)
                 guard let metadata = await metadataReader.read(item.path) else { continue }
-                queue.describe(id: item.id, with: metadata)
+                list.describe(id: item.id, with: metadata)
                 queueChanged()
                 // judgement: a long queue is not written once an item
                 if monotonicNow() - lastSave > 500_000_000 {

@@ -6,7 +6,7 @@ extension QueuePlayer {
     package func play() async throws -> AudioStatus {
         settle()
         if intent == .playing, ending == nil { return await answer() }
-        guard let item = queue.selectFirst() else { throw PlayerError.emptyQueue }
+        guard let item = list.selectFirst() else { throw PlayerError.emptyQueue }
         let isPaused = intent == .paused
         intent = .playing
         if isPaused, !chain.isEmpty {
@@ -22,7 +22,7 @@ extension QueuePlayer {
     /// Plays an item of the queue from its start. Throws ``PlayerError/noSuchItem(id:)``.
     package func play(id: Int) async throws -> AudioStatus {
         settle()
-        try queue.select(id: id)
+        try list.select(id: id)
         unplayable = []
         return await playCurrent()
     }
@@ -31,11 +31,11 @@ extension QueuePlayer {
     package func play(paths: [String]) async throws -> AudioStatus {
         let files = try await mediaFolder.files(paths)
         settle()
-        let new = try queue.insert(paths: files, at: queue.current.map { $0.position + 1 })
+        let new = try list.insert(paths: files, at: list.current.map { $0.position + 1 })
         queueChanged()
         describeNewItems()
         guard let first = new.first else { throw PlayerError.emptyQueue }
-        try queue.select(id: first.id)
+        try list.select(id: first.id)
         return await playCurrent()
     }
 
@@ -73,11 +73,11 @@ extension QueuePlayer {
     /// Skips to the next item and plays it, also from a pause; at the end of the queue it stops.
     package func next() async throws -> AudioStatus {
         try requirePlayer()
-        let before = queue.items.count
-        let outcome = queue.next()
-        if queue.items.count != before { queueChanged() }
+        let before = list.items.count
+        let outcome = list.next()
+        if list.items.count != before { queueChanged() }
         guard case .play = outcome else {
-            queue.deselect()
+            list.deselect()
             finish(.command)
             currentChanged()
             if ending != nil { await closing(within: .milliseconds(150)) }
@@ -89,7 +89,7 @@ extension QueuePlayer {
     /// Goes to the item before and plays it, also from a pause; the first one begins again.
     package func previous() async throws -> AudioStatus {
         try requirePlayer()
-        _ = queue.previous()
+        _ = list.previous()
         return await playCurrent()
     }
 
@@ -120,14 +120,14 @@ extension QueuePlayer {
     ) async throws -> AudioStatus {
         if let volume, !(0...100).contains(volume) { throw PlayerError.invalidVolume(volume) }
         settle()
-        var options = queue.options
+        var options = list.options
         options.volume = volume ?? options.volume
         options.repeat = `repeat` ?? options.repeat
         options.single = single ?? options.single
         options.consume = consume ?? options.consume
         options.random = random ?? options.random
         options.actionAtItemEnd = actionAtItemEnd ?? options.actionAtItemEnd
-        queue.set(options)
+        list.set(options)
         pipeline.setGain(Self.gain(volume: options.volume))
         plan()
         stateChanged()
@@ -151,36 +151,36 @@ extension QueuePlayer {
         settle()
         guard isSuspended else { return }
         isSuspended = false
-        if intent == .playing, chain.isEmpty, let item = queue.current { start(item, at: position) }
+        if intent == .playing, chain.isEmpty, let item = list.current { start(item, at: position) }
         applyIntent()
         _ = await answer()
     }
 
     private func requirePlayer() throws(PlayerError) {
         settle()
-        guard !queue.items.isEmpty else { throw .emptyQueue }
-        guard intent != .stopped, ending != .command, queue.current != nil else { throw .stopped }
+        guard !list.items.isEmpty else { throw .emptyQueue }
+        guard intent != .stopped, ending != .command, list.current != nil else { throw .stopped }
     }
 
     private func playCurrent() async -> AudioStatus {
         intent = .playing
-        if let item = queue.current { start(item, at: 0) }
+        if let item = list.current { start(item, at: 0) }
         currentChanged()
         jumped()
         return await answer()
     }
 
     private func seekCurrent(to seconds: Double) async -> AudioStatus {
-        guard let item = queue.current else { return await answer() }
+        guard let item = list.current else { return await answer() }
         if let duration = item.duration, seconds >= duration {
             let pauses = intent == .paused
-            let before = queue.items.count
-            let outcome = queue.finishCurrent()
-            if queue.items.count != before { queueChanged() }
+            let before = list.items.count
+            let outcome = list.finishCurrent()
+            if list.items.count != before { queueChanged() }
             switch outcome {
             case .play(let id), .pause(let id):
                 if case .pause = outcome { intent = .paused }
-                if let item = queue.item(id) { start(item, at: 0) }
+                if let item = list.item(id) { start(item, at: 0) }
                 if pauses { intent = .paused }
                 applyIntent()
                 currentChanged()

@@ -29,7 +29,7 @@ package actor QueuePlayer: Service {
     private let reports: AsyncStream<Void>
     let reportEnd: AsyncStream<Void>.Continuation
 
-    var queue: PlayerQueue
+    var list: PlayerQueue
     var intent: Intent
     var isSuspended = false
     /// Where the current item begins when nothing has been given to the decoder.
@@ -54,6 +54,8 @@ package actor QueuePlayer: Service {
     var lastDevice: OpenDevice?
 
     var lastError: PlaybackError?
+    /// The item that the last event named.
+    var toldCurrentID: Int?
     var shownStatus = TimeControlStatus.stopped
     var since = Date()
 
@@ -90,8 +92,9 @@ package actor QueuePlayer: Service {
         self.clock = clock
         self.logger = logger
         self.onEvent = onEvent
-        self.queue = PlayerQueue(items: queue, state: state)
-        position = state.currentItemID == self.queue.currentID ? max(0, state.elapsed) : 0
+        list = PlayerQueue(items: queue, state: state)
+        toldCurrentID = self.list.currentID
+        position = state.currentItemID == self.list.currentID ? max(0, state.elapsed) : 0
         intent =
             switch state.timeControlStatus {
             case .playing, .waiting: .playing
@@ -114,7 +117,7 @@ package actor QueuePlayer: Service {
     /// within 1.5 s, whatever the sound server does.
     package func run() async throws {
         if intent == .playing {
-            if let item = queue.selectFirst() { start(item, at: position) } else { intent = .stopped }
+            if let item = list.selectFirst() { start(item, at: position) } else { intent = .stopped }
         }
         await commit()
         describeNewItems()
@@ -174,15 +177,15 @@ package actor QueuePlayer: Service {
         let device = snapshot.device ?? lastDevice
         return AudioStatus(
             timeControlStatus: timeControlStatus,
-            currentItem: queue.current,
+            currentItem: list.current,
             elapsed: elapsed,
             driver: device?.driver ?? configuration.driver.shortName,
             device: outage?.reason ?? device?.description,
-            volume: queue.options.volume,
-            repeat: queue.options.repeat,
-            single: queue.options.single,
-            consume: queue.options.consume,
-            random: queue.options.random,
+            volume: list.options.volume,
+            repeat: list.options.repeat,
+            single: list.options.single,
+            consume: list.options.consume,
+            random: list.options.random,
             underruns: snapshot.underruns,
             interruptions: interruptions,
             since: since,
@@ -191,7 +194,7 @@ package actor QueuePlayer: Service {
     }
 
     /// The items in their order.
-    package func queueItems() -> [PlayerItem] { queue.items }
+    package func queue() -> [PlayerItem] { list.items }
 
     var timeControlStatus: TimeControlStatus {
         if ending != nil { return .playing }
@@ -205,7 +208,7 @@ package actor QueuePlayer: Service {
 
     /// Seconds of the current item that have been heard.
     var elapsed: Double? {
-        guard let current = queue.current, intent != .stopped || ending != nil else { return nil }
+        guard let current = list.current, intent != .stopped || ending != nil else { return nil }
         guard let first = chain.first else { return position }
         let snapshot = pipeline.snapshot()
         let seconds = snapshot.token == first.token ? snapshot.elapsed : current.duration ?? 0

@@ -25,12 +25,14 @@ enum SampleRead: Equatable {
 ///
 /// MP3 is libmpg123's alone: libsndfile plays a quarter of a variable-rate file without a header and says no error.
 func openSampleSource(_ file: MediaFile) throws(DecodingFault) -> any SampleSource {
-    let head = file.bytes(at: 0, count: 3)
-    let looksLikeMPEG =
-        head.starts(with: [0x49, 0x44, 0x33]) || (head.count >= 2 && head[0] == 0xFF && head[1] & 0xE0 == 0xE0)
-    if !looksLikeMPEG {
+    let head = file.bytes(at: 0, count: 4)
+    if soundFileMarks.contains(where: { head.elementsEqual($0.utf8) }) {
         do { return try SoundFileSource(file) } catch .unrecognised {}
+        // A RIFF file may hold an MP3.
         file.rewind()
     }
     return try MP3Source(file)
 }
+
+/// How the files begin that are libsndfile's: the others never reach its many parsers.
+private let soundFileMarks = ["RIFF", "RIFX", "RF64", "riff", "FORM", "fLaC", "OggS", "caff", ".snd", "dns."]

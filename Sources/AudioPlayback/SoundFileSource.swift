@@ -1,4 +1,5 @@
 import CSndFile
+import Glibc
 
 /// An item that libsndfile reads: WAV, RF64, AIFF, FLAC, Ogg Vorbis, Opus and their kin.
 ///
@@ -15,9 +16,10 @@ final class SoundFileSource: SampleSource {
 
     init(_ file: MediaFile) throws(DecodingFault) {
         var info = SF_INFO()
-        guard let handle = sf_open_fd(file.descriptor, CInt(SFM_READ), &info, CInt(SF_FALSE)) else {
-            throw .unrecognised
-        }
+        // Not the descriptor: where libsndfile fails to open one, it closes it, whatever it was told.
+        var input = fileInput
+        let user = Unmanaged.passUnretained(file).toOpaque()
+        guard let handle = sf_open_virtual(&input, CInt(SFM_READ), &info, user) else { throw .unrecognised }
         do throws(DecodingFault) {
             if Int(info.format) & SF_FORMAT_TYPEMASK.number == SF_FORMAT_MPEG.number { throw .unrecognised }
             format = try AudioFormat(rate: Int(info.samplerate), channels: Int(info.channels))
@@ -120,6 +122,19 @@ final class SoundFileSource: SampleSource {
         }
         return nil
     }
+}
+
+/// Reading a ``MediaFile``, which the source keeps alive, as libsndfile's functions.
+private let fileInput = SF_VIRTUAL_IO(
+    get_filelen: { sf_count_t(mediaFile($0).size) },
+    seek: { sf_count_t(lseek(mediaFile($2).descriptor, off_t($0), $1)) },
+    read: { sf_count_t(max(0, read(mediaFile($2).descriptor, $0, Int($1)))) },
+    write: { _, _, _ in 0 },
+    tell: { sf_count_t(lseek(mediaFile($0).descriptor, 0, SEEK_CUR)) }
+)
+
+private func mediaFile(_ user: UnsafeMutableRawPointer!) -> MediaFile {
+    Unmanaged<MediaFile>.fromOpaque(user).takeUnretainedValue()
 }
 
 /// The 16 bit sample nearest to `value` in -1...1; what is no number is silence.

@@ -54,7 +54,8 @@ private struct JSONTrackEncoder: TrackEncoder {
     mutating func append(_ location: Location, index: Int?) -> String {
         defer { isFirst = false }
         // A Location holds finite numbers only, so that it always encodes.
-        return (isFirst ? "\n" : ",\n") + ((try? JSON.line(IndexedLocation(index: index, location: location))) ?? "null")
+        return (isFirst ? "\n" : ",\n")
+            + ((try? JSON.line(IndexedLocation(index: index, location: location))) ?? "null")
     }
 
     mutating func end() -> String { isFirst ? "]\n" : "\n]\n" }

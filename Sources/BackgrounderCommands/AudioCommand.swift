@@ -14,7 +14,8 @@ struct AudioCommand: AsyncParsableCommand {
               backgrounder audio repeat on
             """,
         subcommands: [
-            Status.self, Play.self, Pause.self, Toggle.self, Stop.self, Next.self, Previous.self, Seek.self, Volume.self,
+            Status.self, Play.self, Pause.self, Toggle.self, Stop.self, Next.self, Previous.self, Seek.self,
+            Volume.self,
             Repeat.self, Single.self, Consume.self, Random.self, Drivers.self,
         ],
         defaultSubcommand: Status.self
@@ -85,7 +86,9 @@ struct AudioCommand: AsyncParsableCommand {
     }
 
     struct Seek: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Go to S, M:SS or H:MM:SS; with a sign, by that much.")
+        static let configuration = CommandConfiguration(
+            abstract: "Go to S, M:SS or H:MM:SS; with a sign, by that much."
+        )
         @Argument(parsing: .allUnrecognized, help: ArgumentHelp("A time, or a signed difference.", valueName: "time"))
         var time: [String] = []
         @OptionGroup var reading: ReadingOptions
@@ -96,7 +99,9 @@ struct AudioCommand: AsyncParsableCommand {
 
         private var request: SeekRequest {
             get throws {
-                guard let text = time.first, time.count == 1 else { throw ValidationError("seek takes one time: [+|-]S, M:SS or H:MM:SS") }
+                guard let text = time.first, time.count == 1 else {
+                    throw ValidationError("seek takes one time: [+|-]S, M:SS or H:MM:SS")
+                }
                 let sign = text.first == "-" ? -1.0 : 1.0
                 let isRelative = text.first == "+" || text.first == "-"
                 guard let seconds = Durations.position(isRelative ? text.dropFirst() : Substring(text)) else {
@@ -156,7 +161,9 @@ struct AudioCommand: AsyncParsableCommand {
             }
         }
 
-        static let configuration = CommandConfiguration(abstract: "Pause after the current item (oneshot: once), or print whether.")
+        static let configuration = CommandConfiguration(
+            abstract: "Pause after the current item (oneshot: once), or print whether."
+        )
         @Argument var value: Mode?
         @OptionGroup var reading: ReadingOptions
 
@@ -188,14 +195,18 @@ struct AudioCommand: AsyncParsableCommand {
     }
 
     struct Drivers: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "The drivers of this machine, and which can be opened now.")
+        static let configuration = CommandConfiguration(
+            abstract: "The drivers of this machine, and which can be opened now."
+        )
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
             let drivers = try await reading.use { try await $0.call(Routes.drivers) }
             try reading.show(drivers) { drivers in
                 var table = Table([("DRIVER", .left), ("KIND", .left), ("AVAILABLE", .left)])
-                for driver in drivers { table.add([driver.name, driver.live ? "live" : "file", driver.available ? "yes" : "no"]) }
+                for driver in drivers {
+                    table.add([driver.name, driver.live ? "live" : "file", driver.available ? "yes" : "no"])
+                }
                 return table.render()
             }
         }
@@ -215,7 +226,8 @@ private func change(_ change: AudioChange, _ reading: ReadingOptions) async thro
 }
 
 /// Applies `change`, or prints the present value where there is none.
-private func set(_ newValue: AudioChange?, _ value: KeyPath<AudioStatus, Bool>, _ reading: ReadingOptions) async throws {
+private func set(_ newValue: AudioChange?, _ value: KeyPath<AudioStatus, Bool>, _ reading: ReadingOptions) async throws
+{
     if let newValue { return try await change(newValue, reading) }
     let status = try await reading.use { try await $0.call(Routes.audio) }
     try reading.show(status[keyPath: value]) { $0 ? "on" : "off" }

@@ -70,7 +70,9 @@ struct Client: Sendable {
         deadline: NIODeadline = .now() + .seconds(30)
     ) async throws -> HTTPClientResponse {
         let query = query.map { "\($0)=\($1.percentEncoded)" }.joined(separator: "&")
-        var request = HTTPClientRequest(url: "http+unix://\(socket.percentEncoded)\(path)\(query.isEmpty ? "" : "?" + query)")
+        var request = HTTPClientRequest(
+            url: "http+unix://\(socket.percentEncoded)\(path)\(query.isEmpty ? "" : "?" + query)"
+        )
         request.method = HTTPMethod(rawValue: method.rawValue)
         if let body {
             request.headers.add(name: "Content-Type", value: "application/json")
@@ -116,7 +118,9 @@ extension String {
     fileprivate var percentEncoded: String {
         utf8.reduce(into: "") { result, byte in
             let scalar = Unicode.Scalar(byte)
-            if scalar.isASCII, scalar.properties.isAlphabetic || (0x30...0x39).contains(byte) || "-._~".unicodeScalars.contains(scalar) {
+            if scalar.isASCII,
+                scalar.properties.isAlphabetic || (0x30...0x39).contains(byte) || "-._~".unicodeScalars.contains(scalar)
+            {
                 result.unicodeScalars.append(scalar)
             } else {
                 result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)

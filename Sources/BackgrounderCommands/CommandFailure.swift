@@ -16,5 +16,8 @@ struct CommandFailure: Error, CustomStringConvertible {
         exitCode = error.code == .notFound ? 4 : 1
     }
 
-    static let notRunning = CommandFailure("the service is not running; start it with `backgrounder start`", exitCode: 3)
+    static let notRunning = CommandFailure(
+        "the service is not running; start it with `backgrounder start`",
+        exitCode: 3
+    )
 }

@@ -16,12 +16,15 @@ struct DoctorCommand: AsyncParsableCommand {
         try reading.show(report) { report in
             report.checks.map { check in
                 let mark = check.ok ? Style.green("ok  ") : Style.red("FAIL")
-                return "\(mark) \(check.name): \(check.message.printable)" + (check.hint.map { "\n       → \($0)" } ?? "")
+                return "\(mark) \(check.name): \(check.message.printable)"
+                    + (check.hint.map { "\n       → \($0)" } ?? "")
             }.joined(separator: "\n")
         }
         let failed = report.checks.filter { !$0.ok }.map(\.name)
         guard failed.isEmpty else {
-            throw CommandFailure("\(failed.count == 1 ? "a check fails" : "\(failed.count) checks fail"): \(failed.joined(separator: ", ")); see the hints above")
+            throw CommandFailure(
+                "\(failed.count == 1 ? "a check fails" : "\(failed.count) checks fail"): \(failed.joined(separator: ", ")); see the hints above"
+            )
         }
     }
 
@@ -30,7 +33,9 @@ struct DoctorCommand: AsyncParsableCommand {
         var checks = [program(), folder("state", paths.state), folder("socket", paths.run)]
         do {
             let status = try await Client.use(paths) { try await $0.call(Routes.status) }
-            checks.append(.init("service", true, "version \(status.version), pid \(status.pid), \(status.state.rawValue)"))
+            checks.append(
+                .init("service", true, "version \(status.version), pid \(status.pid), \(status.state.rawValue)")
+            )
             checks.append(
                 .init(
                     "version",
@@ -40,7 +45,9 @@ struct DoctorCommand: AsyncParsableCommand {
                 )
             )
             if let location = status.location { checks.append(self.location(location)) }
-            if let audio = status.audio { checks += self.audio(audio, configured: InstanceRecord.read(paths.lock)?.driver) }
+            if let audio = status.audio {
+                checks += self.audio(audio, configured: InstanceRecord.read(paths.lock)?.driver)
+            }
         } catch {
             checks.append(.init("service", false, "\(error)", hint: "start it with `backgrounder start`"))
         }
@@ -91,7 +98,8 @@ struct DoctorCommand: AsyncParsableCommand {
                 "audio",
                 status.timeControlStatus != .waiting && !isFallback,
                 "\(status.timeControlStatus.rawValue), driver \(status.driver)\(status.device.map { ", \($0)" } ?? "")",
-                hint: "is a sound server running, and may this user use it? `backgrounder audio drivers` shows what can be opened"
+                hint:
+                    "is a sound server running, and may this user use it? `backgrounder audio drivers` shows what can be opened"
             )
         ]
         if let error = status.lastError {

@@ -11,7 +11,8 @@ enum Launcher {
 
     /// Absolute path of the service's program.
     static var daemonPath: String {
-        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+        let own =
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
         return RuntimePaths.absolute(own + "/../backgrounderd")
     }
 
@@ -19,7 +20,9 @@ enum Launcher {
     static func exec(_ arguments: [String]) throws -> Never {
         try withCStrings([daemonPath] + arguments) { argv in
             execv(daemonPath, argv)
-            throw CommandFailure("cannot run \(daemonPath): \(String(cString: strerror(errno))); install both programs in one folder")
+            throw CommandFailure(
+                "cannot run \(daemonPath): \(String(cString: strerror(errno))); install both programs in one folder"
+            )
         }
     }
 
@@ -55,7 +58,9 @@ enum Launcher {
             posix_spawn(&pid, daemonPath, &actions, &attributes, argv, environ)
         }
         guard code == 0 else {
-            throw CommandFailure("cannot run \(daemonPath): \(String(cString: strerror(code))); install both programs in one folder")
+            throw CommandFailure(
+                "cannot run \(daemonPath): \(String(cString: strerror(code))); install both programs in one folder"
+            )
         }
         ready.closeWriteEnd()
         complaints.closeWriteEnd()
@@ -63,12 +68,16 @@ enum Launcher {
         case .line: return pid
         case .timeout:
             kill(pid, SIGKILL)
-            throw CommandFailure("the service was not ready after \(patience) s and was stopped; `backgrounder log` may say why")
+            throw CommandFailure(
+                "the service was not ready after \(patience) s and was stopped; `backgrounder log` may say why"
+            )
         case .end:
             var status: Int32 = 0
             waitpid(pid, &status, 0)
             let reason = complaints.readAll().split(separator: "\n").first.map(String.init)
-            throw CommandFailure(reason?.withoutPrefix("backgrounderd: ") ?? "the service ended at once; `backgrounder log` may say why")
+            throw CommandFailure(
+                reason?.withoutPrefix("backgrounderd: ") ?? "the service ended at once; `backgrounder log` may say why"
+            )
         }
     }
 

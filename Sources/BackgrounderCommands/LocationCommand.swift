@@ -65,7 +65,9 @@ struct LocationCommand: AsyncParsableCommand {
     }
 
     struct Filter: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Set the metres between points (0 or none: every fix), or print them.")
+        static let configuration = CommandConfiguration(
+            abstract: "Set the metres between points (0 or none: every fix), or print them."
+        )
 
         @Argument(parsing: .allUnrecognized, help: ArgumentHelp("Metres from 0 on, or none.", valueName: "metres"))
         var metres: [String] = []
@@ -91,7 +93,8 @@ struct LocationCommand: AsyncParsableCommand {
 
     struct Maximum: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Set the largest accuracy that is taken at any level (none: the level alone decides), or print it."
+            abstract:
+                "Set the largest accuracy that is taken at any level (none: the level alone decides), or print it."
         )
 
         @Argument(parsing: .allUnrecognized, help: ArgumentHelp("Metres above 0, or none.", valueName: "metres"))
@@ -126,9 +129,12 @@ private func change(_ change: LocationChange, _ reading: ReadingOptions) async t
 private func parseMetres(_ texts: [String], zero: Bool) throws -> Double?? {
     guard let text = texts.first else { return nil }
     if texts.count == 1, text == "none" { return .some(nil) }
-    guard texts.count == 1, let value = Double(text), value.isFinite, zero ? value >= 0 : value > 0, value <= 20_037_508 else {
+    guard texts.count == 1, let value = Double(text), value.isFinite, zero ? value >= 0 : value > 0, value <= 20_037_508
+    else {
         let least = zero ? "from 0 on" : "above 0"
-        throw ValidationError("\(texts.joined(separator: " ").debugDescription) is no length: give metres \(least), or none")
+        throw ValidationError(
+            "\(texts.joined(separator: " ").debugDescription) is no length: give metres \(least), or none"
+        )
     }
     return value
 }

@@ -4,7 +4,8 @@ import FoundationEssentials
 /// Points as lines of fixed widths, so that they can be printed as they come.
 enum LocationTable {
     private static let columns: [(String, Table.Alignment, Int)] = [
-        ("TIME", .left, 24), ("LATITUDE", .right, 12), ("LONGITUDE", .right, 13), ("± m", .right, 7), ("m/s", .right, 6),
+        ("TIME", .left, 24), ("LATITUDE", .right, 12), ("LONGITUDE", .right, 13), ("± m", .right, 7),
+        ("m/s", .right, 6),
         ("COURSE", .right, 6), ("ALT m", .right, 7), ("", .left, 11),
     ]
 

@@ -7,7 +7,8 @@ struct LogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",
         abstract: "The newest lines of the log.",
-        discussion: "Under systemd and on a terminal the log goes to stderr; `journalctl -u backgrounder` shows it there."
+        discussion:
+            "Under systemd and on a terminal the log goes to stderr; `journalctl -u backgrounder` shows it there."
     )
 
     @Option(name: .short, help: ArgumentHelp("How many lines.", valueName: "n"))
@@ -25,7 +26,9 @@ struct LogCommand: AsyncParsableCommand {
     func run() async throws {
         let path = reading.service.paths.log
         guard let file = LogFile(path) else {
-            throw CommandFailure("there is no log at \(path); the service has not run with this home, or logs to the journal")
+            throw CommandFailure(
+                "there is no log at \(path); the service has not run with this home, or logs to the journal"
+            )
         }
         let lines = file.last(n)
         switch (reading.format, follow) {

@@ -3,7 +3,12 @@ import BackgrounderAPI
 
 /// Which service is meant; every command has it.
 struct ServiceOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The directory that holds everything of one service (or BACKGROUNDER_HOME).", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp(
+            "The directory that holds everything of one service (or BACKGROUNDER_HOME).",
+            valueName: "dir"
+        )
+    )
     var home: String?
 
     var paths: RuntimePaths { .current(home: home) }

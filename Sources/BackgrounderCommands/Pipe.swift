@@ -38,7 +38,9 @@ final class Pipe {
         while true {
             let left = (deadline - .now).components
             var descriptor = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
-            guard left.seconds >= 0, poll(&descriptor, 1, Int32(left.seconds) * 1000 + 1000) > 0 else { return .timeout }
+            guard left.seconds >= 0, poll(&descriptor, 1, Int32(left.seconds) * 1000 + 1000) > 0 else {
+                return .timeout
+            }
             var byte: UInt8 = 0
             guard read(readEnd, &byte, 1) == 1 else { return .end }
             if byte == UInt8(ascii: "\n") { return .line(String(decoding: bytes, as: UTF8.self)) }

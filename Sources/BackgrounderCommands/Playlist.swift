@@ -14,11 +14,15 @@ struct Playlist {
         let manager = FileManager.default
         let attributes = try? manager.attributesOfItem(atPath: path)
         guard let attributes else { throw CommandFailure("\(path): no such file", exitCode: 4) }
-        guard attributes[.type] as? FileAttributeType == .typeRegular, (attributes[.size] as? Int ?? 0) <= Self.sizeLimit,
+        guard attributes[.type] as? FileAttributeType == .typeRegular,
+            (attributes[.size] as? Int ?? 0) <= Self.sizeLimit,
             let data = manager.contents(atPath: path)
         else { throw CommandFailure("\(path) is no playlist that can be read: give a text file of at most 16 MiB") }
         let folder = RuntimePaths.absolute(path + "/..")
-        let lines = String(decoding: data, as: UTF8.self).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        let lines = String(decoding: data, as: UTF8.self).split(
+            omittingEmptySubsequences: false,
+            whereSeparator: \.isNewline
+        )
         for (index, line) in lines.enumerated() {
             let text = line.drop { $0 == "\u{FEFF}" || $0 == " " }
             guard !text.isEmpty, !text.hasPrefix("#") else { continue }
@@ -36,7 +40,9 @@ struct Playlist {
         var text = "#EXTM3U\n"
         for item in items {
             if let broken = item.path.first(where: \.isNewline) {
-                throw CommandFailure("\(item.fileName) has a \(broken.debugDescription) in its path, which a playlist cannot hold")
+                throw CommandFailure(
+                    "\(item.fileName) has a \(broken.debugDescription) in its path, which a playlist cannot hold"
+                )
             }
             text += "#EXTINF:\(item.duration.map { $0.decimals(0) } ?? "-1"),\(item.name.printable)\n\(item.path)\n"
         }

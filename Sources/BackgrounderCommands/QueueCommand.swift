@@ -49,7 +49,9 @@ struct QueueCommand: AsyncParsableCommand {
     }
 
     struct Insert: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Add files and folders after the current item; prints their ids.")
+        static let configuration = CommandConfiguration(
+            abstract: "Add files and folders after the current item; prints their ids."
+        )
         @Argument(help: ArgumentHelp("Files and folders.", valueName: "item"))
         var items: [String]
         @OptionGroup var reading: ReadingOptions
@@ -147,7 +149,9 @@ private func printIDs(_ items: [PlayerItem], _ reading: ReadingOptions) throws {
 
 private func table(_ items: [PlayerItem], current: Int?) -> String {
     guard !items.isEmpty else { return "The queue is empty; add something with `backgrounder queue add FILE`." }
-    var table = Table([("", .left), ("POS", .right), ("ID", .right), ("LENGTH", .right), ("ITEM", .left), ("FORMAT", .left)])
+    var table = Table([
+        ("", .left), ("POS", .right), ("ID", .right), ("LENGTH", .right), ("ITEM", .left), ("FORMAT", .left),
+    ])
     for item in items {
         let format = [item.codec, item.sampleRate.map { "\($0) Hz" }].compactMap(\.self).joined(separator: " ")
         table.add([

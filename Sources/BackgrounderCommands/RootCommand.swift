@@ -20,7 +20,8 @@ package struct RootCommand: AsyncParsableCommand {
             """,
         version: Backgrounder.version,
         subcommands: [
-            StartCommand.self, StopCommand.self, StatusCommand.self, AttachCommand.self, DoctorCommand.self, LogCommand.self,
+            StartCommand.self, StopCommand.self, StatusCommand.self, AttachCommand.self, DoctorCommand.self,
+            LogCommand.self,
             ReloadCommand.self, LocationCommand.self, TrackCommand.self, AudioCommand.self, QueueCommand.self,
         ]
     )

@@ -76,7 +76,9 @@ struct StopCommand: AsyncParsableCommand {
         let paths = service.paths
         let reply = try await Client.use(paths) { try await $0.call(Routes.stop) }
         guard Launcher.waitForEnd(lock: paths.lock, seconds: 5) else {
-            throw CommandFailure("pid \(reply.pid) has not stopped after 5 s; `kill -KILL \(reply.pid)` ends it and loses nothing")
+            throw CommandFailure(
+                "pid \(reply.pid) has not stopped after 5 s; `kill -KILL \(reply.pid)` ends it and loses nothing"
+            )
         }
         try Output.print("stopped, pid \(reply.pid)")
     }
@@ -104,8 +106,10 @@ struct ReloadCommand: AsyncParsableCommand {
     func run() async throws {
         let reply = try await reading.use { try await $0.call(Routes.reload) }
         try reading.show(reply) { reply in
-            let applied = reply.applied.isEmpty ? "nothing changed" : "applied: \(reply.applied.joined(separator: ", "))"
-            let rest = reply.needsRestart.isEmpty ? "" : "\nneeds a restart: \(reply.needsRestart.joined(separator: ", "))"
+            let applied =
+                reply.applied.isEmpty ? "nothing changed" : "applied: \(reply.applied.joined(separator: ", "))"
+            let rest =
+                reply.needsRestart.isEmpty ? "" : "\nneeds a restart: \(reply.needsRestart.joined(separator: ", "))"
             return reply.applied.isEmpty && !reply.needsRestart.isEmpty ? String(rest.dropFirst()) : applied + rest
         }
     }

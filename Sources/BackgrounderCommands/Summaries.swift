@@ -4,7 +4,9 @@ import FoundationEssentials
 extension ServiceStatus {
     /// Some lines for people.
     var summary: String {
-        var lines = ["Backgrounder \(version), pid \(pid): \(state.rawValue) since \(ISO8601.string(since)), \(attached) attached"]
+        var lines = [
+            "Backgrounder \(version), pid \(pid): \(state.rawValue) since \(ISO8601.string(since)), \(attached) attached"
+        ]
         lines.append("modes     " + (modes.isEmpty ? "none" : modes.map(\.rawValue).joined(separator: ", ")))
         if let location { lines += location.lines.enumerated().map { ($0 == 0 ? "location  " : "          ") + $1 } }
         if let audio { lines += audio.lines.enumerated().map { ($0 == 0 ? "audio     " : "          ") + $1 } }
@@ -15,14 +17,19 @@ extension ServiceStatus {
 extension LocationStatus {
     /// Some lines for people: the source, the settings, what became of the fixes.
     var lines: [String] {
-        var lines = ["\(updating ? connection.rawValue : "stopped"), \(source)" + (quality.map { ", \($0.rawValue)" } ?? "")]
+        var lines = [
+            "\(updating ? connection.rawValue : "stopped"), \(source)" + (quality.map { ", \($0.rawValue)" } ?? "")
+        ]
         if let qualityDetail { lines.append(qualityDetail) }
         let limit = acceptLimit.map { "accepts up to \($0.metres)" } ?? "accepts all"
         let maximum = maximumAccuracy.map { ", at most \($0.metres)" } ?? ""
         let filter = distanceFilter == 0 ? "no distance filter" : "distance filter \(distanceFilter.metres)"
         lines.append("\(desiredAccuracy.rawValue) (asks for \(target.metres), \(limit)\(maximum)), \(filter)")
         let reasons = RejectionReason.allCases.filter { rejected[$0] > 0 }.map { "\($0.rawValue) \(rejected[$0])" }
-        lines.append("\(received) received, \(accepted) accepted" + (reasons.isEmpty ? "" : ", rejected: \(reasons.joined(separator: ", "))"))
+        lines.append(
+            "\(received) received, \(accepted) accepted"
+                + (reasons.isEmpty ? "" : ", rejected: \(reasons.joined(separator: ", "))")
+        )
         if let lastFix { lines.append("last fix \(lastFix.summary)") }
         return lines
     }
@@ -45,14 +52,23 @@ extension AudioStatus {
         var lines = [timeControlStatus.rawValue]
         if let currentItem {
             lines[0] += " \(currentItem.name)"
-            if let elapsed { lines[0] += ", \(Durations.clock(elapsed))" + (currentItem.duration.map { " of \(Durations.clock($0))" } ?? "") }
+            if let elapsed {
+                lines[0] +=
+                    ", \(Durations.clock(elapsed))" + (currentItem.duration.map { " of \(Durations.clock($0))" } ?? "")
+            }
         }
         let modes = [("repeat", `repeat`), ("single", single != .off), ("consume", consume), ("random", random)]
         let on = modes.filter(\.1).map(\.0)
-        lines.append("volume \(volume)" + (on.isEmpty ? "" : ", \(on.joined(separator: ", "))") + ", driver \(driver)" + (device.map { " (\($0))" } ?? ""))
+        lines.append(
+            "volume \(volume)" + (on.isEmpty ? "" : ", \(on.joined(separator: ", "))") + ", driver \(driver)"
+                + (device.map { " (\($0))" } ?? "")
+        )
         if underruns + interruptions > 0 { lines.append("\(underruns) underruns, \(interruptions) interruptions") }
         if let lastError {
-            lines.append("last error: " + [lastError.path, lastError.reason].compactMap(\.self).joined(separator: ": ") + " at \(ISO8601.string(lastError.timestamp))")
+            lines.append(
+                "last error: " + [lastError.path, lastError.reason].compactMap(\.self).joined(separator: ": ")
+                    + " at \(ISO8601.string(lastError.timestamp))"
+            )
         }
         return lines
     }

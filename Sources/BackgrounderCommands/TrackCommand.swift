@@ -38,7 +38,9 @@ struct TrackCommand: AsyncParsableCommand {
         var format = PointFormat.table
 
         func validate() throws {
-            guard (1...100).contains(last) else { throw ValidationError("--last \(last) is no count of points: give 1 to 100") }
+            guard (1...100).contains(last) else {
+                throw ValidationError("--last \(last) is no count of points: give 1 to 100")
+            }
             if follow, format != .table, format != .json {
                 throw ValidationError("--follow prints table or json, not \(format.rawValue)")
             }
@@ -126,7 +128,10 @@ struct TrackCommand: AsyncParsableCommand {
             abstract: "Run a GPX file through the filter without a service; see `backgrounderd replay --help`."
         )
 
-        @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("FILE and the options of `backgrounderd replay`."))
+        @Argument(
+            parsing: .captureForPassthrough,
+            help: ArgumentHelp("FILE and the options of `backgrounderd replay`.")
+        )
         var arguments: [String] = []
 
         func run() async throws {

@@ -84,7 +84,7 @@ struct Daemon: Sendable {
             StateSnapshot(
                 status: await Self.status(lifecycle, modes, location, player),
                 track: await location.track(last: 100),
-                queue: await player.queueItems()
+                queue: await player.queue()
             )
         }
         wires.connect(hub: hub, lifecycle: lifecycle, log: backgroundLog)
@@ -128,7 +128,7 @@ struct Daemon: Sendable {
                 logger.error("audio.queue: \(error)")
             }
         }
-        guard configuration.value(Keys.autoplay), await !player.queueItems().isEmpty else { return }
+        guard configuration.value(Keys.autoplay), await !player.queue().isEmpty else { return }
         do {
             _ = try await player.play()
         } catch {

@@ -5,7 +5,9 @@ extension StateStore {
     /// The queue in its order.
     package func queue() throws -> [PlayerItem] {
         try database.read { database in
-            try Row.fetchAll(database, sql: "SELECT * FROM queueItem ORDER BY position").enumerated().map { index, row in
+            try Row.fetchAll(database, sql: "SELECT * FROM queueItem ORDER BY position").enumerated().map {
+                index,
+                row in
                 PlayerItem(
                     id: row["id"],
                     position: index,

@@ -10,7 +10,8 @@ struct LiveView {
         let terminal = Terminal()
         let inputs = client.viewInputs { continuation in
             let signals = [
-                SignalInput([SIGINT, SIGTERM, SIGHUP], continuation, .quit), SignalInput([SIGWINCH], continuation, .resized),
+                SignalInput([SIGINT, SIGTERM, SIGHUP], continuation, .quit),
+                SignalInput([SIGWINCH], continuation, .resized),
             ]
             return KeyInput(continuation).map { signals + [$0] } ?? signals
         }
@@ -47,7 +48,8 @@ struct LiveView {
     static func lines(_ state: LiveState, columns: Int, rows: Int) -> [String] {
         guard let status = state.status else { return ["Connecting …".fitted(to: columns)] }
         let since = ISO8601.string(status.since).prefix(19).replacing("T", with: " ")
-        let header = "Backgrounder \(status.version)  \(status.state.rawValue) since \(since)  \(status.attached) attached"
+        let header =
+            "Backgrounder \(status.version)  \(status.state.rawValue) since \(since)  \(status.attached) attached"
         let footer = "space play/pause  n next  p previous  q detach"
         let bodyRows = max(0, rows - 2)
         let lower = bodyRows >= 12 ? 3 : 0
@@ -57,7 +59,10 @@ struct LiveView {
         var lines = [header.fitted(to: columns)]
         lines += Panel.beside(
             Panel(title: "Audio", lines: audio(state, width: left - 4)).render(columns: left, rows: upper),
-            Panel(title: "Location", lines: location(state, columns: right - 4, rows: upper - 2)).render(columns: right, rows: upper)
+            Panel(title: "Location", lines: location(state, columns: right - 4, rows: upper - 2)).render(
+                columns: right,
+                rows: upper
+            )
         )
         if lower > 0 {
             lines += Panel.beside(
@@ -82,7 +87,9 @@ struct LiveView {
         } else {
             lines.append("nothing to play")
         }
-        lines.append("\(audio.timeControlStatus.rawValue), volume \(audio.volume), \(audio.driver)\(audio.device.map { " (\($0))" } ?? "")")
+        lines.append(
+            "\(audio.timeControlStatus.rawValue), volume \(audio.volume), \(audio.driver)\(audio.device.map { " (\($0))" } ?? "")"
+        )
         if let error = audio.lastError { lines.append("! \(error.reason)") }
         lines.append("")
         for item in state.queue {
@@ -99,12 +106,19 @@ struct LiveView {
 
     private static func location(_ state: LiveState, columns: Int, rows: Int) -> [String] {
         guard let location = state.status?.location else { return [] }
-        var text = ["\(location.updating ? location.connection.rawValue : "stopped")\(location.quality.map { ", \($0.rawValue)" } ?? "")  \(location.received) received, \(location.accepted) accepted"]
+        var text = [
+            "\(location.updating ? location.connection.rawValue : "stopped")\(location.quality.map { ", \($0.rawValue)" } ?? "")  \(location.received) received, \(location.accepted) accepted"
+        ]
         let filter = location.distanceFilter == 0 ? "every fix" : "each \(location.distanceFilter.metres)"
         text.append("\(location.desiredAccuracy.rawValue), \(filter)")
         if let fix = state.track.last {
-            text.append("\(fix.latitude.decimals(6)), \(fix.longitude.decimals(6))\(fix.horizontalAccuracy.map { " ± \($0.metres)" } ?? "")")
-            let motion = [fix.speed.map { "\($0.decimals(1)) m/s" }, fix.course.map { "\($0.decimals(0))°" }, fix.altitude.map { "\($0.decimals(0)) m high" }]
+            text.append(
+                "\(fix.latitude.decimals(6)), \(fix.longitude.decimals(6))\(fix.horizontalAccuracy.map { " ± \($0.metres)" } ?? "")"
+            )
+            let motion = [
+                fix.speed.map { "\($0.decimals(1)) m/s" }, fix.course.map { "\($0.decimals(0))°" },
+                fix.altitude.map { "\($0.decimals(0)) m high" },
+            ]
             text.append(motion.compactMap(\.self).joined(separator: "  "))
         }
         let drawing = TrackDrawing(state.track).render(columns: columns, rows: max(0, rows - text.count - 1))

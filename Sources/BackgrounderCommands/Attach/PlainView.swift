@@ -31,7 +31,8 @@ struct PlainView {
         switch event {
         case .state: nil
         case .location(let location): "location  \(location.summary)"
-        case .currentItem(let current): "audio     " + (current.item.map { "now \($0.name)" } ?? "the queue is at its end")
+        case .currentItem(let current):
+            "audio     " + (current.item.map { "now \($0.name)" } ?? "the queue is at its end")
         case .time(let time):
             state.status?.audio?.currentItem.map { item in
                 "audio     \(Durations.clock(time.elapsed))\(time.duration.map { " of \(Durations.clock($0))" } ?? "") \(item.name)"

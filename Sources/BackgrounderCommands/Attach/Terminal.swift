@@ -37,7 +37,10 @@ final class KeyInput {
 
     init?(_ inputs: AsyncStream<ViewInput>.Continuation) {
         guard isatty(STDIN_FILENO) == 1 else { return nil }
-        source = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: DispatchQueue(label: "backgrounder.keys"))
+        source = DispatchSource.makeReadSource(
+            fileDescriptor: STDIN_FILENO,
+            queue: DispatchQueue(label: "backgrounder.keys")
+        )
         source.setEventHandler {
             var bytes = [UInt8](repeating: 0, count: 64)
             let count = read(STDIN_FILENO, &bytes, bytes.count)

@@ -57,7 +57,9 @@ struct TrackDrawing {
         let lines = cells.map { row in
             row.map { $0 == 0 ? " " : String(Unicode.Scalar(0x2800 + $0) ?? " ") }.joined()
         }
-        return lines + ["├\(String(repeating: "─", count: columns / 2 - 2))┤ \((Double(columns / 2) * 2 * scale).metres)"]
+        return lines + [
+            "├\(String(repeating: "─", count: columns / 2 - 2))┤ \((Double(columns / 2) * 2 * scale).metres)"
+        ]
     }
 
     /// Unicode's numbering of the dots, by row and column.

@@ -50,7 +50,7 @@ extension Daemon {
     }
 
     private func addQueueRoutes(to router: inout ControlRouter) {
-        router.on(Routes.queue) { _ in await player.queueItems() }
+        router.on(Routes.queue) { _ in await player.queue() }
         router.on(Routes.enqueue) { request in
             let paths = try Self.absolute(request.body.items)
             guard let position = request.body.position else { return try await player.append(paths) }

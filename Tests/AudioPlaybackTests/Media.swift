@@ -1,0 +1,83 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Sound files made with the usual tools, and their samples as those tools decode them.
+struct Media {
+    let scratch: ScratchDirectory
+
+    init() throws { scratch = try ScratchDirectory() }
+
+    func path(_ name: String) -> String { scratch.file(name) }
+
+    /// Sines that rise and fall: no two pieces of it are equal.
+    func wav(
+        _ name: String,
+        seconds: Double = 2,
+        rate: Int = 44_100,
+        channels: Int = 2,
+        frequency: Int = 440,
+        options: [String] = []
+    )
+        async throws -> String
+    {
+        let path = path(name)
+        try await Tool.run(
+            words: ["sox", "-D", "-n", "-r", "\(rate)", "-c", "\(channels)"]
+                + (options.isEmpty ? ["-b", "16"] : options) + [
+                    path, "synth", "\(seconds)", "sine", "\(frequency)-\(frequency * 3)", "sine",
+                    "\(frequency * 3 / 2)-\(frequency)", "gain", "-6",
+                ]
+        )
+        return path
+    }
+
+    func mp3(_ name: String, seconds: Double = 2, rate: Int = 44_100, frequency: Int = 440, _ options: String...)
+        async throws -> String
+    {
+        let source = try await wav(name + ".wav", seconds: seconds, rate: rate, frequency: frequency)
+        try await Tool.run(words: ["lame", "--quiet"] + options + [source, path(name)])
+        return path(name)
+    }
+
+    /// The samples that the mpg123 program gives.
+    func mpg123(_ path: String) async throws -> [Int16] {
+        samples(try await Tool.run("mpg123", "-q", "--resync-limit", "1048576", "-s", "-e", "s16", path))
+    }
+
+    /// The samples that sox gives.
+    func sox(_ path: String) async throws -> [Int16] {
+        samples(try await Tool.run("sox", "-D", path, "-t", "raw", "-e", "signed", "-b", "16", "-"))
+    }
+
+    /// What sox reads as 32 bit integers, rounded to 16 bit, the even one of two that are equally near.
+    func soxRounded(_ path: String) async throws -> [Int16] {
+        let data = try await Tool.run("sox", "-D", path, "-t", "raw", "-e", "signed", "-b", "32", "-")
+        return [UInt8](data).withUnsafeBytes { bytes in
+            bytes.bindMemory(to: Int32.self).map { sample in
+                // libsndfile's floats have 24 bits, so that is what is rounded.
+                Int16(clamping: Int((Float(sample) / 65_536).rounded(.toNearestOrEven)))
+            }
+        }
+    }
+
+    /// The samples in the data chunk of a WAV file, whose sizes must be those of the file.
+    func rendered(_ path: String) throws -> [Int16] {
+        let data = try Data(contentsOf: URL(fileURLWithPath: path))
+        let bytes = [UInt8](data)
+        func number(_ offset: Int) -> Int { (0..<4).reduce(0) { $0 | Int(bytes[offset + $1]) << (8 * $1) } }
+        try #require(bytes.count > 12)
+        #expect(number(4) == bytes.count - 8, "the header states the whole file")
+        var offset = 12
+        while offset + 8 <= bytes.count, Array(bytes[offset..<offset + 4]) != Array("data".utf8) {
+            offset += 8 + number(offset + 4)
+        }
+        try #require(offset + 8 <= bytes.count, "there is a data chunk")
+        #expect(number(offset + 4) == bytes.count - offset - 8, "the header states all samples")
+        return samples(data.dropFirst(offset + 8))
+    }
+
+    private func samples(_ data: Data) -> [Int16] {
+        [UInt8](data).withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
+    }
+}

@@ -1,0 +1,135 @@
+import AudioPlayback
+import BackgrounderAPI
+import Logging
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+/// What plays in real time is tested one after the other: the machine has other work to do at the same time.
+@Suite(.serialized) enum Playback {}
+
+/// A running player, what it wrote, and what it told.
+final class PlayerFixture: Sendable {
+    let player: QueuePlayer
+    let journal: MemoryJournal
+    private let log: EventLog
+    private let service: Task<Void, any Error>
+    private let group: ServiceGroup
+
+    struct Timeout: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    init(
+        driver: AudioDriverName,
+        queue: [PlayerItem] = [],
+        state: PlayerState = PlayerState(),
+        journal: MemoryJournal = MemoryJournal()
+    ) {
+        let log = EventLog()
+        journal.onSave.withLock { $0 = { log.notify() } }
+        let player = QueuePlayer(
+            configuration: AudioConfiguration(driver: driver),
+            queue: queue,
+            state: state,
+            journal: journal,
+            clock: ContinuousClock(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            onEvent: { log.append($0) }
+        )
+        let group = ServiceGroup(
+            configuration: .init(services: [player], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        )
+        self.player = player
+        self.journal = journal
+        self.log = log
+        self.group = group
+        service = Task { try await group.run() }
+    }
+
+    deinit { service.cancel() }
+
+    func shutDown() async throws {
+        await group.triggerGracefulShutdown()
+        try await service.value
+    }
+
+    /// Waits until an event or a write after which `condition` holds. No event for the whole limit is a failure.
+    @discardableResult
+    func wait(
+        _ what: String,
+        limit: Duration = .seconds(20),
+        until condition: (AudioStatus) async -> Bool
+    ) async throws -> AudioStatus {
+        let (stream, id) = log.subscribe()
+        let timeout = Task {
+            try await Task.sleep(for: limit)
+            log.unsubscribe(id)
+        }
+        defer {
+            timeout.cancel()
+            log.unsubscribe(id)
+        }
+        let now = await player.status()
+        if await condition(now) { return now }
+        for await _ in stream {
+            let status = await player.status()
+            if await condition(status) { return status }
+        }
+        throw Timeout(description: "\(what): not within \(limit); it is \(await player.status())")
+    }
+
+    /// Ids of the items that became current, in order; `nil` is the end of the queue.
+    var currentItems: [Int?] { log.currentItems }
+}
+
+/// Hands events to whoever waits for one.
+final class EventLog: Sendable {
+    private struct State {
+        var currentItems: [Int?] = []
+        var subscribers: [Int: AsyncStream<Void>.Continuation] = [:]
+        var next = 0
+    }
+    private let state = Mutex(State())
+
+    var currentItems: [Int?] { state.withLock(\.currentItems) }
+
+    func append(_ event: PlayerEvent) {
+        if case .currentItem(let item) = event { state.withLock { $0.currentItems.append(item?.id) } }
+        notify()
+    }
+
+    func notify() {
+        for subscriber in state.withLock({ Array($0.subscribers.values) }) { subscriber.yield() }
+    }
+
+    func subscribe() -> (AsyncStream<Void>, Int) {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let id = state.withLock { state in
+            state.next += 1
+            state.subscribers[state.next] = continuation
+            return state.next
+        }
+        return (stream, id)
+    }
+
+    func unsubscribe(_ id: Int) { state.withLock { $0.subscribers.removeValue(forKey: id) }?.finish() }
+}
+
+/// What a store would hold.
+actor MemoryJournal: PlayerJournal {
+    private(set) var queue: [PlayerItem] = []
+    private(set) var state = PlayerState()
+    let onSave = Mutex<@Sendable () -> Void>({})
+
+    func save(queue: [PlayerItem], state: PlayerState) {
+        self.queue = queue
+        self.state = state
+        onSave.withLock { $0 }()
+    }
+
+    func save(state: PlayerState, durable: Bool) {
+        self.state = state
+        onSave.withLock { $0 }()
+    }
+}

@@ -1,0 +1,237 @@
+import AudioPlayback
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+extension Playback {
+    /// Commands, observers and restarts, into the paced null device.
+    @Suite(.serialized) struct PlayingTests {
+        let media: Media
+
+        init() throws { media = try Media() }
+
+        private func three(_ seconds: Double = 2) async throws -> [String] {
+            [
+                try await media.wav("1.wav", seconds: seconds),
+                try await media.wav("2.wav", seconds: seconds, frequency: 300),
+                try await media.wav("10.wav", seconds: seconds, frequency: 700),
+            ]
+        }
+
+        @Test func `Null plays at the pace of a clock, and observers are told at each multiple`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            let times = await fixture.player.addPeriodicTimeObserver(forInterval: .milliseconds(100))
+            let path = try await media.wav("a.wav", seconds: 2)
+            let began = ContinuousClock.now
+            _ = try await fixture.player.play(paths: [path])
+            let seen = Task {
+                var seen: [PlayerTime] = []
+                for await time in times { seen.append(time) }
+                return seen
+            }
+            try await fixture.wait("the end") { $0.timeControlStatus == .stopped }
+            let took = (ContinuousClock.now - began)
+            #expect(took > .milliseconds(1_950) && took < .milliseconds(3_500), "\(took)")
+            try await fixture.shutDown()
+            let elapsed = await seen.value.map(\.elapsed)
+            for tenth in 1...19 {
+                let due = Double(tenth) / 10
+                #expect(elapsed.contains { $0 >= due - 0.002 && $0 < due + 0.15 }, "\(due) of \(elapsed)")
+            }
+            #expect(elapsed == elapsed.sorted())
+        }
+
+        @Test func `Pause holds the position and play goes on from it`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            let path = try await media.wav("a.wav", seconds: 30)
+            _ = try await fixture.player.play(paths: [path])
+            try await fixture.wait("some progress") { $0.elapsed ?? 0 > 0.4 }
+            let paused = await fixture.player.pause()
+            #expect(paused.timeControlStatus == .paused)
+            let first = try #require(paused.elapsed)
+            let journal = await fixture.journal.state
+            #expect(journal.timeControlStatus == .paused && abs(journal.elapsed - first) < 0.05)
+            let second = try await fixture.player.toggle()
+            #expect(second.timeControlStatus == .playing)
+            #expect(abs(try #require(second.elapsed) - first) < 0.1)
+            try await fixture.wait("progress") { $0.elapsed ?? 0 > first + 0.3 }
+        }
+
+        @Test func `Seeking is exact, relative or absolute, and past the end the item has ended`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            let paths = try await three(20)
+            await #expect(throws: PlayerError.emptyQueue) { try await fixture.player.seek(to: 1) }
+            let items = try await fixture.player.append(paths)
+            try await fixture.wait("lengths") { _ in await fixture.player.queue().allSatisfy { $0.duration == 20 } }
+            await #expect(throws: PlayerError.stopped) { try await fixture.player.seek(to: 1) }
+            _ = try await fixture.player.play()
+            #expect(abs(try #require(try await fixture.player.seek(to: 10).elapsed) - 10) < 0.2)
+            #expect(abs(try #require(try await fixture.player.seek(by: -4).elapsed) - 6) < 0.4)
+            #expect(abs(try #require(try await fixture.player.seek(by: -100).elapsed) - 0) < 0.4)
+            let ended = try await fixture.player.seek(by: 100)
+            #expect(ended.currentItem?.id == items[1].id && ended.elapsed ?? 9 < 0.3)
+            await #expect(throws: PlayerError.self) { try await fixture.player.seek(to: .nan) }
+            await #expect(throws: PlayerError.self) { try await fixture.player.seek(to: -1) }
+            _ = try await fixture.player.seek(to: 19.5)
+            try await fixture.wait("the third") { $0.currentItem?.id == items[2].id }
+        }
+
+        @Test func `Next and previous play, also from a pause`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            let ids = try await fixture.player.append(try await three(20)).map(\.id)
+            await #expect(throws: PlayerError.stopped) { try await fixture.player.next() }
+            _ = try await fixture.player.play()
+            #expect(try await fixture.player.next().currentItem?.id == ids[1])
+            _ = await fixture.player.pause()
+            let status = try await fixture.player.next()
+            #expect(status.currentItem?.id == ids[2] && status.timeControlStatus == .playing)
+            _ = await fixture.player.pause()
+            #expect(try await fixture.player.previous().timeControlStatus == .playing)
+            #expect(try await fixture.player.previous().currentItem?.id == ids[0])
+            #expect(try await fixture.player.play(id: ids[2]).currentItem?.id == ids[2])
+            let ended = try await fixture.player.next()
+            #expect(ended.timeControlStatus == .stopped && ended.currentItem == nil)
+            await #expect(throws: PlayerError.noSuchItem(id: 99)) { try await fixture.player.play(id: 99) }
+        }
+
+        @Test func `A folder is its media in natural order, and what is missing adds nothing`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            let paths = try await three(0.2)
+            try Data("x".utf8).write(to: URL(fileURLWithPath: media.scratch.file("cover.jpg")))
+            let items = try await fixture.player.append([media.scratch.path])
+            #expect(items.map(\.path) == paths)
+            await #expect(throws: PlayerError.noSuchPath(path: "/nowhere.mp3")) {
+                try await fixture.player.append([paths[0], "/nowhere.mp3"])
+            }
+            let fifo = media.path("fifo.mp3")
+            try #require(mkfifo(fifo, 0o600) == 0)
+            await #expect(throws: PlayerError.notPlayableKind(path: fifo, kind: "FIFO")) {
+                try await fixture.player.append([fifo])
+            }
+            #expect(await fixture.player.queue().count == 3)
+        }
+
+        @Test func `Changing the queue while it plays changes what comes next`() async throws {
+            let paths = try await three(1)
+            let fixture = PlayerFixture(driver: .null)
+            let items = try await fixture.player.append(paths)
+            _ = try await fixture.player.play()
+            try await fixture.wait("the first to play") { $0.elapsed ?? 0 > 0.1 }
+            try await fixture.player.remove(id: items[1].id)
+            _ = try await fixture.player.move(id: items[2].id, to: 0)
+            _ = try await fixture.player.insert([paths[1]])
+            try await fixture.wait("the end") { $0.timeControlStatus == .stopped }
+            #expect(fixture.currentItems == [1, 4, nil])
+        }
+
+        @Test func `Removing the current item plays the following one, and stops while paused`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            let items = try await fixture.player.append(try await three(20))
+            _ = try await fixture.player.play()
+            try await fixture.player.remove(id: items[0].id)
+            var status = await fixture.player.status()
+            #expect(status.currentItem?.id == items[1].id && status.timeControlStatus == .playing)
+            _ = await fixture.player.pause()
+            try await fixture.player.remove(id: items[1].id)
+            status = await fixture.player.status()
+            #expect(status.timeControlStatus == .stopped && status.currentItem?.id == items[2].id)
+            await fixture.player.clear()
+            #expect(await fixture.player.status().currentItem == nil)
+            await #expect(throws: PlayerError.emptyQueue) { try await fixture.player.play() }
+        }
+
+        @Test func `Single pauses at the start of the next item`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            _ = try await fixture.player.append(try await three(0.4))
+            _ = try await fixture.player.setOptions(single: .oneshot)
+            _ = try await fixture.player.play()
+            let status = try await fixture.wait("the pause") { $0.timeControlStatus == .paused }
+            #expect(status.currentItem?.id == 2 && status.elapsed == 0 && status.single == .off)
+            _ = try await fixture.player.play()
+            try await fixture.wait("the end") { $0.timeControlStatus == .stopped }
+            #expect(fixture.currentItems == [1, 2, 3, nil])
+        }
+
+        @Test func `Consume and repeat come to an end, options are kept and wrong ones refused`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            _ = try await fixture.player.append(try await three(0.2))
+            await #expect(throws: PlayerError.invalidVolume(101)) { try await fixture.player.setOptions(volume: 101) }
+            _ = try await fixture.player.setOptions(volume: 30, repeat: true, consume: true)
+            _ = try await fixture.player.play()
+            try await fixture.wait("the end") { $0.timeControlStatus == .stopped }
+            #expect(await fixture.player.queue().isEmpty)
+            #expect(await fixture.journal.queue.isEmpty)
+            #expect(await fixture.journal.state.options == PlayerOptions(volume: 30, repeat: true, consume: true))
+        }
+
+        @Test func `A restart gives queue, item and position back and plays on`() async throws {
+            let journal = MemoryJournal()
+            let first = PlayerFixture(driver: .null, journal: journal)
+            _ = try await first.player.append(try await three(20))
+            _ = try await first.player.play(id: 2)
+            _ = try await first.player.seek(to: 7)
+            try await first.wait("the position to be stored") { _ in await journal.state.elapsed > 7.3 }
+            try await first.shutDown()
+            let state = await journal.state
+            #expect(state.timeControlStatus == .playing && state.currentItemID == 2)
+            let second = PlayerFixture(driver: .null, queue: await journal.queue, state: state, journal: journal)
+            let status = try await second.wait("playing") {
+                $0.timeControlStatus == .playing && $0.elapsed ?? 0 > state.elapsed + 0.2
+            }
+            #expect(status.currentItem?.id == 2)
+            #expect(abs(try #require(status.elapsed) - state.elapsed) < 1.5)
+            _ = await second.player.pause()
+            try await second.shutDown()
+            let third = PlayerFixture(driver: .null, queue: await journal.queue, state: await journal.state)
+            let paused = await third.player.status()
+            #expect(paused.timeControlStatus == .paused)
+            let stored = await journal.state.elapsed
+            #expect(abs(try #require(paused.elapsed) - stored) < 0.001)
+        }
+
+        @Test func `A suspended player is silent, is stored as playing, and goes on`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            _ = try await fixture.player.play(paths: try await three(20))
+            try await fixture.wait("some progress") { $0.elapsed ?? 0 > 0.3 }
+            await fixture.player.suspend()
+            let status = await fixture.player.status()
+            #expect(status.timeControlStatus == .paused)
+            #expect(await fixture.journal.state.timeControlStatus == .playing)
+            await fixture.player.resume()
+            try await fixture.wait("progress") {
+                $0.timeControlStatus == .playing && $0.elapsed ?? 0 > (status.elapsed ?? 99) + 0.2
+            }
+        }
+
+        @Test func `Tags, lengths and formats are read behind everything else`() async throws {
+            let source = try await media.wav("source.wav", seconds: 3)
+            let mp3 = media.path("tagged.mp3")
+            try await Tool.run(
+                "lame",
+                "--quiet",
+                "-t",
+                "-V",
+                "4",
+                "--tt",
+                "Ein\u{7}Titel",
+                "--ta",
+                "Künstler",
+                "--tl",
+                "Album",
+                "--id3v2-utf16",
+                source,
+                mp3
+            )
+            let fixture = PlayerFixture(driver: .null)
+            let items = try await fixture.player.append([mp3, source])
+            #expect(items.map(\.id) == [1, 2])
+            try await fixture.wait("the tags") { _ in await fixture.player.queue().allSatisfy { $0.codec != nil } }
+            let tagged = try #require(await fixture.journal.queue.first)
+            #expect(tagged.title == "Ein Titel" && tagged.artist == "Künstler" && tagged.album == "Album")
+            #expect(tagged.codec == "mp3" && tagged.sampleRate == 44_100 && tagged.channels == 2)
+            #expect(abs(try #require(tagged.duration) - 3) < 0.06)
+            #expect(await fixture.journal.queue.last?.duration == 3)
+        }
+    }
+}

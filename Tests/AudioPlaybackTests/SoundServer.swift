@@ -1,0 +1,72 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A private pulseaudio with a sink that nobody hears. One at a time: its address is in the environment of the process.
+final class SoundServer {
+    private static let scratch: ScratchDirectory = {
+        // swift-format-ignore: NeverUseForceTry
+        let scratch = try! ScratchDirectory()
+        setenv("PULSE_SERVER", "unix:\(scratch.file("socket"))", 1)
+        return scratch
+    }()
+    private static var address: String { "unix:\(scratch.file("socket"))" }
+
+    private var process: ForegroundProcess?
+    private var recorder: ForegroundProcess?
+
+    /// Points this process at a server that does not exist yet.
+    static func announce() { _ = scratch }
+
+    init() async throws {
+        let scratch = Self.scratch
+        process = try Tool.start(
+            "pulseaudio",
+            "-n",
+            "--daemonize=no",
+            "--use-pid-file=no",
+            "--exit-idle-time=-1",
+            "--load=module-null-sink sink_name=silent rate=44100 format=s16le channels=2",
+            "--load=module-native-protocol-unix socket=\(scratch.file("socket")) auth-anonymous=1",
+            environment: ["HOME": scratch.path, "XDG_RUNTIME_DIR": scratch.path]
+        )
+        let deadline = ContinuousClock.now + .seconds(15)
+        while (try? await Tool.run("pactl", "--server", Self.address, "info")) == nil {
+            try #require(ContinuousClock.now < deadline, "pulseaudio answers")
+        }
+    }
+
+    func send(_ signal: CInt) { process?.kill(signal) }
+
+    func end() { process = nil }
+
+    /// Records what reaches the sink into a file of raw samples.
+    func record(to path: String) async throws {
+        recorder = try Tool.start(
+            "parec",
+            "--server",
+            Self.address,
+            "--device",
+            "silent.monitor",
+            "--rate",
+            "44100",
+            "--format",
+            "s16le",
+            "--channels",
+            "2",
+            "--latency-msec",
+            "50",
+            "--raw",
+            path
+        )
+        let deadline = ContinuousClock.now + .seconds(10)
+        func size() -> Int { (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0 }
+        while size() == 0 {
+            // Each question is a process of its own, so this takes its time.
+            _ = try await Tool.run("pactl", "--server", Self.address, "info")
+            try #require(ContinuousClock.now < deadline, "parec records")
+        }
+    }
+
+    func stopRecording() { recorder = nil }
+}

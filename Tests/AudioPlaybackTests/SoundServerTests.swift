@@ -1,0 +1,154 @@
+import AudioPlayback
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+extension Playback {
+    /// Into a real sound server that works, stops, dies, or is not there.
+    @Suite(.serialized) struct SoundServerTests {
+        let media: Media
+
+        init() throws {
+            media = try Media()
+            SoundServer.announce()
+        }
+
+        /// How long a command takes.
+        private func time(_ body: () async throws -> Void) async rethrows -> Duration {
+            let began = ContinuousClock.now
+            try await body()
+            return ContinuousClock.now - began
+        }
+
+        @Test func `What reaches the sink is what is in the files, at real time and without an underrun`() async throws
+        {
+            let server = try await SoundServer()
+            let recording = media.path("recording.raw")
+            try await server.record(to: recording)
+            let paths = [
+                try await media.wav("a.wav", seconds: 2.5), try await media.wav("b.wav", seconds: 2, frequency: 700),
+            ]
+            let fixture = PlayerFixture(driver: .live("pulse"))
+            _ = try await fixture.player.play(paths: paths)
+            // A null sink takes its first block late; the pace counts from there.
+            try await fixture.wait("the beginning") { $0.elapsed ?? 0 > 0.3 }
+            let (first, began) = (try #require(await fixture.player.status().elapsed), ContinuousClock.now)
+            try await fixture.wait("the second item") { $0.currentItem?.id == 2 && $0.elapsed ?? 0 > 1 }
+            let second = try #require(await fixture.player.status().elapsed) + 2.5
+            let took = ContinuousClock.now - began
+            #expect(
+                abs((second - first) - Double(took.components.seconds) - Double(took.components.attoseconds) * 1e-18)
+                    < 0.25
+            )
+            let status = try await fixture.wait("the end") { $0.timeControlStatus == .stopped }
+            #expect(status.underruns == 0 && status.interruptions == 0 && status.driver == "pulse")
+            try await fixture.shutDown()
+            server.stopRecording()
+            let samples = try [UInt8](Data(contentsOf: URL(fileURLWithPath: recording)))
+                .withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
+            let source = try await media.sox(paths[0]) + (try await media.sox(paths[1]))
+            let start = try #require(find(Array(source[60_000..<60_400]), in: samples)) - 60_000
+            let heard = Array(samples.dropFirst(max(0, start)).prefix(source.count))
+            try #require(heard.count == source.count, "\(heard.count) of \(source.count)")
+            // The monitor of a null sink does not see the first milliseconds: the sink had rendered silence for them already.
+            #expect(heard.dropFirst(30_000) == source.dropFirst(30_000))
+        }
+
+        private func find(_ part: [Int16], in whole: [Int16]) -> Int? {
+            guard let first = part.first else { return nil }
+            return whole.indices.first { index in
+                whole[index] == first && index + part.count <= whole.count
+                    && zip(whole[index..<index + part.count], part).allSatisfy { $0 == $1 }
+            }
+        }
+
+        @Test func `An item shorter than the buffer is heard`() async throws {
+            let server = try await SoundServer()
+            let recording = media.path("recording.raw")
+            try await server.record(to: recording)
+            let path = try await media.wav("short.wav", seconds: 0.25)
+            let fixture = PlayerFixture(driver: .live("pulse"))
+            _ = try await fixture.player.play(paths: [path])
+            try await fixture.wait("the end") { $0.timeControlStatus == .stopped }
+            try await fixture.shutDown()
+            server.stopRecording()
+            let samples = try [UInt8](Data(contentsOf: URL(fileURLWithPath: recording)))
+                .withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
+            let source = try await media.sox(path)
+            #expect(find(Array(source[20_000..<20_400]), in: samples) != nil)
+        }
+
+        @Test func `A stopped server holds no command up, and when it goes on so does the sound`() async throws {
+            let server = try await SoundServer()
+            let fixture = PlayerFixture(driver: .live("pulse"))
+            _ = try await fixture.player.play(paths: [try await media.wav("a.wav", seconds: 60)])
+            try await fixture.wait("the beginning") { $0.elapsed ?? 0 > 0.5 }
+            server.send(SIGSTOP)
+            let stalled = try await fixture.wait("waiting") { $0.timeControlStatus == .waiting }
+            #expect(stalled.interruptions == 1 && stalled.lastError?.reason.contains("does not answer") == true)
+            let position = try #require(stalled.elapsed)
+            let player = fixture.player
+            #expect(try await time { _ = try await player.seek(to: 20) } < .milliseconds(200))
+            #expect(await time { _ = await player.pause() } < .milliseconds(200))
+            #expect(try await time { _ = try await player.play() } < .milliseconds(200))
+            #expect(try await time { _ = try await player.previous() } < .milliseconds(200))
+            #expect(try await time { _ = try await player.seek(to: position) } < .milliseconds(200))
+            #expect(await time { _ = await player.status() } < .milliseconds(200))
+            server.send(SIGCONT)
+            let back = try await fixture.wait("the sound", limit: .seconds(30)) { status in
+                status.timeControlStatus == .playing && status.elapsed ?? 0 > position + 0.5
+            }
+            #expect(try #require(back.elapsed) < position + 3)
+        }
+
+        @Test func `A stopped server does not hold the shutdown up`() async throws {
+            let server = try await SoundServer()
+            let fixture = PlayerFixture(driver: .live("pulse"))
+            _ = try await fixture.player.play(paths: [try await media.wav("a.wav", seconds: 60)])
+            try await fixture.wait("the beginning") { $0.elapsed ?? 0 > 0.5 }
+            server.send(SIGSTOP)
+            #expect(try await time { try await fixture.shutDown() } < .milliseconds(1_500))
+            #expect(await fixture.journal.state.timeControlStatus == .playing)
+            server.end()
+        }
+
+        @Test func `A killed server is waited for, and the sound goes on where it was heard`() async throws {
+            let server = try await SoundServer()
+            let fixture = PlayerFixture(driver: .live("pulse"))
+            _ = try await fixture.player.play(paths: [try await media.wav("a.wav", seconds: 60)])
+            try await fixture.wait("the beginning") { $0.elapsed ?? 0 > 1 }
+            server.end()
+            let lost = try await fixture.wait("waiting") { $0.timeControlStatus == .waiting }
+            let position = try #require(lost.elapsed)
+            #expect(position > 0.6 && position < 2)
+            let next = try await SoundServer()
+            let back = try await fixture.wait("the sound", limit: .seconds(30)) {
+                $0.timeControlStatus == .playing && $0.elapsed ?? 0 > position + 0.3
+            }
+            #expect(try #require(back.elapsed) < position + 3 && back.interruptions == 1)
+            try await fixture.shutDown()
+            next.end()
+        }
+
+        @Test func `Auto plays in silence where there is no server, says so, and moves over when one appears`()
+            async throws
+        {
+            let paths = [
+                try await media.wav("a.wav", seconds: 3), try await media.wav("b.wav", seconds: 3, frequency: 700),
+            ]
+            let fixture = PlayerFixture(driver: .auto, state: PlayerState(options: PlayerOptions(repeat: true)))
+            _ = try await fixture.player.play(paths: paths)
+            let silent = try await fixture.wait("silence") { $0.elapsed ?? 0 > 0.3 }
+            #expect(silent.timeControlStatus == .playing && silent.driver == "null")
+            #expect(silent.device?.contains("pulse") == true, "\(silent.device ?? "-")")
+            let server = try await SoundServer()
+            let status = try await fixture.wait("the move", limit: .seconds(30)) { $0.driver != "null" }
+            #expect(status.driver == "pulse" && status.interruptions == 0)
+            let drivers = await fixture.player.drivers()
+            #expect(drivers.first { $0.name == "pulse" }?.available == true)
+            try await fixture.shutDown()
+            server.end()
+        }
+    }
+}
