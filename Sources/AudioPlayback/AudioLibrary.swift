@@ -27,6 +27,7 @@ package enum AudioLibrary {
 
     private static let isInitialized: Bool = {
         ao_initialize()
+        shim_silence_alsa()
         return true
     }()
 }
