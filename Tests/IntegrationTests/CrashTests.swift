@@ -42,7 +42,8 @@ import Testing
             #expect(stored.integrity == "ok")
             #expect(stored.count >= points, "round \(round): points are gone")
             #expect(stored.count == stored.distinct, "round \(round): a point is there twice")
-            #expect(told.isSubset(of: stored.newest), "round \(round): \(told.subtracting(stored.newest)) is missing")
+            let missing = told.subtracting(stored.newest)
+            #expect(missing.isEmpty, "round \(round): these are missing")
             points = stored.count
             witnessed.formUnion(told)
         }
