@@ -15,17 +15,17 @@ import Testing
         let scratch = try ScratchDirectory()
         let file = try scratch.write(Self.longTrack(points: 60_000), to: "long.gpx")
         let service = try Service(source: "gpx:\(file)?rate=500")
-        var random = SystemRandomNumberGenerator()
         var log = LogFile(path: service.paths.log)
         var points = 0
         var witnessed: Set<Date> = []
-        var killedBeforeReady = 0
         for round in 1...Self.rounds {
             let launch = try ServiceLaunch(service)
-            // From before the store is open until well after the start, which takes about 0.2 s.
-            launch.kill(after: .random(in: 0.02...0.7, using: &random))
+            // In every fourth round while it starts, which takes about 0.2 s, else while it tracks.
+            let diesEarly = round.isMultiple(of: 4)
+            if diesEarly { launch.kill(after: .random(in: 0.02...0.3)) }
             var seen: [Location] = []
             if try await launch.isReady() {
+                if !diesEarly { launch.kill(after: .random(in: 0...0.6)) }
                 // Every other client is attached, so that the log of the other rounds has points as well.
                 let events = try service.events(attach: round.isMultiple(of: 2))
                 try await launch.waitForEnd()
@@ -35,7 +35,6 @@ import Testing
                 seen = try received.locations() + states.flatMap(\.track)
             } else {
                 try await launch.waitForEnd()
-                killedBeforeReady += 1
             }
             let told = Set(seen.map(\.timestamp) + log.newLines().compactMap(Self.loggedTime))
             let stored = try await StoredPoints(copiedFrom: service, since: told.min())
@@ -48,7 +47,7 @@ import Testing
             witnessed.formUnion(told)
         }
         // The test has shown something only if there was something to lose.
-        #expect(points > Self.rounds * 10 && witnessed.count > Self.rounds * 10 && killedBeforeReady < Self.rounds / 2)
+        #expect(points > Self.rounds * 10 && witnessed.count > Self.rounds * 10)
 
         try await service.start()
         try await service.run("location", "stop")
@@ -154,89 +153,4 @@ import Testing
     private static func isVague(_ number: Int) -> Bool { number % 5 == 4 }
 
     private static func time(_ number: Int) -> Date { Date(timeIntervalSince1970: 1_700_000_000 + Double(number)) }
-}
-
-/// A service in the foreground, as a child of the test, which learns when it is ready as `backgrounder start` does.
-private final class ServiceLaunch: Sendable {
-    private let process: ForegroundProcess
-    private let ready: LineReader
-
-    init(_ service: Service) throws {
-        let pipe = try PipeEnds()
-        process = try ForegroundProcess(
-            Products.backgrounderd,
-            ["--home", service.home, "--ready-descriptor", "3"],
-            environment: service.environment,
-            descriptors: [3: pipe.writeEnd]
-        )
-        close(pipe.writeEnd)
-        ready = LineReader(pipe.readEnd)
-    }
-
-    func kill(after seconds: Double) {
-        let process = process
-        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { process.kill() }
-    }
-
-    /// Whether it got ready before it ended.
-    func isReady() async throws -> Bool {
-        try await ready.wait(for: "readiness or the end") { lines, isAtEnd in
-            lines.isEmpty ? (isAtEnd ? false : nil) : true
-        }
-    }
-
-    func waitForEnd() async throws {
-        let code = try await process.waitForEnd()
-        #expect(code == 128 + SIGKILL, "it ended by itself")
-    }
-}
-
-/// What the database holds, read with SQLite's own shell in a copy, so that the service does its recovery itself.
-private struct StoredPoints {
-    var integrity = ""
-    var count = 0
-    var distinct = 0
-    /// The times of the points from a time on.
-    var newest: Set<Date> = []
-
-    init(copiedFrom service: Service, since: Date?) async throws {
-        let copy = try ScratchDirectory()
-        let files = FileManager.default
-        for suffix in ["", "-wal"] where files.fileExists(atPath: service.paths.database + suffix) {
-            try files.copyItem(atPath: service.paths.database + suffix, toPath: copy.file("copy.sqlite" + suffix))
-        }
-        let first = since.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) } ?? .max
-        let query = """
-            PRAGMA integrity_check;
-            SELECT count(*) FROM location; SELECT count(DISTINCT time) FROM location;
-            SELECT time FROM location WHERE time >= \(first);
-            """
-        let run = try await ProgramRun.of(Tool.sqlite, [copy.file("copy.sqlite"), query])
-        // Killed before its first transaction there is nothing to read yet.
-        let isEmpty = run.errors.contains("no such table")
-        try #require(run.exitCode == 0 || isEmpty, "\(run)")
-        let lines = run.text.split(separator: "\n").map(String.init)
-        integrity = lines.first ?? ""
-        guard !isEmpty else { return }
-        let numbers = lines.dropFirst().compactMap { Int64($0) }
-        try #require(numbers.count >= 2, "\(run)")
-        (count, distinct) = (Int(numbers[0]), Int(numbers[1]))
-        newest = Set(numbers[2...].map { Date(timeIntervalSince1970: Double($0) / 1000) })
-    }
-}
-
-/// A log that grows, read on from where the last reading ended; it must not reach the size at which it begins anew.
-private struct LogFile {
-    let path: String
-    private var offset = 0
-
-    init(path: String) {
-        self.path = path
-    }
-
-    mutating func newLines() -> [String] {
-        let content = FileManager.default.contents(atPath: path) ?? Data()
-        defer { offset = content.count }
-        return String(decoding: content.dropFirst(offset), as: UTF8.self).split(separator: "\n").map(String.init)
-    }
 }

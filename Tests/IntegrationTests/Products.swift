@@ -26,7 +26,7 @@ enum Products {
 }
 
 /// What the tests need besides, where Debian puts it.
-enum Tool {
+enum Programs {
     static let curl = "/usr/bin/curl"
     static let gpsd = "/usr/sbin/gpsd"
     static let python = "/usr/bin/python3"

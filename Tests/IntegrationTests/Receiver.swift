@@ -16,7 +16,7 @@ final class Receiver: Sendable {
     /// Runs a gpsd; the same ports serve the next one, when this one has ended.
     func startGPSD() throws -> ForegroundProcess {
         let arguments = ["-N", "-n", "-S", "\(port)", "udp://127.0.0.1:\(feedPort)"]
-        return try ForegroundProcess(Tool.gpsd, arguments)
+        return try ForegroundProcess(Programs.gpsd, arguments)
     }
 
     /// Everything that gpsd says to one more of its clients from now on; gpsd must be listening.
@@ -51,7 +51,7 @@ final class Feed: Sendable {
         let pipe = try PipeEnds()
         let script = Products.repository("Tests/Reference/nmea_feed.py")
         process = try ForegroundProcess(
-            Tool.python,
+            Programs.python,
             [script, "udp", "127.0.0.1", "\(port)", track, "--now", "--verbose"] + options,
             descriptors: [1: pipe.writeEnd]
         )

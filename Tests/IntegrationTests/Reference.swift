@@ -17,7 +17,7 @@ struct Reference: Decodable {
     /// - Parameter kind: `gpx`, or `gpsd` for its JSON lines.
     static func run(_ kind: String, _ file: String, _ options: [String] = []) async throws -> Reference {
         let script = Products.repository("Tests/Reference/location_filter.py")
-        let run = try await ProgramRun.of(Tool.python, [script, kind, file] + options, within: 60)
+        let run = try await ProgramRun.of(Programs.python, [script, kind, file] + options, within: 60)
         try #require(run.exitCode == 0, "\(run)")
         return try JSON.decode(Reference.self, from: run.output)
     }

@@ -12,7 +12,7 @@ final class ServiceEvents: Sendable {
         let pipe = try PipeEnds()
         let query = (attach ? ["attach=1"] : []) + (observe.map { ["observe=\($0)"] } ?? [])
         curl = try ForegroundProcess(
-            Tool.curl,
+            Programs.curl,
             ["-sSN", "--unix-socket", path, "http://localhost/v1/events?\(query.joined(separator: "&"))"],
             descriptors: [1: pipe.writeEnd]
         )

@@ -1,0 +1,89 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// A service in the foreground, as a child of the test, which learns when it is ready as `backgrounder start` does.
+final class ServiceLaunch: Sendable {
+    private let process: ForegroundProcess
+    private let ready: LineReader
+
+    init(_ service: Service) throws {
+        let pipe = try PipeEnds()
+        process = try ForegroundProcess(
+            Products.backgrounderd,
+            ["--home", service.home, "--ready-descriptor", "3"],
+            environment: service.environment,
+            descriptors: [3: pipe.writeEnd]
+        )
+        close(pipe.writeEnd)
+        ready = LineReader(pipe.readEnd)
+    }
+
+    func kill(after seconds: Double) {
+        let process = process
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { process.kill() }
+    }
+
+    /// Whether it got ready before it ended.
+    func isReady() async throws -> Bool {
+        try await ready.wait(for: "readiness or the end") { lines, isAtEnd in
+            lines.isEmpty ? (isAtEnd ? false : nil) : true
+        }
+    }
+
+    func waitForEnd() async throws {
+        let code = try await process.waitForEnd()
+        #expect(code == 128 + SIGKILL, "it ended by itself")
+    }
+}
+
+/// What the database holds, read with SQLite's own shell in a copy, so that the service does its recovery itself.
+struct StoredPoints {
+    var integrity = ""
+    var count = 0
+    var distinct = 0
+    /// The times of the points from a time on.
+    var newest: Set<Date> = []
+
+    init(copiedFrom service: Service, since: Date?) async throws {
+        let copy = try ScratchDirectory()
+        let files = FileManager.default
+        for suffix in ["", "-wal"] where files.fileExists(atPath: service.paths.database + suffix) {
+            try files.copyItem(atPath: service.paths.database + suffix, toPath: copy.file("copy.sqlite" + suffix))
+        }
+        let first = since.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) } ?? .max
+        let query = """
+            PRAGMA integrity_check;
+            SELECT count(*) FROM location; SELECT count(DISTINCT time) FROM location;
+            SELECT time FROM location WHERE time >= \(first);
+            """
+        let run = try await ProgramRun.of(Programs.sqlite, [copy.file("copy.sqlite"), query])
+        // Killed before its first transaction there is nothing to read yet.
+        let isEmpty = run.errors.contains("no such table")
+        try #require(run.exitCode == 0 || isEmpty, "\(run)")
+        let lines = run.text.split(separator: "\n").map(String.init)
+        integrity = lines.first ?? ""
+        guard !isEmpty else { return }
+        let numbers = lines.dropFirst().compactMap { Int64($0) }
+        try #require(numbers.count >= 2, "\(run)")
+        (count, distinct) = (Int(numbers[0]), Int(numbers[1]))
+        newest = Set(numbers[2...].map { Date(timeIntervalSince1970: Double($0) / 1000) })
+    }
+}
+
+/// A log that grows, read on from where the last reading ended; it must not reach the size at which it begins anew.
+struct LogFile {
+    let path: String
+    private var offset = 0
+
+    init(path: String) {
+        self.path = path
+    }
+
+    mutating func newLines() -> [String] {
+        let content = FileManager.default.contents(atPath: path) ?? Data()
+        defer { offset = content.count }
+        return String(decoding: content.dropFirst(offset), as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+}
