@@ -19,20 +19,20 @@ struct Daemon: Sendable {
     let lifecycle: Lifecycle
     let hub: EventHub
     let modes: Modes
-    let loadConfiguration: @Sendable () throws(ConfigurationError) -> DaemonConfiguration
+    let source: ConfigurationSource
 
     /// Puts the parts together from what the store kept; nothing runs yet.
     init(
         paths: RuntimePaths,
+        source: ConfigurationSource,
         configuration: DaemonConfiguration,
-        loadConfiguration: @escaping @Sendable () throws(ConfigurationError) -> DaemonConfiguration,
         store: StateStore,
         log: DaemonLog,
         group: any EventLoopGroup
     ) async throws {
         self.paths = paths
         self.log = log
-        self.loadConfiguration = loadConfiguration
+        self.source = source
         let logger = log.makeLogger()
         self.logger = logger
         let clock = EventLoopClock(group: group)
@@ -47,13 +47,14 @@ struct Daemon: Sendable {
         let location = LocationManager(
             settings: await preferences.location,
             source: configuration.value(Keys.source),
-            checkpoint: try journal.saved(LocationCheckpoint.self, by: .location),
+            checkpoint: try journal.saved(LocationCheckpoint.self, by: .location, logger: logger),
             track: try store.newestLocations(100),
             journal: journal,
             clock: clock,
             logger: logger
         ) { event in wires.location(event) }
-        let savedPlayer = try journal.saved(PlayerState.self, by: .audio)
+        let isFirstStart = try store.state(BackgroundMode.audio.rawValue) == nil
+        let savedPlayer = try journal.saved(PlayerState.self, by: .audio, logger: logger)
         let player = QueuePlayer(
             configuration: AudioConfiguration(
                 driver: configuration.value(Keys.driver),
@@ -92,7 +93,7 @@ struct Daemon: Sendable {
 
         await modes.apply(isAnyoneAttached: false, location: location, player: player)
         backgroundLog.beginTimes(of: player, every: configuration.value(Keys.observerInterval))
-        if savedPlayer == nil { await loadQueue(configuration) }
+        if isFirstStart { await loadQueue(configuration) }
     }
 
     func status() async -> ServiceStatus {

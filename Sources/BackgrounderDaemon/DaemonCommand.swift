@@ -72,60 +72,35 @@ package struct DaemonCommand: AsyncParsableCommand {
         umask(0o077)
         let environment = ProcessInfo.processInfo.environment
         let paths = RuntimePaths.current(home: home)
-        let directory = RuntimePaths.absolute(".")
-        let load = { @Sendable () throws(ConfigurationError) in
-            try DaemonConfiguration(
-                file: config,
-                standardFile: paths.configuration,
-                environment: environment,
-                options: [Keys.source.name: ("--source", source), Keys.driver.name: ("--driver", driver)],
-                directory: directory
-            )
-        }
-        let configuration = try load()
+        let source = ConfigurationSource(
+            file: config,
+            standardFile: paths.configuration,
+            environment: environment,
+            options: [Keys.source.name: ("--source", source), Keys.driver.name: ("--driver", driver)],
+            directory: RuntimePaths.absolute(".")
+        )
+        let configuration = try source.load()
+        let access = try SocketAccess(group: configuration.value(Keys.controlGroup))
         // A service must not hold the file system on which somebody happened to start it.
         chdir("/")
         try paths.makeDirectories()
-        let record = InstanceRecord(
-            pid: getpid(),
-            configuration: configuration.file,
-            source: configuration.value(Keys.source).description,
-            driver: configuration.value(Keys.driver).description
-        )
-        let lock = try InstanceLock(path: paths.lock, record: record)
+        let lock = try InstanceLock(path: paths.lock, record: InstanceRecord(configuration))
         let log = DaemonLog(path: paths.log, level: configuration.value(Keys.logLevel), environment: environment)
         let logger = log.makeLogger()
         logger.info("Backgrounder \(Backgrounder.version) starts, pid \(getpid()).")
 
-        let store = try StateStore(
-            path: paths.database,
-            syncInterval: configuration.value(Keys.syncInterval),
-            retention: configuration.value(Keys.retention)
-        ) { error in logger.error("The store cannot be synced: \(error)") }
-        if let aside = store.movedAside {
-            logger.error("\(paths.database) was damaged and is now \(aside); a new one begins.")
-        }
+        let store = try Self.openStore(paths, configuration, logger)
         let group = MultiThreadedEventLoopGroup.singleton
         let daemon = try await Daemon(
             paths: paths,
+            source: source,
             configuration: configuration,
-            loadConfiguration: load,
             store: store,
             log: log,
             group: group
         )
-
-        let end = ServiceEnd(socket: paths.controlSocket, logger: logger)
-        var router = ControlRouter()
-        daemon.addServiceRoutes(to: &router) { await end.begin() }
-        daemon.addLocationRoutes(to: &router, store: store)
-        daemon.addAudioRoutes(to: &router)
-        router.serveEvents(
-            from: daemon.hub,
-            attachments: daemon.lifecycle,
-            defaultInterval: configuration.value(Keys.observerInterval)
-        ) { interval in await daemon.player.addPeriodicTimeObserver(forInterval: interval) }
-        let access = try SocketAccess(group: configuration.value(Keys.controlGroup))
+        let end = ServiceEnd(socket: paths.controlSocket, environment: environment, logger: logger)
+        let router = daemon.makeRouter(store: store, timeInterval: configuration.value(Keys.observerInterval), end: end)
         let server = ControlServer(socket: paths.controlSocket, router: router, group: group, logger: logger) {
             access.opened(paths)
             await daemon.lifecycle.update()
@@ -134,7 +109,6 @@ package struct DaemonCommand: AsyncParsableCommand {
             if readyDescriptor != nil { log.adoptStandardError() }
         }
         access.prepare()
-
         let services = ServiceGroup(
             configuration: .init(services: [daemon.location, daemon.player, server], logger: log.makeQuietLogger())
         )
@@ -151,7 +125,6 @@ package struct DaemonCommand: AsyncParsableCommand {
             throw StartError("the service cannot run: \(error)")
         }
         withExtendedLifetime(signals) {}
-        Readiness.notifySystemd("STOPPING=1", environment: environment)
         unlink(paths.controlSocket)
         do {
             try store.close()
@@ -162,14 +135,32 @@ package struct DaemonCommand: AsyncParsableCommand {
         _ = consume lock
         Glibc.exit(0)
     }
+
+    private static func openStore(
+        _ paths: RuntimePaths,
+        _ configuration: DaemonConfiguration,
+        _ logger: Logger
+    ) throws(StateStoreError) -> StateStore {
+        let store = try StateStore(
+            path: paths.database,
+            syncInterval: configuration.value(Keys.syncInterval),
+            retention: configuration.value(Keys.retention)
+        ) { error in logger.error("The store cannot be synced: \(error)") }
+        if let aside = store.movedAside {
+            logger.error("\(paths.database) was damaged and is now \(aside); a new one begins.")
+        }
+        return store
+    }
 }
 
-extension Daemon {
-    func reloadAndLog() async {
-        do {
-            _ = try await reload()
-        } catch {
-            logger.error("\((error as? WireError)?.message ?? "\(error)")")
-        }
+extension InstanceRecord {
+    /// This process, with what it runs with.
+    fileprivate init(_ configuration: DaemonConfiguration) {
+        self.init(
+            pid: getpid(),
+            configuration: configuration.file,
+            source: configuration.value(Keys.source).description,
+            driver: configuration.value(Keys.driver).description
+        )
     }
 }

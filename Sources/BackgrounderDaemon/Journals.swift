@@ -2,6 +2,7 @@ import AudioPlayback
 import BackgrounderAPI
 import FoundationEssentials
 import LocationUpdates
+import Logging
 import StateStore
 
 /// The modes' journals, kept in the store: a mode's own state under its name, beside the tables.
@@ -20,9 +21,15 @@ struct StoreJournal: LocationJournal, PlayerJournal {
         try await store.save(try record(.audio, state), durable: durable)
     }
 
-    /// The state that `mode` saved last; `nil` on the first start, or when an earlier version wrote something else.
-    func saved<Value: Decodable>(_ type: Value.Type, by mode: BackgroundMode) throws -> Value? {
-        try store.state(mode.rawValue).flatMap { try? JSONDecoder().decode(type, from: $0) }
+    /// The state that `mode` saved last; `nil` on the first start, and when it cannot be read, which is said.
+    func saved<Value: Decodable>(_ type: Value.Type, by mode: BackgroundMode, logger: Logger) throws -> Value? {
+        guard let data = try store.state(mode.rawValue) else { return nil }
+        do {
+            return try JSONDecoder().decode(type, from: data)
+        } catch {
+            logger.error("What the \(mode.rawValue) mode saved cannot be read, and it begins anew: \(error)")
+            return nil
+        }
     }
 
     // A plain encoder: unlike the one of the socket it keeps dates to the last bit, and nobody reads this but we.

@@ -58,7 +58,6 @@ struct ReplayCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        signal(SIGPIPE, SIG_IGN)
         do {
             try await replay()
         } catch let error as OutputError {

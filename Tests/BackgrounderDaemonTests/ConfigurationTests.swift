@@ -19,13 +19,13 @@ import Testing
         options: [String: (option: String, value: String?)] = [:]
     ) throws -> DaemonConfiguration {
         let file = try scratch.write(yaml, to: "config.yaml")
-        return try DaemonConfiguration(
+        return try ConfigurationSource(
             file: file,
             standardFile: "/nowhere/config.yaml",
             environment: environment,
             options: options,
             directory: "/caller"
-        )
+        ).load()
     }
 
     @Test("The example of the interface is read as it stands there")
@@ -106,13 +106,13 @@ import Testing
     func files() throws {
         func refusal(_ path: String) throws -> String {
             try #require(throws: ConfigurationError.self) {
-                try DaemonConfiguration(
+                try ConfigurationSource(
                     file: path,
                     standardFile: "/nowhere",
                     environment: [:],
                     options: [:],
                     directory: "/"
-                )
+                ).load()
             }.description
         }
         #expect(
@@ -127,13 +127,13 @@ import Testing
 
     @Test("Without a file the defaults hold, and the location mode needs no description")
     func noFile() throws {
-        let configuration = try DaemonConfiguration(
+        let configuration = try ConfigurationSource(
             file: nil,
             standardFile: scratch.file("none.yaml"),
             environment: [:],
             options: [:],
             directory: "/"
-        )
+        ).load()
         #expect(configuration.value(Keys.modes) == [.audio, .location])
         #expect(configuration.value(Keys.source) == .gpsd(GPSDAddress(host: "localhost")))
     }

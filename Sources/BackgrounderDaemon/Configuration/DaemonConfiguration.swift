@@ -4,6 +4,23 @@ import FoundationEssentials
 import LocationUpdates
 import Logging
 
+/// Where a configuration comes from, to read it at the start and at each reload.
+struct ConfigurationSource: Sendable {
+    /// An explicit one must exist.
+    var file: String?
+    /// Read where there is one.
+    var standardFile: String
+    var environment: [String: String]
+    /// By key, the option's name and value.
+    var options: [String: (option: String, value: String?)]
+    /// Where relative paths of options and variables start from.
+    var directory: String
+
+    func load() throws(ConfigurationError) -> DaemonConfiguration {
+        try DaemonConfiguration(self)
+    }
+}
+
 /// The configuration of one service: options before the environment before the file before the defaults.
 struct DaemonConfiguration: Sendable {
     private let layers: [ConfigurationLayer]
@@ -11,25 +28,14 @@ struct DaemonConfiguration: Sendable {
     let file: String
     private let hasFile: Bool
 
-    /// - Parameters:
-    ///   - file: an explicit one must exist.
-    ///   - standardFile: read where there is one.
-    ///   - options: by key, the option's name and value.
-    ///   - directory: where relative paths of options and variables start from.
-    init(
-        file: String?,
-        standardFile: String,
-        environment: [String: String],
-        options: [String: (option: String, value: String?)],
-        directory: String
-    ) throws(ConfigurationError) {
-        self.file = file.map { RuntimePaths.absolute($0, from: directory) } ?? standardFile
-        hasFile = file != nil || FileManager.default.fileExists(atPath: standardFile)
+    fileprivate init(_ source: ConfigurationSource) throws(ConfigurationError) {
+        file = source.file.map { RuntimePaths.absolute($0, from: source.directory) } ?? source.standardFile
+        hasFile = source.file != nil || FileManager.default.fileExists(atPath: file)
         var layers = [
-            try ConfigurationLayer(options: options, directory: directory),
-            try ConfigurationLayer(environment: environment, directory: directory),
+            try ConfigurationLayer(options: source.options, directory: source.directory),
+            try ConfigurationLayer(environment: source.environment, directory: source.directory),
         ]
-        if hasFile { layers.append(try ConfigurationLayer(file: self.file)) }
+        if hasFile { layers.append(try ConfigurationLayer(file: file)) }
         self.layers = layers
         try check()
     }

@@ -15,11 +15,13 @@ final class ServiceEnd: Sendable {
 
     private let state = Mutex(State.running(nil))
     private let socket: String
+    private let environment: [String: String]
     private let logger: Logger
     private let queue = DispatchQueue(label: "backgrounder.end")
 
-    init(socket: String, logger: Logger) {
+    init(socket: String, environment: [String: String], logger: Logger) {
         self.socket = socket
+        self.environment = environment
         self.logger = logger
     }
 
@@ -38,6 +40,7 @@ final class ServiceEnd: Sendable {
             leave()
         case .running(let services?):
             logger.info("Stopping.")
+            Readiness.notifySystemd("STOPPING=1", environment: environment)
             // judgement: leaves 0.2 s of the two for the process to be gone.
             queue.asyncAfter(deadline: .now() + 1.8) { [self] in
                 logger.warning("Something hangs; stopping without it.")

@@ -6,9 +6,8 @@ final class Signals {
     private static let queue = DispatchQueue(label: "backgrounder.signals")
     private let sources: [any DispatchSourceSignal]
 
-    /// Handles each of `signals` with `handler`; the process ignores SIGPIPE from now on.
+    /// Handles each of `signals` with `handler`.
     init(_ signals: [CInt], handler: @escaping @Sendable (CInt) -> Void) {
-        signal(SIGPIPE, SIG_IGN)
         sources = signals.map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: Self.queue)

@@ -1,15 +1,30 @@
+import AudioPlayback
 import BackgrounderAPI
 import ControlServer
 import FoundationEssentials
 import LocationUpdates
 import Logging
+import StateStore
 
 extension Daemon {
-    /// The service itself; `stop` begins its graceful end.
-    func addServiceRoutes(to router: inout ControlRouter, stop: @escaping @Sendable () async -> Void) {
+    /// All routes and the event stream.
+    ///
+    /// - Parameter timeInterval: of the `time` events of a reader that does not say one.
+    func makeRouter(store: StateStore, timeInterval: Duration, end: ServiceEnd) -> ControlRouter {
+        var router = ControlRouter()
+        addServiceRoutes(to: &router, end: end)
+        addLocationRoutes(to: &router, store: store)
+        addAudioRoutes(to: &router)
+        router.serveEvents(from: hub, attachments: lifecycle, defaultInterval: timeInterval) { interval in
+            await player.addPeriodicTimeObserver(forInterval: interval)
+        }
+        return router
+    }
+
+    private func addServiceRoutes(to router: inout ControlRouter, end: ServiceEnd) {
         router.on(Routes.status) { _ in await status() }
         router.on(Routes.stop) { _ in
-            Task { await stop() }
+            Task { await end.begin() }
             return ProcessReply(pid: ProcessInfo.processInfo.processIdentifier)
         }
         router.on(Routes.reload) { _ in try await reload() }
@@ -19,7 +34,7 @@ extension Daemon {
     func reload() async throws -> ReloadReply {
         let new: DaemonConfiguration
         do {
-            new = try loadConfiguration()
+            new = try source.load()
         } catch {
             throw WireError(
                 .invalid,
@@ -48,5 +63,13 @@ extension Daemon {
         )
         logger.info("Configuration reloaded; applied: \(reply.applied), needs a restart: \(reply.needsRestart).")
         return reply
+    }
+    /// As ``reload()``, for whoever gets no answer.
+    func reloadAndLog() async {
+        do {
+            _ = try await reload()
+        } catch {
+            logger.error("\((error as? WireError)?.message ?? "\(error)")")
+        }
     }
 }
