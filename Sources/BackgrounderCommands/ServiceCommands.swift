@@ -34,7 +34,7 @@ struct StartCommand: AsyncParsableCommand {
             let holder = InstanceRecord.read(paths.lock)
             let differing = [
                 differs(config, holder?.configuration, "--config"),
-                differs(source, holder?.source, "--source"),
+                differs(source?.canonicalSource, holder?.source, "--source"),
                 differs(driver, holder?.driver, "--driver"),
             ].compactMap(\.self)
             guard differing.isEmpty else {
@@ -120,5 +120,19 @@ extension String {
     fileprivate func withAbsolutePath(after prefixes: [String]) -> String {
         guard let prefix = prefixes.first(where: hasPrefix), count > prefix.count else { return self }
         return prefix + RuntimePaths.absolute(String(dropFirst(prefix.count)))
+    }
+    /// A source as the service writes it: a gpsd with its port, a rate as a plain number, and none where it is 1.
+    fileprivate var canonicalSource: String {
+        if hasPrefix("gpsd://") {
+            let rest = dropFirst("gpsd://".count)
+            let host = rest.prefix { $0 != "/" }
+            let device = rest.dropFirst(host.count)
+            let hasPort = host.last != "]" && host.contains(":")
+            return "gpsd://\(host)\(hasPort ? "" : ":2947")\(device == "/" ? "" : device)"
+        }
+        guard let query = ranges(of: "?rate=").last, let rate = Double(self[query.upperBound...]) else { return self }
+        let path = self[..<query.lowerBound]
+        if rate == 1, !path.contains("?") { return String(path) }
+        return "\(path)?rate=\(rate.rounded() == rate && rate < 1e15 ? String(Int64(rate)) : String(rate))"
     }
 }
