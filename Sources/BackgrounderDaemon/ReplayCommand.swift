@@ -107,7 +107,8 @@ struct ReplayCommand: AsyncParsableCommand {
             DaemonCommand.fail("\(file) has no track points (trkpt); give a GPX file with a recorded track")
         }
         try printer.end()
-        Self.summarize(counts)
+        // Where nothing was received the fault says it all.
+        if counts.received > 0 { Self.summarize(counts) }
         if let fault { throw fault }
     }
 
