@@ -29,7 +29,7 @@ enum Launcher {
     /// Starts the service in a session of its own, detached from terminal and shell, and waits until it is ready.
     ///
     /// - Returns: its process id.
-    /// - Throws: ``CommandFailure`` with the service's own reason when it does not get ready.
+    /// - Throws: ``CommandFailure`` with the service's own reason when it does not get ready; 64 where an option is wrong.
     static func spawnDetached(_ arguments: [String]) throws -> pid_t {
         let ready = try Pipe()
         let complaints = try Pipe()
@@ -76,7 +76,8 @@ enum Launcher {
             waitpid(pid, &status, 0)
             let reason = complaints.readAll().split(separator: "\n").first.map(String.init)
             throw CommandFailure(
-                reason?.withoutPrefix("backgrounderd: ") ?? "the service ended at once; `backgrounder log` may say why"
+                reason?.withoutPrefix("backgrounderd: ") ?? "the service ended at once; `backgrounder log` may say why",
+                exitCode: status == 64 << 8 ? 64 : 1
             )
         }
     }

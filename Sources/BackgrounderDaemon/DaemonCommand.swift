@@ -52,13 +52,15 @@ package struct DaemonCommand: AsyncParsableCommand {
     package func run() async throws {
         do {
             try await serve()
+        } catch let error as ConfigurationError {
+            Self.fail(error.description, code: error.isWrongArgument ? 64 : 1)
         } catch let error as any CustomStringConvertible & Error where Self.isOurs(error) {
             Self.fail(error.description)
         }
     }
 
     private static func isOurs(_ error: any Error) -> Bool {
-        error is StartError || error is ConfigurationError || error is InstanceError || error is StateStoreError
+        error is StartError || error is InstanceError || error is StateStoreError
     }
 
     static func fail(_ message: String, code: Int32 = 1) -> Never {

@@ -55,7 +55,13 @@ extension ConfigurationLayer {
             guard let value = given.value else { continue }
             entries[key] = Entry(text: .scalar(value), place: given.option)
         }
-        try check()
+        do {
+            try check()
+        } catch {
+            var error = error
+            error.isWrongArgument = true
+            throw error
+        }
     }
 
     private mutating func add(_ name: String, _ key: Node, _ value: Node, path: String) throws(ConfigurationError) {
@@ -158,6 +164,8 @@ extension ConfigurationLayer {
 /// What is wrong with the configuration, on one line: where, which key, and what is allowed.
 struct ConfigurationError: Error, CustomStringConvertible {
     let description: String
+    /// An option was given a value that it never takes, which is another exit code.
+    var isWrongArgument = false
 
     init(place: String, problem: String) {
         description = "\(place): \(problem)"
