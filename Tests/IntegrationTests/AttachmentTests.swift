@@ -1,0 +1,150 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// What attaching and detaching do to the service and its modes.
+@Suite(.sharing) struct AttachmentTests {
+    @Test("A mode that is not declared stops with the last client and comes back with the next one")
+    func undeclared() async throws {
+        let service = try Service(TestConfiguration(modes: "[location]", queue: Samples.tunes, autoplay: true))
+        try await service.start()
+        let alone = try await service.events().wait(forState: "first state") { _ in true }
+        #expect(alone.status.audio?.timeControlStatus != .playing && alone.status.attached == 0)
+
+        let attached = try service.events(attach: true, observe: "100ms")
+        try await attached.wait(for: "1 s of sound") { received in
+            try received.times().contains { $0.elapsed > 1 } ? true : nil
+        }
+        let active: ServiceStatus = try await service.json("status")
+        #expect(active.state == .active && active.attached == 1 && active.modes == [.location])
+        #expect(active.audio?.timeControlStatus == .playing)
+        try await service.run("audio", "pause")
+        try await service.run("audio", "play")
+
+        attached.detach()
+        let left = try await service.events().wait(forState: "suspension of audio") {
+            $0.status.attached == 0 && $0.status.audio?.timeControlStatus != .playing
+        }
+        #expect(left.status.state == .background)
+        let position = try #require(left.status.audio?.elapsed)
+        #expect(position > 1)
+        let connection = try service.connection()
+        let later: AudioStatus = try await service.get("/v1/audio", on: connection)
+        #expect(later.elapsed == position, "it goes on in silence")
+
+        for command in [["play"], ["toggle"], ["next"], ["previous"], ["play", Samples.tunes[1]]] {
+            let run = try await service.command(["audio"] + command)
+            run.expectRefusal(1, ["audio is not in modes; attach or declare it"])
+        }
+        let reply = try await connection.send("POST", "/v1/audio/play", body: "{}")
+        #expect(reply.status == 409)
+        #expect(try await connection.send("GET", "/v1/queue").json().array?.count == 3)
+
+        let again = try service.events(attach: true, observe: "100ms")
+        try await again.wait(for: "the sound from where it was") { received in
+            try received.times().contains { $0.elapsed > position + 0.3 && $0.elapsed < position + 3 } ? true : nil
+        }
+    }
+
+    @Test("Location that is not declared is refused in the same words, and tracks while somebody is attached")
+    func undeclaredLocation() async throws {
+        let service = try Service(TestConfiguration(modes: "[audio]"))
+        try await service.start()
+        let run = try await service.command(["location", "start"])
+        run.expectRefusal(1, ["location is not in modes; attach or declare it"])
+        let idle: ServiceStatus = try await service.json("status")
+        #expect(idle.state == .suspended && idle.location?.received == 0)
+        let attached = try service.events(attach: true)
+        try await attached.wait(for: "3 points") { $0.count("location") >= 3 ? true : nil }
+        attached.detach()
+        try await service.events().wait(until: .suspended, attached: 0)
+        let location: LocationStatus = try await service.json("location")
+        #expect(location.connection == .off)
+    }
+
+    @Test("A reader that does not read for 5 s makes the state inactive, and active again when it reads")
+    func stalled() async throws {
+        let service = try Service(
+            TestConfiguration(source: "gpx:\(Products.repository("tracks/freeway-drive.gpx"))?rate=5")
+        )
+        try await service.start()
+        let connection = try service.connection()
+        let watcher = try service.events()
+        try await watcher.wait(until: .background, attached: 0)
+        let (_, took) = try await time {
+            try await connection.begin("GET", "/v1/events?attach=1&observe=10ms")
+            _ = try await connection.head()
+            try await watcher.wait(for: "inactive") { received in
+                let states = received.payloads("lifecycle").compactMap { $0.firstMatch(of: /"state":"(\w+)"/)?.1 }
+                return states.starts(with: ["active", "inactive"]) ? true : nil
+            }
+        }
+        #expect(took > .seconds(5) && took < .seconds(8), "\(took)")
+        let status: ServiceStatus = try await service.json("status")
+        #expect(status.state == .inactive && status.attached == 1)
+        // Reading all that waits makes it active; it goes on until the change comes in that very stream.
+        var text = ""
+        while !text.contains(#""state":"active"}"#) || !text.contains(#""state":"inactive"}"#) {
+            text += String(decoding: try #require(try await connection.chunk()), as: UTF8.self)
+        }
+        let back: ServiceStatus = try await service.json("status")
+        #expect(back.state == .active)
+    }
+
+    @Test("One-off commands do not count as attached, and two readers count as two")
+    func count() async throws {
+        let service = try Service(TestConfiguration())
+        try await service.start()
+        let (first, second) = (try service.events(attach: true), try service.events(attach: true))
+        let watcher = try service.events()
+        try await watcher.wait(until: .active, attached: 2)
+        first.detach()
+        try await watcher.wait(until: .active, attached: 1)
+        second.detach()
+        try await watcher.wait(until: .background, attached: 0)
+        try await service.run("location", "stop")
+        try await watcher.wait(until: .suspended, attached: 0)
+        let status: ServiceStatus = try await service.json("status")
+        #expect(status.state == .suspended && status.attached == 0)
+    }
+
+    @Test("While nobody is attached the log has each point in the agreed words, and none while somebody is")
+    func log() async throws {
+        let service = try Service(
+            TestConfiguration(
+                source: "gpx:\(Products.repository("tracks/freeway-drive.gpx"))?rate=20",
+                queue: Samples.tunes,
+                autoplay: true
+            )
+        )
+        try await service.start()
+        let watcher = try service.events()
+        try await watcher.wait(for: "30 points") { $0.count("location") >= 30 ? true : nil }
+        let attached = try service.events(attach: true)
+        try await attached.wait(until: .active, attached: 1)
+        func points() -> Int { service.logLines().count { $0.contains("App is backgrounded. New location is <") } }
+        let before = points()
+        #expect(before >= 30)
+        try await attached.wait(for: "30 more points") { $0.count("location") >= 30 ? true : nil }
+        #expect(points() == before)
+        attached.detach()
+        try await watcher.wait(until: .background, attached: 0)
+        let count = watcher.received.count("location")
+        try await watcher.wait(for: "20 points") { $0.count("location") >= count + 20 ? true : nil }
+        #expect(points() > before)
+        let words =
+            #/
+            info\ App\ is\ backgrounded\.\ New\ location\ is\ <[+-]\d+\.\d{8},[+-]\d+\.\d{8}>\ \+/-\ \d+\.\d\dm
+            \ \(speed\ \d+\.\d\d\ mps\ /\ course\ \d+\.\d\d\)\ @\ \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$
+            /#
+        for line in service.logLines() where line.contains("New location") {
+            #expect(line.firstMatch(of: words) != nil, "\(line)")
+        }
+        #expect(
+            service.logLines().contains {
+                $0.firstMatch(of: #/info Background: \d+\.\d\d harbour-chimes\.mp3$/#) != nil
+            }
+        )
+    }
+}

@@ -1,0 +1,85 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// `make run` as a script sees it: no terminal, no input.
+@Suite(.sharing) struct DemonstrationTests {
+    @Test("The demonstration shows both modes at work, runs twice, and its closing commands work")
+    func demonstration() async throws {
+        let checkout = try ScratchDirectory()
+        for folder in ["tracks", "media"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: checkout.file(folder),
+                withDestinationPath: Products.repository(folder)
+            )
+        }
+        // The fixture's home lends its environment, and ends what the demonstration leaves.
+        let service = try Service(TestConfiguration())
+        let environment = service.environment.filter { $0.key != "BACKGROUNDER_HOME" }
+        let (products, home) = (Products.folderOfPrograms, checkout.file("run"))
+        let paths = RuntimePaths(home: home, environment: [:], userID: 0)
+        func shell(_ command: String, within seconds: Double = 40) async throws -> ProgramRun {
+            try await ProgramRun.of(Tool.shell, ["-c", command], environment: environment, within: seconds)
+        }
+        let script = Products.repository("Packaging/demo.sh")
+        defer { if let pid = InstanceRecord.read(paths.lock)?.pid { kill(pid, SIGKILL) } }
+
+        let first = try await shell("'\(script)' '\(products)' '\(home)'")
+        #expect(first.exitCode == 0 && first.errors.isEmpty, "\(first)")
+        let pid = try #require(InstanceRecord.read(paths.lock)?.pid)
+        let text = first.text
+        #expect(text.contains("started, pid \(pid)"))
+        let shown = [
+            "location  ", "audio     ", "Harbour Chimes", "App is backgrounded. New location is <", "Background: ",
+            "background since", "playing", "LATITUDE", "attach again", "gpsd://localhost:2947",
+        ]
+        for words in shown {
+            #expect(text.localizedCaseInsensitiveContains(words), "no \(words.debugDescription) in \(text)")
+        }
+        #expect(!text.contains("\u{1B}"), "there is no terminal")
+
+        let second = try await shell("'\(script)' '\(products)' '\(home)'")
+        #expect(second.exitCode == 0, "\(second)")
+        #expect(second.text.contains("already running, pid \(pid)"))
+
+        let closing = text.split(separator: "\n").suffix(3).compactMap { line in
+            line.firstRange(of: /:  +/).map { String(line[$0.upperBound...]) }
+        }
+        try #require(closing.count == 3, "\(text)")
+        let attach = try await shell("timeout --foreground -s INT 2 \(closing[0])")
+        #expect([0, 124].contains(attach.exitCode) && attach.text.contains("location  "), "\(attach)")
+        let receiver = try await shell(closing[1])
+        #expect(receiver.exitCode == 0, "\(receiver)")
+        let status = try await shell("'\(products)/backgrounder' --home '\(home)' location --format json")
+        let location = try JSON.decode(LocationStatus.self, from: status.output)
+        #expect(location.source == "gpsd://localhost:2947")
+        let stop = try await shell(closing[2])
+        #expect(stop.exitCode == 0 && stop.text.hasPrefix("stopped, pid"), "\(stop)")
+
+        for _ in 0..<2 {
+            let clean = try await shell("'\(script)' --clean '\(products)' '\(home)'")
+            #expect(clean.exitCode == 0, "\(clean)")
+            #expect(!FileManager.default.fileExists(atPath: home))
+        }
+    }
+
+    @Test("The cleaning of a running demonstration stops it first")
+    func clean() async throws {
+        let service = try Service(TestConfiguration())
+        try await service.start()
+        let script = Products.repository("Packaging/demo.sh")
+        let run = try await ProgramRun.of(
+            script,
+            ["--clean", Products.folderOfPrograms, service.home],
+            environment: service.environment
+        )
+        #expect(run.exitCode == 0 && run.text.hasPrefix("stopped, pid"), "\(run)")
+        #expect(!FileManager.default.fileExists(atPath: service.home))
+    }
+}
+
+extension Products {
+    /// The folder in which both programs lie.
+    static var folderOfPrograms: String { URL(fileURLWithPath: backgrounder).deletingLastPathComponent().path }
+}

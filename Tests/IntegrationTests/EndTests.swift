@@ -1,0 +1,54 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// However the service is told to end, it does so in time.
+@Suite(.alone) struct EndTests {
+    @Test(
+        "stop, SIGTERM and SIGINT end it within 2 s while it tracks, plays and is watched",
+        arguments: [0, SIGTERM, SIGINT]
+    )
+    func end(signal: Int32) async throws {
+        let service = try Service(TestConfiguration(queue: [Products.repository("media")], autoplay: true))
+        let (process, errors) = try service.foreground()
+        let log = service.paths.log
+        // In the foreground without a terminal it logs to its file, and the socket is there when it is ready.
+        try await FileWatch(log).wait(for: "Ready on")
+        let idle = try UnixSocket(service.paths.controlSocket)
+        try await idle.send("GET /v1/sta")
+        let events = try service.events(attach: true)
+        try await events.wait(forState: "playing") { $0.status.audio?.timeControlStatus == .playing }
+        let (code, took) = try await time {
+            if signal == 0 { try await service.run("stop") } else { process.kill(signal) }
+            return try await process.waitForEnd()
+        }
+        #expect(code == 0)
+        #expect(took < .seconds(2))
+        _ = try await events.waitForEnd()
+        #expect(!FileManager.default.fileExists(atPath: service.paths.controlSocket))
+        let lines = try await errors.wait(for: "end") { $1 ? $0 : nil }
+        #expect(lines.isEmpty, "\(lines)")
+        #expect(service.logLines().last?.contains("Stopped.") == true)
+    }
+
+    @Test("A second SIGTERM ends it at once, even when it hangs in its end")
+    func secondSignal() async throws {
+        let server = try await SoundServer()
+        let service = try Service(TestConfiguration(driver: "pulse", queue: [Samples.tunes[0]], autoplay: true))
+        try await service.start(adding: server.environment)
+        let events = try service.events(observe: "100ms")
+        try await events.wait(for: "sound") { try $0.times().contains { $0.elapsed > 0.5 } ? true : nil }
+        // The device is never closed in time now.
+        server.send(SIGSTOP)
+        let pid = try #require(service.pid)
+        kill(pid, SIGTERM)
+        let log = try LogFollower(service)
+        try await log.wait(for: "Stopping.")
+        let (_, took) = try await time {
+            kill(pid, SIGTERM)
+            _ = try await events.waitForEnd()
+        }
+        #expect(took < .milliseconds(500))
+    }
+}

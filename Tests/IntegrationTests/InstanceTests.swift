@@ -1,0 +1,104 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// One service a home: its files and its beginning.
+@Suite(.sharing) struct InstanceTests {
+    @Test("A second service of one home is refused with the first one's pid, and the first one goes on")
+    func second() async throws {
+        let service = try Service(TestConfiguration())
+        let pid = try await service.start()
+        let run = try await ProgramRun.of(Products.backgrounderd, [], environment: service.environment)
+        run.expectRefusal(1, ["already running, pid \(pid)", "backgrounder stop"])
+        #expect(service.pid == pid)
+        let status: ServiceStatus = try await service.json("status")
+        #expect(status.pid == pid)
+    }
+
+    @Test("Twenty starts at once over what a killed service left make exactly one service")
+    func race() async throws {
+        let service = try Service(TestConfiguration())
+        try await service.start()
+        try await service.crash()
+        #expect(FileManager.default.fileExists(atPath: service.paths.controlSocket), "there is no stale socket")
+        let down = try await service.command(["status"])
+        down.expectRefusal(3, ["not running"])
+        let runs = try await withThrowingTaskGroup(of: ProgramRun.self) { group in
+            for _ in 0..<20 { group.addTask { try await service.command(["start"]) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        let pid = try #require(service.pid)
+        #expect(runs.count { $0.text == "started, pid \(pid)\n" } == 1)
+        for run in runs where run.exitCode != 0 { run.expectRefusal(1, ["already running, pid \(pid)"]) }
+        for run in runs where run.exitCode == 0 { #expect(run.text.hasSuffix(", pid \(pid)\n"), "\(run)") }
+        let status: ServiceStatus = try await service.json("status")
+        #expect(status.pid == pid)
+    }
+
+    @Test("start of a running service says so, and refuses options that it does not run with")
+    func startAgain() async throws {
+        let source = "gpx:\(Samples.walk)?rate=1"
+        let service = try Service(TestConfiguration(source: source))
+        let pid = try await service.start()
+        let same = [
+            [], ["--source", source], ["--driver", "null"], ["--config", service.paths.configuration],
+            ["--source", source, "--driver", "null"],
+        ]
+        for options in same {
+            let run = try await service.command(["start"] + options)
+            #expect(run.exitCode == 0 && run.text == "already running, pid \(pid)\n", "\(run)")
+        }
+        let other = [
+            ["--source", "gpsd://localhost:2947"], ["--driver", "auto"], ["--config", service.file("other.yaml")],
+        ]
+        for options in other {
+            let run = try await service.command(["start"] + options)
+            run.expectRefusal(1, ["already running, pid \(pid)", options[0], "backgrounder stop"])
+        }
+        #expect(service.pid == pid)
+    }
+
+    @Test("Socket, folders and files are for their owner alone, and a home that was there is left as it was")
+    func modes() async throws {
+        let service = try Service(TestConfiguration(queue: [Samples.announcement]))
+        chmod(service.home, 0o755)
+        // The caller's umask must not matter.
+        let run = try await ProgramRun.of(
+            Tool.shell,
+            ["-c", "umask 0; exec \"$0\" start", Products.backgrounder],
+            environment: service.environment
+        )
+        #expect(run.exitCode == 0, "\(run)")
+        func mode(_ path: String) throws -> Int {
+            try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+        }
+        #expect(try mode(service.home) == 0o755)
+        #expect(try mode(service.paths.controlSocket) == 0o600)
+        for folder in [service.paths.state, service.paths.run] { #expect(try mode(folder) == 0o700, "\(folder)") }
+        for file in [service.paths.database, service.paths.log, service.paths.lock] {
+            #expect(try mode(file) == 0o600, "\(file)")
+        }
+        let made = service.file("made")
+        let other = try await service.command([
+            "start", "--home", made, "--driver", "null", "--source", "gpsd://localhost:1",
+        ])
+        #expect(other.exitCode == 0, "\(other)")
+        #expect(try mode(made) == 0o700)
+        let stop = try await service.command(["stop", "--home", made])
+        #expect(stop.exitCode == 0, "\(stop)")
+    }
+
+    @Test("A service that hangs without an answer is told apart from one that does not run")
+    func hanging() async throws {
+        let service = try Service(TestConfiguration())
+        let pid = try await service.start()
+        let connection = try service.connection()
+        kill(pid, SIGSTOP)
+        try await connection.begin("GET", "/v1/status")
+        let second = try await ProgramRun.of(Products.backgrounderd, [], environment: service.environment)
+        second.expectRefusal(1, ["already running, pid \(pid)"])
+        kill(pid, SIGCONT)
+        #expect(try await connection.reply().status == 200)
+    }
+}

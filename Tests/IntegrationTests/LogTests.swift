@@ -1,0 +1,128 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// `log`, `doctor`, and what must never stand in either.
+@Suite(.sharing) struct LogTests {
+    private struct Record: Decodable {
+        var timestamp: Date
+        var level: String
+        var message: String
+    }
+
+    @Test("log -n prints the newest lines, as they are and as JSON, and -f goes on with new ones")
+    func log() async throws {
+        let service = try Service(
+            TestConfiguration(source: "gpx:\(Products.repository("tracks/freeway-drive.gpx"))?rate=20")
+        )
+        let before = Date()
+        try await service.start()
+        let follower = try LogFollower(service)
+        try await follower.wait(for: "Ready on")
+        let events = try service.events()
+        try await events.wait(for: "20 points") { $0.count("location") >= 20 ? true : nil }
+        try await service.run("location", "stop")
+        try await events.wait(forState: "stop") { $0.status.location?.updating == false }
+
+        let all = service.logLines()
+        let five = try await service.run("log", "-n", "5").text
+        #expect(five == all.suffix(5).map { $0 + "\n" }.joined())
+        #expect(try await service.run("log", "-n", "0").text.isEmpty)
+        #expect(try await service.run("log").text.split(separator: "\n").count == min(20, all.count))
+        let records: [Record] = try await service.json("log", "-n", "1000")
+        #expect(records.count == all.count)
+        for (record, line) in zip(records, all) {
+            #expect(line == "\(ISO8601.string(record.timestamp)) \(record.level) \(record.message)")
+            #expect(record.timestamp > before - 1 && record.timestamp < Date() + 1)
+        }
+        try await service.run("stop")
+        try await follower.wait(for: "Stopped.")
+        #expect(follower.lines == service.logLines())
+        // What was logged can be read when the service is gone.
+        #expect(try await service.run("log", "-n", "1").text.contains("Stopped."))
+    }
+
+    @Test("doctor names what is wrong with a hint and exits 1, and 0 when all is well")
+    func doctor() async throws {
+        struct Report: Decodable {
+            struct Check: Decodable {
+                var name: String
+                var ok: Bool
+                var message: String
+                var hint: String?
+            }
+            var checks: [Check]
+        }
+        let service = try Service(TestConfiguration())
+        let down = try await service.command(["doctor", "--format", "json"])
+        #expect(down.exitCode == 1)
+        down.expectOneLine(["service"])
+        let checks = try JSON.decode(Report.self, from: down.output).checks
+        #expect(checks.filter { !$0.ok }.map(\.name) == ["service"])
+        #expect(checks.allSatisfy { $0.ok == ($0.hint == nil) && !$0.message.isEmpty })
+
+        try await service.start()
+        let well = try await service.command(["doctor", "--format", "json"])
+        #expect(well.exitCode == 0 && well.errors.isEmpty, "\(well)")
+        #expect(try JSON.decode(Report.self, from: well.output).checks.allSatisfy(\.ok))
+        #expect(try await service.run("doctor").text.contains("ok   service"))
+        try await service.run("stop")
+
+        try await service.run("start", "--source", "gpsd://localhost:\(try freePort(SOCK_STREAM))")
+        let events = try service.events()
+        try await events.wait(forState: "no gpsd") { $0.status.location?.quality == .disconnected }
+        let faulty = try await service.command(["doctor", "--format", "json"])
+        #expect(faulty.exitCode == 1)
+        let location = try JSON.decode(Report.self, from: faulty.output).checks.first { $0.name == "location" }
+        #expect(location?.ok == false && location?.hint?.contains("gpsd") == true)
+    }
+
+    @Test("Control characters of tags and file names reach neither the log nor a terminal")
+    func controlCharacters() async throws {
+        let service = try Service(TestConfiguration(autoplay: true))
+        let escape = "\u{1B}]0;owned\u{7}\u{1B}[31m\u{9B}2J\u{202E}"
+        let tagged = service.file("tagged.mp3")
+        let run = try await ProgramRun.of(
+            Tool.lame,
+            [
+                "--quiet", "--id3v2-only", "--tt", "Title\(escape)\nnext line", "--ta", "Artist\(escape)",
+                Samples.announcement, tagged,
+            ]
+        )
+        try #require(run.exitCode == 0, "\(run)")
+        let named = service.file("name\u{1B}[2J\nline.wav")
+        try FileManager.default.copyItem(atPath: Samples.announcement, toPath: named)
+        let broken = try service.scratch.write("no sound", to: "broken\u{1B}[2J.mp3")
+        try await service.start()
+        let events = try service.events(observe: "100ms")
+        var outputs = ""
+        for path in [tagged, named] {
+            try await service.run("audio", "play", path)
+            try await events.wait(forState: "playing \(path.debugDescription)") {
+                $0.status.audio?.currentItem?.path == path && $0.status.audio?.timeControlStatus == .playing
+            }
+            for command in [["status"], ["audio"], ["queue"], ["log"]] {
+                outputs += try await service.command(command).text
+            }
+        }
+        let item: AudioStatus = try await service.json("audio")
+        #expect(item.currentItem?.path == named, "JSON carries what is there")
+        let ids = try await service.run("queue", "add", broken, Samples.announcement).text
+        try await service.run("audio", "play", String(try #require(ids.split(separator: "\n").first)))
+        try await events.wait(forState: "report") { $0.status.audio?.lastError?.path == broken }
+        for command in [["status"], ["audio"], ["queue"], ["log"], ["doctor"]] {
+            outputs += try await service.command(command).text
+        }
+        let missing = try await service.command(["queue", "add", service.file("no\u{1B}[2J\nfile")])
+        missing.expectRefusal(4, ["no such file"])
+        let raw = service.logLines().joined(separator: "\n") + "\n" + outputs
+        let bad = raw.unicodeScalars.filter { scalar in
+            scalar != "\n" && (scalar.properties.generalCategory == .control || scalar == "\u{202E}")
+        }
+        #expect(bad.isEmpty, "\(Set(bad))")
+        for line in service.logLines() {
+            #expect(line.firstMatch(of: #/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z [a-z]+ /#) != nil, "\(line)")
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// Reading the configuration again while the service runs, and who wins: the file or a command.
+@Suite(.sharing) struct ReloadTests {
+    @Test("A reload applies what can change and says what needs a restart")
+    func reload() async throws {
+        var configuration = TestConfiguration()
+        let service = try Service(configuration)
+        let pid = try await service.start()
+        let nothing: ReloadReply = try await service.json("reload")
+        #expect(nothing == ReloadReply(applied: [], needsRestart: []))
+
+        configuration.location = ["desiredAccuracy: kilometer", "distanceFilter: 25"]
+        configuration.modes = "[location]"
+        configuration.driver = "wav:\(service.file("out.wav"))"
+        configuration.rest = ["store:", "  syncInterval: 2s"]
+        try service.configure(configuration)
+        let reply: ReloadReply = try await service.json("reload")
+        #expect(reply.applied.sorted() == ["location.desiredAccuracy", "location.distanceFilter", "modes"])
+        #expect(reply.needsRestart.sorted() == ["audio.driver", "store.syncInterval"])
+        let status: ServiceStatus = try await service.json("status")
+        #expect(status.pid == pid && status.modes == [.location] && status.audio?.driver == "null")
+        #expect(status.location?.desiredAccuracy == .kilometer && status.location?.distanceFilter == 25)
+
+        configuration.source = "gpx:\(Samples.walk)?rate=max"
+        try service.configure(configuration)
+        let source: ReloadReply = try await service.json("reload")
+        #expect(source.applied == ["location.source"])
+        let events = try service.events()
+        try await events.wait(forState: "new source") {
+            $0.status.location?.source.contains("city-walk") == true && $0.status.location?.connection == .finished
+        }
+        let text = try await service.run("reload").text
+        #expect(text.contains("nothing changed"), "\(text)")
+    }
+
+    @Test("A faulty file changes nothing, and the answer names its place")
+    func faulty() async throws {
+        let service = try Service(TestConfiguration(location: ["distanceFilter: 10"]))
+        let pid = try await service.start()
+        for (yaml, words) in [
+            ("modes: [audio]\nlocation: {distanceFilter: -3}\n", ["config.yaml:2", "location.distanceFilter", "-3"]),
+            ("modes: [audio]\nmood: good\n", ["config.yaml:2", "unknown key mood"]),
+            ("modes: [", ["config.yaml:"]),
+        ] {
+            try service.configure(yaml: yaml)
+            let run = try await service.command(["reload"])
+            run.expectRefusal(1, words)
+            let status: ServiceStatus = try await service.json("status")
+            #expect(status.pid == pid && status.modes == [.audio, .location] && status.location?.distanceFilter == 10)
+        }
+    }
+
+    @Test("SIGHUP reloads too, and a faulty file is one line in the log")
+    func hangup() async throws {
+        var configuration = TestConfiguration()
+        let service = try Service(configuration)
+        let pid = try await service.start()
+        let events = try service.events()
+        configuration.location = ["distanceFilter: 42"]
+        try service.configure(configuration)
+        kill(pid, SIGHUP)
+        try await events.wait(forState: "reload") { $0.status.location?.distanceFilter == 42 }
+
+        try service.configure(yaml: "location: {distanceFilter: much}\n")
+        kill(pid, SIGHUP)
+        configuration.location = ["distanceFilter: 43"]
+        let log = try LogFollower(service)
+        try await log.wait(for: "config.yaml:1")
+        #expect(service.logLines().count { $0.contains("location.distanceFilter") && $0.contains(" error ") } == 1)
+        let settings: LocationStatus = try await service.json("location")
+        #expect(settings.distanceFilter == 42)
+        try service.configure(configuration)
+        kill(pid, SIGHUP)
+        try await events.wait(forState: "second reload") { $0.status.location?.distanceFilter == 43 }
+        #expect(service.pid == pid)
+    }
+
+    @Test("What a command set wins over the file, also after a restart, until the file's value of that key changes")
+    func precedence() async throws {
+        var configuration = TestConfiguration(location: ["distanceFilter: 10", "desiredAccuracy: kilometer"])
+        let service = try Service(configuration)
+        try await service.start()
+        try await service.run("location", "filter", "50")
+        try await service.run("location", "maximum", "20")
+
+        // Another key changes: the command's values stay.
+        configuration.location = ["distanceFilter: 10", "desiredAccuracy: best"]
+        try service.configure(configuration)
+        try await service.run("reload")
+        try await expect(service, filter: 50, maximum: 20, .best)
+        try await service.run("stop")
+        try await service.start()
+        try await expect(service, filter: 50, maximum: 20, .best)
+
+        // The key itself changes: the file wins.
+        configuration.location = ["distanceFilter: 12", "desiredAccuracy: best"]
+        try service.configure(configuration)
+        try await service.run("reload")
+        try await expect(service, filter: 12, maximum: 20, .best)
+
+        // It changes while nothing runs: the file wins at the start.
+        try await service.run("location", "filter", "60")
+        try await service.run("stop")
+        configuration.location = ["distanceFilter: 13", "desiredAccuracy: best", "maximumAccuracy: none"]
+        try service.configure(configuration)
+        try await service.start()
+        try await expect(service, filter: 13, maximum: nil, .best)
+    }
+
+    private func expect(
+        _ service: Service,
+        filter: Double,
+        maximum: Double?,
+        _ level: DesiredAccuracy,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let status: LocationStatus = try await service.json("location")
+        #expect(status.distanceFilter == filter, sourceLocation: sourceLocation)
+        #expect(status.maximumAccuracy == maximum, sourceLocation: sourceLocation)
+        #expect(status.desiredAccuracy == level, sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,153 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// The configuration of a test, where it needs another one than the fixture's.
+struct TestConfiguration {
+    var modes = "[audio, location]"
+    var source = "gpx:\(Products.repository("tracks/freeway-drive.gpx"))?rate=1"
+    /// More lines of the section `location`.
+    var location: [String] = []
+    var driver = "null"
+    /// Absolute paths.
+    var queue: [String] = []
+    var autoplay = false
+    /// Lines after all sections.
+    var rest: [String] = []
+
+    func yaml() throws -> String {
+        let head = [
+            "modes: \(modes)", "location:", "  source: \(try JSON.line(source))",
+            "  usageDescription: Shows that what the service promises holds",
+        ]
+        let audio = [
+            "audio:", "  driver: \(try JSON.line(driver))", "  queue: \(try JSON.line(queue))",
+            "  autoplay: \(autoplay)",
+        ]
+        return (head + location.map { "  " + $0 } + audio + rest).joined(separator: "\n") + "\n"
+    }
+}
+
+extension Service {
+    /// A home with `configuration`; nothing runs yet.
+    convenience init(_ configuration: TestConfiguration) throws {
+        try self.init(source: configuration.source)
+        try configure(configuration)
+    }
+
+    /// Puts `configuration` in the place of the present one; a running service does not see it before it reloads.
+    func configure(_ configuration: TestConfiguration) throws {
+        try configure(yaml: configuration.yaml())
+    }
+
+    func configure(yaml: String) throws {
+        try scratch.write(yaml, to: "config.yaml")
+    }
+
+    /// The lines of the log, oldest first.
+    func logLines() -> [String] {
+        [paths.log + ".1", paths.log]
+            .compactMap { FileManager.default.contents(atPath: $0) }
+            .flatMap { String(decoding: $0, as: UTF8.self).split(separator: "\n").map(String.init) }
+    }
+
+    /// The path of a file in the home.
+    func file(_ name: String) -> String { RuntimePaths.absolute("\(home)/\(name)") }
+
+    /// Starts the detached service with `variables` in its environment.
+    func start(adding variables: [String: String]) async throws {
+        let run = try await ProgramRun.of(
+            Products.backgrounder,
+            ["start"],
+            environment: environment.merging(variables) { $1 }
+        )
+        try #require(run.exitCode == 0, "\(run)")
+    }
+
+    /// A connection to the control socket.
+    func connection() throws -> HTTPConnection { try HTTPConnection(paths.controlSocket) }
+
+    /// Runs `backgrounderd` with this home, in the foreground and with its stderr for the caller.
+    func foreground(_ arguments: [String] = []) throws -> (process: ForegroundProcess, errors: LineReader) {
+        let errors = try PipeEnds()
+        let process = try ForegroundProcess(
+            Products.backgrounderd,
+            arguments,
+            environment: environment,
+            descriptors: [2: errors.writeEnd]
+        )
+        close(errors.writeEnd)
+        return (process, LineReader(errors.readEnd))
+    }
+
+    /// What `GET path` answers, as JSON of the value's type.
+    func get<Value: Decodable>(
+        _ path: String,
+        on connection: HTTPConnection,
+        as type: Value.Type = Value.self
+    ) async throws -> Value {
+        let reply = try await connection.send("GET", path)
+        try #require(reply.status == 200, "\(path): \(reply.status) \(reply.text)")
+        return try JSON.decode(Value.self, from: Data(reply.body))
+    }
+}
+
+extension ServiceEvents {
+    /// Returns when the newest word on the service's state is this one.
+    func wait(until state: ApplicationState, attached: Int, within seconds: Double = 20) async throws {
+        try await wait(for: "\(state.rawValue) with \(attached) attached", within: seconds) { received in
+            let (state, attached) = ("\"state\":\"\(state.rawValue)\"", "\"attached\":\(attached)")
+            let newest = received.lines.last { $0.hasPrefix("data: ") && $0.contains("\"attached\":") }
+            return newest?.contains(state) == true && newest?.contains(attached) == true ? true : nil
+        }
+    }
+}
+
+extension ProgramRun {
+    /// Holds a refusal against the interface: this exit code, nothing on stdout, and one line on stderr that says `words`.
+    func expectRefusal(_ code: Int32, _ words: [String], sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(exitCode == code, "\(self)", sourceLocation: sourceLocation)
+        #expect(output.isEmpty, "\(self)", sourceLocation: sourceLocation)
+        expectOneLine(words, sourceLocation: sourceLocation)
+    }
+
+    /// Holds what stands on stderr against the interface: one whole line that says `words`, without control characters.
+    func expectOneLine(_ words: [String], sourceLocation: SourceLocation = #_sourceLocation) {
+        let lines = errors.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count == 2 && lines.last == "", "\(self)", sourceLocation: sourceLocation)
+        for word in words {
+            #expect(errors.contains(word), "no \(word.debugDescription): \(self)", sourceLocation: sourceLocation)
+        }
+        let raw = errors.unicodeScalars.dropLast().filter { $0.properties.generalCategory == .control }
+        #expect(raw.isEmpty, "\(self)", sourceLocation: sourceLocation)
+    }
+}
+
+/// How long `body` takes.
+func time<Value>(_ body: () async throws -> Value) async rethrows -> (value: Value, took: Duration) {
+    let began = ContinuousClock.now
+    let value = try await body()
+    return (value, ContinuousClock.now - began)
+}
+
+/// More of what the tests need, where Debian puts it.
+extension Tool {
+    static let lame = "/usr/bin/lame"
+    static let mpg123 = "/usr/bin/mpg123"
+    static let pulseaudio = "/usr/bin/pulseaudio"
+    static let parec = "/usr/bin/parec"
+    static let script = "/usr/bin/script"
+    static let setsid = "/usr/bin/setsid"
+    static let shell = "/bin/sh"
+    static let sox = "/usr/bin/sox"
+    static let xmllint = "/usr/bin/xmllint"
+
+    /// Runs the program at `path`, which must succeed.
+    @discardableResult
+    static func run(_ path: String, _ arguments: String...) async throws -> Data {
+        let run = try await ProgramRun.of(path, arguments)
+        try #require(run.exitCode == 0, "\(run)")
+        return run.output
+    }
+}

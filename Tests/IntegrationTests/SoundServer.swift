@@ -1,0 +1,72 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A pulseaudio of one test, with a sink that nobody hears and a home of its own.
+final class SoundServer {
+    private static let sink = "silent"
+
+    private let scratch: ScratchDirectory
+    private var process: ForegroundProcess
+
+    init() async throws {
+        scratch = try ScratchDirectory()
+        process = try await Self.run(in: scratch)
+    }
+
+    /// What a client needs in its environment to find it.
+    var environment: [String: String] {
+        ["PULSE_SERVER": "unix:\(scratch.file("socket"))", "HOME": scratch.path, "XDG_RUNTIME_DIR": scratch.path]
+    }
+
+    func send(_ signal: Int32) { process.kill(signal) }
+
+    /// Kills it as a crash would.
+    func crash() async throws {
+        process.kill()
+        try await process.waitForEnd()
+    }
+
+    /// Runs it again where it was.
+    func restart() async throws {
+        process = try await Self.run(in: scratch)
+    }
+
+    /// Begins to record what reaches the sink into a file of raw samples.
+    func record(to path: String) async throws -> ForegroundProcess {
+        let errors = try PipeEnds()
+        let recorder = try ForegroundProcess(
+            Tool.parec,
+            [
+                "-v", "--device=\(Self.sink).monitor", "--rate=44100", "--format=s16le", "--channels=2",
+                "--latency-msec=50", "--raw", path,
+            ],
+            environment: environment,
+            descriptors: [2: errors.writeEnd]
+        )
+        close(errors.writeEnd)
+        try await LineReader(errors.readEnd).wait(for: "recording") { lines, _ in
+            lines.contains { $0.contains("Stream successfully created") } ? true : nil
+        }
+        return recorder
+    }
+
+    private static func run(in scratch: ScratchDirectory) async throws -> ForegroundProcess {
+        let errors = try PipeEnds()
+        let process = try ForegroundProcess(
+            Tool.pulseaudio,
+            [
+                "-n", "--daemonize=no", "--use-pid-file=no", "--exit-idle-time=-1", "--log-target=stderr", "-v",
+                "--load=module-null-sink sink_name=\(sink) rate=44100 format=s16le channels=2",
+                "--load=module-native-protocol-unix socket=\(scratch.file("socket")) auth-anonymous=1",
+            ],
+            environment: ["HOME": scratch.path, "XDG_RUNTIME_DIR": scratch.path, "PATH": "/usr/bin:/bin"],
+            descriptors: [2: errors.writeEnd]
+        )
+        close(errors.writeEnd)
+        try await LineReader(errors.readEnd).wait(for: "sound server") { lines, _ in
+            lines.contains { $0.contains("Daemon startup complete") } ? true : nil
+        }
+        return process
+    }
+}

@@ -1,0 +1,69 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// Commands whose stdout takes nothing say so in one line, and fail.
+@Suite(.sharing) struct StandardOutputTests {
+    enum Output: String, CaseIterable, CustomTestStringConvertible {
+        case full = "is a full disk"
+        case closed = "is closed"
+        case unread = "is a pipe that nobody reads"
+
+        var testDescription: String { rawValue }
+    }
+
+    @Test("Each reading command fails with one line when its output", arguments: Output.allCases)
+    func unwritable(output: Output) async throws {
+        let service = try Service(TestConfiguration(source: "gpx:\(Samples.walk)?rate=max"))
+        try await service.start()
+        let events = try service.events()
+        try await events.wait(forState: "end of the track") { $0.status.location?.connection == .finished }
+        let commands = [
+            ["status"], ["status", "--format", "json"], ["location"], ["track"], ["track", "--follow"],
+            ["track", "history"], ["track", "history", "--format", "gpx"], ["track", "replay", Samples.walk],
+            ["audio"], ["audio", "drivers"], ["queue"], ["log"], ["doctor"], ["attach"], ["--version"], ["--help"],
+            ["queue", "add", Samples.announcement],
+        ]
+        for command in commands {
+            let run =
+                switch output {
+                case .full: try await run(service, command, "> /dev/full")
+                case .closed: try await run(service, command, ">&-")
+                case .unread: try await unread(service, command)
+                }
+            #expect(run.exitCode == 1, "\(run)")
+            // A replay says its summary before the one line.
+            let last = run.errors.split(separator: "\n").last ?? ""
+            #expect(last.contains("cannot write to stdout"), "\(run)")
+            if command.first != "track" || command.dropFirst().first != "replay" { run.expectOneLine([]) }
+        }
+        #expect(service.pid != nil)
+    }
+
+    /// Runs a command with the redirection of a shell.
+    private func run(_ service: Service, _ command: [String], _ redirection: String) async throws -> ProgramRun {
+        try await ProgramRun.of(
+            Tool.shell,
+            ["-c", "\"$0\" \"$@\" \(redirection)", Products.backgrounder] + command,
+            environment: service.environment
+        )
+    }
+
+    /// Runs a command with a pipe for stdout whose other end is closed.
+    private func unread(_ service: Service, _ command: [String]) async throws -> ProgramRun {
+        let script = """
+            import os, signal, sys
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+            ends = os.pipe()
+            os.close(ends[0])
+            os.dup2(ends[1], 1)
+            os.execv(sys.argv[1], sys.argv[1:])
+            """
+        return try await ProgramRun.of(
+            Tool.python,
+            ["-c", script, Products.backgrounder] + command,
+            environment: service.environment
+        )
+    }
+}

@@ -1,0 +1,211 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// A command with something wrong in it, and what must come of it.
+struct WrongInput: CustomTestStringConvertible, Sendable {
+    /// `HOME` stands for a scratch directory.
+    var arguments: [String]
+    var code: Int32
+    /// What the one line on stderr must say.
+    var words: [String]
+
+    init(_ arguments: String, _ code: Int32, _ words: String...) {
+        self.arguments = arguments.split(separator: " ").map(String.init)
+        (self.code, self.words) = (code, words)
+    }
+
+    var testDescription: String { arguments.joined(separator: " ") }
+
+    /// Gives `service` the command, and holds what comes of it against what must.
+    func check(_ service: Service, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        // As the service writes it.
+        let home = RuntimePaths.absolute(service.home)
+        let run = try await service.command(arguments.map { $0.replacing("HOME", with: home) })
+        run.expectRefusal(code, words.map { $0.replacing("HOME", with: home) }, sourceLocation: sourceLocation)
+    }
+}
+
+/// Wrong input of each kind: one clear line, the right exit code, and the service lives.
+@Suite(.sharing) struct WrongInputTests {
+    static let toService = [
+        WrongInput("queue add HOME/missing.mp3", 4, "HOME/missing.mp3", "no such file"),
+        WrongInput("queue add HOME/empty-folder", 4, "empty-folder", "nothing in this folder"),
+        WrongInput("queue add HOME/fifo", 4, "fifo", "cannot be played"),
+        WrongInput("queue add HOME/empty.mp3 HOME/missing.mp3", 4, "missing.mp3"),
+        WrongInput("queue insert HOME/missing.mp3", 4, "missing.mp3"),
+        WrongInput("queue load HOME/missing.m3u", 4, "missing.m3u"),
+        WrongInput("queue remove 99", 4, "99"),
+        WrongInput("queue remove x", 64, "x"),
+        WrongInput("queue move 99 0", 4, "99"),
+        WrongInput("audio play HOME/missing.mp3", 4, "missing.mp3"),
+        WrongInput("audio play 99", 4, "99"),
+        WrongInput("audio volume 101", 64, "101"),
+        WrongInput("audio volume loud", 64, "loud"),
+        WrongInput("audio seek 1:99", 64, "1:99"),
+        WrongInput("audio seek soon", 64, "soon"),
+        WrongInput("audio seek +5", 1, "queue is empty"),
+        WrongInput("audio play", 1, "queue is empty", "queue add"),
+        WrongInput("audio repeat perhaps", 64, "perhaps"),
+        WrongInput("location accuracy superb", 64, "superb", "nearestTenMeters"),
+        WrongInput("location filter -5", 64, "-5"),
+        WrongInput("location filter far", 64, "far"),
+        WrongInput("location filter nan", 64, "nan"),
+        WrongInput("location maximum 0", 64, "0"),
+        WrongInput("location maximum -1", 64, "-1"),
+        WrongInput("track --last 0", 64, "--last 0"),
+        WrongInput("track --last 101", 64, "101"),
+        WrongInput("track --follow --format gpx", 64, "gpx"),
+        WrongInput("track history --since soon", 64, "soon"),
+        WrongInput("track --format pdf", 64, "pdf"),
+        WrongInput("status --format xml", 64, "xml"),
+        WrongInput("status --format json --more", 64, "--more"),
+        WrongInput("log -n -1", 64, "-n"),
+        WrongInput("log -n x", 64, "x"),
+        WrongInput("dance", 64, "dance"),
+        WrongInput("audio dance", 64, "dance"),
+        WrongInput("track replay HOME/missing.gpx", 1, "missing.gpx"),
+        WrongInput("track replay HOME", 1, "HOME"),
+        WrongInput("track replay HOME/empty.gpx", 1, "empty.gpx"),
+        WrongInput("track replay HOME/text.gpx", 1, "text.gpx:1:"),
+        WrongInput("track replay HOME/no-points.gpx", 1, "no-points.gpx"),
+        WrongInput("track replay HOME/text.gpx --accuracy superb", 64, "superb"),
+        WrongInput("track replay HOME/text.gpx --filter=-5", 64, "-5"),
+        WrongInput("track replay HOME/text.gpx --rate 0", 64, "0"),
+        WrongInput("track replay", 64),
+        WrongInput("start --driver wav:HOME/other.wav", 1, "already running", "--driver", "backgrounder stop"),
+    ]
+
+    @Test("A running service gets wrong commands: each is refused in one line, and the service goes on as it was")
+    func commands() async throws {
+        let service = try Service(TestConfiguration())
+        try Self.makeFiles(service.scratch)
+        let pid = try await service.start()
+        let before: AudioStatus = try await service.json("audio")
+        for input in Self.toService { try await input.check(service) }
+        let status: ServiceStatus = try await service.json("status")
+        #expect(status.pid == pid && status.audio == before)
+        let settings = try #require(status.location)
+        #expect(settings.distanceFilter == 0 && settings.maximumAccuracy == nil && settings.desiredAccuracy == .best)
+        let queue: [PlayerItem] = try await service.json("queue")
+        #expect(queue.isEmpty)
+    }
+
+    static let toStart = [
+        WrongInput("start --source gpsd://localhost:99999", 64, "--source", "gpsd://localhost:99999", "allowed"),
+        WrongInput("start --source ftp://localhost", 64, "ftp://localhost", "allowed"),
+        WrongInput("start --source gpx:HOME/missing.gpx", 1, "missing.gpx", "no readable file"),
+        WrongInput("start --source gpx:HOME", 1, "HOME", "no readable file"),
+        WrongInput("start --driver dance", 64, "dance", "allowed"),
+        WrongInput("start --config HOME/missing.yaml", 1, "missing.yaml"),
+        WrongInput("start --config HOME", 1, "this is no file"),
+        WrongInput("start --home /proc/nowhere", 1, "/proc/nowhere", "--home"),
+        WrongInput("start --home HOME/config.yaml", 1, "HOME/config.yaml", "--home"),
+        WrongInput("start --home HOME/\(String(repeating: "x", count: 100))", 1, "socket path", "107"),
+        WrongInput("status", 3, "not running", "backgrounder start"),
+        WrongInput("stop", 3, "not running"),
+        WrongInput("attach", 3, "not running"),
+        WrongInput("queue add HOME/config.yaml", 3, "not running"),
+        WrongInput("track history", 3, "not running"),
+        WrongInput("reload", 3, "not running"),
+        WrongInput("log", 1, "no log"),
+    ]
+
+    @Test("Without a service nothing starts or answers, and one line says why", arguments: toStart)
+    func start(input: WrongInput) async throws {
+        let service = try Service(TestConfiguration())
+        try await input.check(service)
+        #expect(service.pid == nil)
+    }
+
+    @Test(
+        "A faulty configuration is refused with file, line, key and what is allowed",
+        arguments: [
+            ("mode: [audio]", "config.yaml:1", "unknown key mode", "modes"),
+            ("location:\n  sauce: gpsd://localhost", "config.yaml:2", "unknown key location.sauce", "source"),
+            ("log:\n  level: info\nlog:\n  level: debug", "config.yaml:", "log", ""),
+            ("location:\n  source: gpsd://localhost:65536", "config.yaml:2", "location.source", "allowed is"),
+            ("location:\n  source: gpsd://localhost:0", "config.yaml:2", "location.source", "allowed is"),
+            ("location:\n  desiredAccuracy: superb", "config.yaml:2", "superb", "bestForNavigation"),
+            ("location:\n  distanceFilter: -1", "config.yaml:2", "location.distanceFilter", "metres from 0"),
+            ("audio:\n  latency: 1h", "config.yaml:2", "audio.latency", "20ms to 2s"),
+            ("audio: {queue: 3}", "config.yaml:1", "audio.queue", "a list of"),
+            ("modes: [", "config.yaml:", "", ""),
+            ("modes: [location]", "config.yaml:1", "usageDescription", ""),
+        ]
+    )
+    func configuration(yaml: String, place: String, problem: String, hint: String) async throws {
+        let service = try Service(TestConfiguration())
+        try service.configure(yaml: yaml + "\n")
+        let run = try await service.command(["start"])
+        run.expectRefusal(1, [place, problem, hint].filter { !$0.isEmpty })
+        #expect(service.pid == nil)
+    }
+
+    @Test("Content that cannot be played is named with its reason when its turn comes, and the rest goes on")
+    func content() async throws {
+        let service = try Service(TestConfiguration())
+        let scratch = service.scratch
+        try Self.makeFiles(scratch)
+        let announcement = try Data(contentsOf: URL(fileURLWithPath: Samples.announcement))
+        try scratch.write(announcement.prefix(announcement.count / 8), to: "truncated.wav")
+        let bad = ["empty.mp3", "text.mp3", "truncated.wav"]
+        try service.configure(TestConfiguration(driver: "wav:\(service.file("out.wav"))"))
+        try await service.start()
+        let events = try service.events()
+        for name in bad {
+            try await service.run("audio", "play", service.file(name))
+            // Alone, it is also the reason why nothing at all can be played.
+            let state = try await events.wait(forState: "report of \(name)") { state in
+                let error = state.status.audio?.lastError
+                let isReported =
+                    error?.path == service.file(name) || error?.reason.contains("Nothing in the queue") == true
+                return isReported && state.status.audio?.timeControlStatus == .stopped
+                    && state.queue.last?.path == service.file(name)
+            }
+            #expect(state.status.audio?.lastError?.reason.isEmpty == false)
+            let lines = service.logLines().filter { $0.contains(" warning \(service.file(name)): ") }
+            #expect(lines.count == 1, "\(name): \(lines)")
+        }
+        // As far as it goes, the truncated one was played.
+        let played = try Samples.wav(service.file("out.wav")).samples
+        let whole = try await Samples.reference(Samples.announcement)
+        #expect(!played.isEmpty && whole.starts(with: played))
+        try await service.run("queue", "clear")
+        try await service.run("queue", "add", service.file("text.mp3"), service.file("empty.mp3"), Samples.announcement)
+        try await service.run("audio", "play")
+        try await events.wait(for: "the good one and the end") { received in
+            let items = received.payloads("currentItem")
+            return items.contains { $0.contains("welcome-announcement") } && items.last == "{}" ? true : nil
+        }
+        let status: AudioStatus = try await service.json("audio")
+        #expect(status.lastError?.path == service.file("empty.mp3"), "\(String(describing: status.lastError))")
+    }
+
+    @Test("A damaged GPX file gives its good points, one line that names file and line, and exit 1")
+    func damagedTrack() async throws {
+        let scratch = try ScratchDirectory()
+        let good = try String(contentsOfFile: Products.repository("tracks/city-walk.gpx"), encoding: .utf8)
+        let lines = good.split(separator: "\n", omittingEmptySubsequences: false)
+        let path = try scratch.write(lines.prefix(200).joined(separator: "\n") + "\n<trkpt lat=<", to: "damaged.gpx")
+        let run = try await ProgramRun.of(Products.backgrounder, ["track", "replay", path, "--format", "json"])
+        #expect(run.exitCode == 1)
+        let points = try JSON.decode([Location].self, from: run.output)
+        #expect(points.count > 20)
+        let fault = run.errors.split(separator: "\n").filter { $0.contains("damaged.gpx:201: ") }
+        #expect(fault.count == 1, "\(run.errors)")
+    }
+
+    private static func makeFiles(_ scratch: ScratchDirectory) throws {
+        for name in ["empty.mp3", "empty.gpx"] { try scratch.write("", to: name) }
+        for name in ["text.mp3", "text.gpx"] { try scratch.write("This is a text, and no more.\n", to: name) }
+        let gpx = "<gpx version=\"1.1\" creator=\"x\" xmlns=\"http://www.topografix.com/GPX/1/1\"></gpx>"
+        try scratch.write(gpx, to: "no-points.gpx")
+        guard mkfifo(scratch.file("fifo"), 0o600) == 0 else { throw SystemCallFailure("mkfifo") }
+        try FileManager.default.createDirectory(
+            atPath: scratch.file("empty-folder"),
+            withIntermediateDirectories: false
+        )
+    }
+}
