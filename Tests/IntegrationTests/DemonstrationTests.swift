@@ -20,7 +20,7 @@ import Testing
         let (products, home) = (Products.folderOfPrograms, checkout.file("run"))
         let paths = RuntimePaths(home: home, environment: [:], userID: 0)
         func shell(_ command: String, within seconds: Double = 40) async throws -> ProgramRun {
-            try await ProgramRun.of(Tool.shell, ["-c", command], environment: environment, within: seconds)
+            try await ProgramRun.of(Programs.shell, ["-c", command], environment: environment, within: seconds)
         }
         let script = Products.repository("Packaging/demo.sh")
         defer { if let pid = InstanceRecord.read(paths.lock)?.pid { kill(pid, SIGKILL) } }

@@ -65,7 +65,7 @@ import Testing
         chmod(service.home, 0o755)
         // The caller's umask must not matter.
         let run = try await ProgramRun.of(
-            Tool.shell,
+            Programs.shell,
             ["-c", "umask 0; exec \"$0\" start", Products.backgrounder],
             environment: service.environment
         )

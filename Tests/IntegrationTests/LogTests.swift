@@ -84,7 +84,7 @@ import Testing
         let escape = "\u{1B}]0;owned\u{7}\u{1B}[31m\u{9B}2J\u{202E}"
         let tagged = service.file("tagged.mp3")
         let run = try await ProgramRun.of(
-            Tool.lame,
+            Programs.lame,
             [
                 "--quiet", "--id3v2-only", "--tt", "Title\(escape)\nnext line", "--ta", "Artist\(escape)",
                 Samples.announcement, tagged,

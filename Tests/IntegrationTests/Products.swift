@@ -32,4 +32,13 @@ enum Programs {
     static let python = "/usr/bin/python3"
     static let sqlite = "/usr/bin/sqlite3"
     static let strace = "/usr/bin/strace"
+    static let lame = "/usr/bin/lame"
+    static let mpg123 = "/usr/bin/mpg123"
+    static let pulseaudio = "/usr/bin/pulseaudio"
+    static let parec = "/usr/bin/parec"
+    static let script = "/usr/bin/script"
+    static let setsid = "/usr/bin/setsid"
+    static let shell = "/bin/sh"
+    static let sox = "/usr/bin/sox"
+    static let xmllint = "/usr/bin/xmllint"
 }

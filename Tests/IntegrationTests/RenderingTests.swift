@@ -43,7 +43,7 @@ import Testing
     func withoutHeader(options: [String]) async throws {
         let scratch = try ScratchDirectory()
         let path = scratch.file("item.mp3")
-        let run = try await ProgramRun.of(Tool.lame, ["--quiet", "-t"] + options + [Samples.announcement, path])
+        let run = try await ProgramRun.of(Programs.lame, ["--quiet", "-t"] + options + [Samples.announcement, path])
         try #require(run.exitCode == 0, "\(run)")
         let service = try await render([path])
         let reference = try await Samples.reference(path)

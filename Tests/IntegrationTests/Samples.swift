@@ -17,8 +17,8 @@ enum Samples {
     /// What mpg123 makes of an MP3, what sox makes of everything else.
     static func reference(_ path: String) async throws -> Data {
         path.hasSuffix(".mp3")
-            ? try await Tool.run(Tool.mpg123, "-q", "-s", "-e", "s16", path)
-            : try await Tool.run(Tool.sox, "-D", path, "-t", "raw", "-e", "signed", "-b", "16", "-")
+            ? try await Tool.run(Programs.mpg123, "-q", "-s", "-e", "s16", path)
+            : try await Tool.run(Programs.sox, "-D", path, "-t", "raw", "-e", "signed", "-b", "16", "-")
     }
 
     static func reference(_ paths: [String]) async throws -> Data {

@@ -130,24 +130,3 @@ func time<Value>(_ body: () async throws -> Value) async rethrows -> (value: Val
     let value = try await body()
     return (value, ContinuousClock.now - began)
 }
-
-/// More of what the tests need, where Debian puts it.
-extension Tool {
-    static let lame = "/usr/bin/lame"
-    static let mpg123 = "/usr/bin/mpg123"
-    static let pulseaudio = "/usr/bin/pulseaudio"
-    static let parec = "/usr/bin/parec"
-    static let script = "/usr/bin/script"
-    static let setsid = "/usr/bin/setsid"
-    static let shell = "/bin/sh"
-    static let sox = "/usr/bin/sox"
-    static let xmllint = "/usr/bin/xmllint"
-
-    /// Runs the program at `path`, which must succeed.
-    @discardableResult
-    static func run(_ path: String, _ arguments: String...) async throws -> Data {
-        let run = try await ProgramRun.of(path, arguments)
-        try #require(run.exitCode == 0, "\(run)")
-        return run.output
-    }
-}

@@ -53,9 +53,9 @@ import Testing
         let command = "\(Products.backgrounder) start && echo over \(end == .exit ? "" : "&& exec sleep 1000")"
         let arguments =
             end == .hangup
-            ? [Tool.script, "-qefc", command, "/dev/null"] : [Tool.shell, "-c", command]
+            ? [Programs.script, "-qefc", command, "/dev/null"] : [Programs.shell, "-c", command]
         let shell = try ForegroundProcess(
-            Tool.setsid,
+            Programs.setsid,
             arguments,
             environment: service.environment,
             descriptors: [1: output.writeEnd]

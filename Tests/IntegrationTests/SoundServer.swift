@@ -36,7 +36,7 @@ final class SoundServer {
     func record(to path: String) async throws -> ForegroundProcess {
         let errors = try PipeEnds()
         let recorder = try ForegroundProcess(
-            Tool.parec,
+            Programs.parec,
             [
                 "-v", "--device=\(Self.sink).monitor", "--rate=44100", "--format=s16le", "--channels=2",
                 "--latency-msec=50", "--raw", path,
@@ -54,7 +54,7 @@ final class SoundServer {
     private static func run(in scratch: ScratchDirectory) async throws -> ForegroundProcess {
         let errors = try PipeEnds()
         let process = try ForegroundProcess(
-            Tool.pulseaudio,
+            Programs.pulseaudio,
             [
                 "-n", "--daemonize=no", "--use-pid-file=no", "--exit-idle-time=-1", "--log-target=stderr", "-v",
                 "--load=module-null-sink sink_name=\(sink) rate=44100 format=s16le channels=2",

@@ -34,7 +34,7 @@ import Testing
     func pace() async throws {
         let recording = service.file("recording.raw")
         let recorder = try await server.record(to: recording)
-        let load = try (0..<2).map { _ in try ForegroundProcess(Tool.shell, ["-c", "while :; do :; done"]) }
+        let load = try (0..<2).map { _ in try ForegroundProcess(Programs.shell, ["-c", "while :; do :; done"]) }
         let connection = try service.connection()
         let events = try service.events(observe: "100ms")
         _ = try await connection.send("POST", "/v1/audio/play", body: "{}")

@@ -44,7 +44,7 @@ import Testing
     /// Runs a command with the redirection of a shell.
     private func run(_ service: Service, _ command: [String], _ redirection: String) async throws -> ProgramRun {
         try await ProgramRun.of(
-            Tool.shell,
+            Programs.shell,
             ["-c", "\"$0\" \"$@\" \(redirection)", Products.backgrounder] + command,
             environment: service.environment
         )
@@ -61,7 +61,7 @@ import Testing
             os.execv(sys.argv[1], sys.argv[1:])
             """
         return try await ProgramRun.of(
-            Tool.python,
+            Programs.python,
             ["-c", script, Products.backgrounder] + command,
             environment: service.environment
         )

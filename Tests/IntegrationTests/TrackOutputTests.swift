@@ -40,7 +40,7 @@ import Testing
         for format in ["gpx", "kml"] {
             let file = try service.scratch.write(try await output(format), to: "track.\(format)")
             let name = format == "gpx" ? "trkpt" : "coordinates"
-            let found = try await Tool.run(Tool.xmllint, "--nonet", "--xpath", "//*[local-name()='\(name)']", file)
+            let found = try await Tool.run(Programs.xmllint, "--nonet", "--xpath", "//*[local-name()='\(name)']", file)
             let text = String(decoding: found, as: UTF8.self)
             let count =
                 format == "gpx"
