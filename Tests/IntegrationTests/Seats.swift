@@ -2,7 +2,7 @@ import Testing
 
 /// How many tests of the marked suites run beside each other. A test holds several real programs, and some tests hold those to
 /// their pace, which a machine of two cores cannot keep for all tests at once.
-struct SeatsTrait: SuiteTrait, TestScoping {
+struct SeatsTrait: SuiteTrait, TestTrait, TestScoping {
     fileprivate let count: Int
 
     var isRecursive: Bool { true }
