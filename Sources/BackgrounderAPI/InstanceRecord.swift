@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 
 /// Who serves a home, and with what; it lies in the lock file for whoever comes second.
 package struct InstanceRecord: Codable, Hashable, Sendable {
@@ -13,6 +14,15 @@ package struct InstanceRecord: Codable, Hashable, Sendable {
         self.configuration = configuration
         self.source = source
         self.driver = driver
+    }
+
+    /// Puts this record into the file at `path`, which stays the same file: a lock on it goes on.
+    package func rewrite(_ path: String) {
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0, let data = try? JSON.encode(self) else { return }
+        defer { close(descriptor) }
+        ftruncate(descriptor, 0)
+        _ = data.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
     }
 
     /// The record at `path`; `nil` where there is none.

@@ -19,6 +19,7 @@ struct Daemon: Sendable {
     let lifecycle: Lifecycle
     let hub: EventHub
     let modes: Modes
+    let backgroundLog: BackgroundLog
     let source: ConfigurationSource
 
     /// Puts the parts together from what the store kept; nothing runs yet.
@@ -53,7 +54,6 @@ struct Daemon: Sendable {
             clock: clock,
             logger: logger
         ) { event in wires.location(event) }
-        let isFirstStart = try store.state(BackgroundMode.audio.rawValue) == nil
         let savedPlayer = try journal.saved(PlayerState.self, by: .audio, logger: logger)
         let player = QueuePlayer(
             configuration: AudioConfiguration(
@@ -90,10 +90,12 @@ struct Daemon: Sendable {
         }
         wires.connect(hub: hub, lifecycle: lifecycle, log: backgroundLog)
         (self.location, self.player, self.lifecycle, self.hub) = (location, player, lifecycle, hub)
+        self.backgroundLog = backgroundLog
 
         await modes.apply(isAnyoneAttached: false, location: location, player: player)
         backgroundLog.beginTimes(of: player, every: configuration.value(Keys.observerInterval))
-        if isFirstStart { await loadQueue(configuration) }
+        // Not where a queue was cleared: only where there never was one.
+        if savedPlayer?.nextItemID ?? 1 == 1, await player.queue().isEmpty { await loadQueue(configuration) }
     }
 
     func status() async -> ServiceStatus {

@@ -87,6 +87,7 @@ package struct DaemonCommand: AsyncParsableCommand {
         chdir("/")
         try paths.makeDirectories()
         let lock = try InstanceLock(path: paths.lock, record: InstanceRecord(configuration))
+        paths.closeDirectories()
         let log = DaemonLog(path: paths.log, level: configuration.value(Keys.logLevel), environment: environment)
         let logger = log.makeLogger()
         logger.info("Backgrounder \(Backgrounder.version) starts, pid \(getpid()).")
@@ -102,9 +103,9 @@ package struct DaemonCommand: AsyncParsableCommand {
             group: group
         )
         let end = ServiceEnd(socket: paths.controlSocket, environment: environment, logger: logger)
-        let router = daemon.makeRouter(store: store, timeInterval: configuration.value(Keys.observerInterval), end: end)
+        let router = daemon.makeRouter(store: store, end: end)
         let server = ControlServer(socket: paths.controlSocket, router: router, group: group, logger: logger) {
-            access.opened(paths)
+            access.opened(paths, logger: logger)
             await daemon.lifecycle.update()
             logger.info("Ready on \(paths.controlSocket).")
             Readiness.announce(to: readyDescriptor, environment: environment)
@@ -118,7 +119,7 @@ package struct DaemonCommand: AsyncParsableCommand {
         let signals = Signals([SIGTERM, SIGINT, SIGHUP]) { number in
             switch number {
             case SIGHUP: Task { await daemon.reloadAndLog() }
-            default: Task { await end.begin() }
+            default: end.begin()
             }
         }
         do {
@@ -134,6 +135,7 @@ package struct DaemonCommand: AsyncParsableCommand {
             logger.error("The store was not closed well: \(error)")
         }
         logger.info("Stopped.")
+        log.flush()
         _ = consume lock
         Glibc.exit(0)
     }
@@ -157,7 +159,7 @@ package struct DaemonCommand: AsyncParsableCommand {
 
 extension InstanceRecord {
     /// This process, with what it runs with.
-    fileprivate init(_ configuration: DaemonConfiguration) {
+    init(_ configuration: DaemonConfiguration) {
         self.init(
             pid: getpid(),
             configuration: configuration.file,

@@ -11,13 +11,14 @@ package struct ControlRouter {
 
     package init() {}
 
-    /// Answers `route` with what `handler` returns; it may throw a ``WireError`` or a ``WireErrorConvertible``.
+    /// Answers `route`, which takes the parameters `query`, with what `handler` returns; it may throw a ``WireError`` or a ``WireErrorConvertible``.
     package mutating func on<Body, Reply>(
         _ route: Route<Body, Reply>,
+        query: Set<String> = [],
         _ handler: @escaping @Sendable (RouteRequest<Body>) async throws -> Reply
     ) {
         let status = HTTPResponse.Status(code: route.status)
-        on(route.method, route.path) { request, context in
+        on(route.method, route.path, query: query) { request, context in
             let body = Body.keys.isEmpty && route.method != .post ? nil : try await RawBodyReader.read(request)
             let reply = try await handler(RouteRequest(request: request, context: context, body: body))
             return status == .noContent ? Response(status: status) : try Response(status: status, json: reply)
@@ -27,12 +28,17 @@ package struct ControlRouter {
     mutating func on(
         _ method: RouteMethod,
         _ path: String,
+        query: Set<String>,
         _ handler: @escaping @Sendable (Request, ControlContext) async throws -> Response
     ) {
         let method = HTTPRequest.Method(method)
         methods[path, default: []].insert(method)
         router.on(RouterPath(path), method: method) { request, context in
             do {
+                for (name, _) in request.uri.queryParameters where !query.contains(String(name)) {
+                    let takes = query.isEmpty ? "none" : query.sorted().joined(separator: ", ")
+                    throw WireError(.invalid, "unknown parameter \(name.debugDescription)", hint: "this route takes \(takes)")
+                }
                 return try await handler(request, context)
             } catch {
                 return Response(refusing: error)

@@ -25,16 +25,16 @@ extension ControlRouter {
         from hub: EventHub,
         attachments: any Attachments,
         readerTimes: ReaderTimes = ReaderTimes(),
-        defaultInterval: Duration,
+        defaultInterval: @escaping @Sendable () async -> Duration,
         times: @escaping @Sendable (Duration) async -> AsyncStream<PlayerTime>
     ) {
-        on(.get, Routes.eventsPath) { request, context in
+        on(.get, Routes.eventsPath, query: ["attach", "observe"]) { request, context in
             let query = request.uri.queryParameters
             let attach = query["attach"].map(String.init) ?? "0"
             guard attach == "0" || attach == "1" else {
                 throw WireError(.invalid, "attach=\(attach) is neither 0 nor 1")
             }
-            var interval = defaultInterval
+            var interval = await defaultInterval()
             if let text = query["observe"] {
                 guard let given = Durations.duration(text), (.milliseconds(10)...(.seconds(60))).contains(given) else {
                     throw WireError(.invalid, "observe=\(text) is no interval", hint: "from 10ms to 60s")

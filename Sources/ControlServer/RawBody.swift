@@ -78,12 +78,24 @@ private struct Keys: Decodable {
 }
 
 extension DecodingError {
+    /// What a value must be, without Swift's names.
+    private static func words(for type: Any.Type) -> String {
+        switch type {
+        case is Bool.Type: "true or false"
+        case is String.Type: "a text"
+        case is Double.Type, is Int.Type: "a number"
+        case is [Any].Type: "a list"
+        case is [String: Any].Type: "an object"
+        default: "of another kind"
+        }
+    }
+
     /// One line: which key, and what is wrong with it.
     fileprivate var summary: String {
         switch self {
         case .keyNotFound(let key, _): "\(key.stringValue) is missing"
-        case .typeMismatch(let type, let context): "\(context.path) must be of type \(type)"
-        case .valueNotFound(let type, let context): "\(context.path) must be of type \(type), not null"
+        case .typeMismatch(let type, let context): "\(context.path) must be \(Self.words(for: type))"
+        case .valueNotFound(let type, let context): "\(context.path) must be \(Self.words(for: type)), not null"
         // That it is JSON is known already, so that what has no path can only be a number: a fraction for a count, say.
         case .dataCorrupted(let context) where context.codingPath.isEmpty: "a number in the body does not fit"
         case .dataCorrupted(let context): "\(context.path): \(context.debugDescription)"

@@ -1,7 +1,8 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes a connection on which no whole request arrives for `limit`, whatever trickles in meanwhile.
+/// Closes a connection on which no whole request arrives for `limit`, whatever trickles in meanwhile, and one that is still
+/// there a little after the server began to stop: a response to a reader that does not read has no other end.
 final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -43,6 +44,15 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .end = unwrapOutboundIn(data) { count(-1, context) }
         context.write(data, promise: promise)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ChannelShouldQuiesceEvent {
+            let channel = context.channel
+            // judgement: time for what lies ready, and little of the 2 s of a stop
+            context.eventLoop.scheduleTask(in: .milliseconds(300)) { channel.close(promise: nil) }
+        }
+        context.fireUserInboundEventTriggered(event)
     }
 
     private func count(_ change: Int, _ context: ChannelHandlerContext) {

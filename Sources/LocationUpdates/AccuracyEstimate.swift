@@ -31,7 +31,7 @@ struct AccuracyEvidence: Codable, Hashable, Sendable {
     }
 
     mutating func receiveGST(time: Date, latitudeError: Double, longitudeError: Double, device: String?) {
-        guard let latitudeError = latitudeError.positive, let longitudeError = longitudeError.positive else { return }
+        guard let latitudeError = latitudeError.error, let longitudeError = longitudeError.error else { return }
         let value = (latitudeError * latitudeError + longitudeError * longitudeError).squareRoot()
         guard value.isFinite else { return }
         update(device) { $0.gst = StandardErrors(time: time, value: value) }
@@ -45,7 +45,7 @@ struct AccuracyEvidence: Codable, Hashable, Sendable {
         {
             return AccuracyEstimate(value: gst.value, source: .gst)
         }
-        if let eph = fix.eph?.positive {
+        if let eph = fix.eph?.error {
             guard Self.isModel(eph, status: fix.status, hdops: device?.hdops ?? []) else {
                 return AccuracyEstimate(value: eph, source: .receiver)
             }
@@ -56,7 +56,7 @@ struct AccuracyEvidence: Codable, Hashable, Sendable {
             default: AccuracyEstimate(value: value, source: .model)
             }
         }
-        if let epx = fix.epx?.positive, let epy = fix.epy?.positive,
+        if let epx = fix.epx?.error, let epy = fix.epy?.error,
             let value = ((epx * epx + epy * epy).squareRoot() / Judgement.modelConfidence).finite
         {
             return AccuracyEstimate(value: value, source: .model)
@@ -65,9 +65,9 @@ struct AccuracyEvidence: Codable, Hashable, Sendable {
     }
 
     private static func estimateOfFile(_ fix: Fix) -> AccuracyEstimate? {
-        if let stated = fix.statedAccuracy?.positive { return AccuracyEstimate(value: stated, source: .file) }
+        if let stated = fix.statedAccuracy?.error { return AccuracyEstimate(value: stated, source: .file) }
         guard let hdop = fix.hdop?.positive,
-            let value = (hdop * Judgement.rangeError / Judgement.modelConfidence).finite
+            let value = (hdop * Judgement.rangeError / Judgement.modelConfidence).error
         else { return nil }
         return AccuracyEstimate(value: value, source: .model)
     }

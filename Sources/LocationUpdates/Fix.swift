@@ -101,4 +101,6 @@ extension Double {
     var finite: Double? { isFinite ? self : nil }
     /// The value, or `nil` where it is not finite or not above 0: the field's way to say "unknown".
     var positive: Double? { isFinite && self > 0 ? self : nil }
+    /// An error in metres: as ``positive``, and what is larger than half way around the Earth is unknown too.
+    var error: Double? { self > 0 && self <= 20_037_508 ? self : nil }
 }

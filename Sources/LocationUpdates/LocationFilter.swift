@@ -213,7 +213,7 @@ extension Location {
             altitude: fix.altitude?.finite,
             horizontalAccuracy: estimate?.value,
             accuracySource: estimate?.source,
-            verticalAccuracy: fix.epv?.positive,
+            verticalAccuracy: fix.epv?.error,
             speed: waypoint.speed,
             course: fix.course.flatMap { (0...360).contains($0) ? ($0 == 360 ? 0 : $0) : nil },
             timestamp: waypoint.time,

@@ -55,12 +55,12 @@ package enum ReplayRate: Codable, Hashable, Sendable, CustomStringConvertible {
     /// As fast as the fixes are taken.
     case max
 
-    /// Reads a number above 0, or `max`; anything else is `nil`.
+    /// Reads a number from 0.001 to 1,000,000, or `max`; anything else is `nil`.
     package init?(_ text: String) {
         if text == "max" {
             self = .max
-        } else if text.utf8.allSatisfy({ "0123456789.".utf8.contains($0) }), let value = Double(text), value > 0,
-            value.isFinite
+        } else if text.utf8.allSatisfy({ "0123456789.".utf8.contains($0) }), let value = Double(text),
+            (0.001...1_000_000).contains(value)
         {
             self = .times(value)
         } else {
@@ -160,7 +160,7 @@ package struct LocationSourceError: Error, Hashable, Sendable, CustomStringConve
             case .badPort(let port): "has the port \(port), not one from 1 to 65535"
             case .badDevice: "names a device with a quote or a backslash"
             case .noPath: "names no file"
-            case .badRate: "may only be followed by ?rate=N with N above 0, or ?rate=max"
+            case .badRate: "may only be followed by ?rate=N with N from 0.001 to 1000000, or ?rate=max"
             }
         let shown = String(
             String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : $0 })

@@ -82,7 +82,9 @@ extension Database {
     }
 
     /// Deletes the oldest points, at most 10,000 at a time and never one of the newest 100.
-    func purge(recordedBefore date: Date) throws {
+    ///
+    /// - Returns: how many there were.
+    func purge(recordedBefore date: Date) throws -> Int {
         try execute(
             sql: """
                 DELETE FROM location WHERE id IN (SELECT id FROM location ORDER BY id LIMIT 10000)
@@ -90,6 +92,7 @@ extension Database {
                 """,
             arguments: [date.milliseconds]
         )
+        return changesCount
     }
 }
 

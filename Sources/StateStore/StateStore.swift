@@ -2,6 +2,7 @@ import BackgrounderAPI
 import Dispatch
 import FoundationEssentials
 import GRDB
+import Glibc
 import Synchronization
 
 /// Everything that a restart must give back, in one SQLite file with one connection.
@@ -18,6 +19,8 @@ package final class StateStore: Sendable {
     let database: DatabaseQueue
     /// Where the file went that could not be read, when there was one.
     package let movedAside: String?
+    /// Its presence says that the file was found damaged while it was in use: the next start moves it aside.
+    private let marker: String
     private let sync: SyncTimer
     private let retention: Duration
     private let lastPurge = Mutex<ContinuousClock.Instant?>(nil)
@@ -34,10 +37,13 @@ package final class StateStore: Sendable {
         onSyncFailure: @escaping @Sendable (any Error) -> Void
     ) throws(StateStoreError) {
         var aside: String?
+        let marker = path + ".damaged"
         do {
+            if FileManager.default.fileExists(atPath: marker) { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
             database = try Self.open(path)
         } catch let error where error.isCorruption {
             aside = try Self.moveAside(path)
+            unlink(marker)
             do {
                 database = try Self.open(path)
             } catch {
@@ -47,6 +53,7 @@ package final class StateStore: Sendable {
             throw StateStoreError(opening: path, error)
         }
         movedAside = aside
+        self.marker = marker
         self.retention = retention
         let database = database
         sync = SyncTimer(interval: syncInterval) {
@@ -63,7 +70,13 @@ package final class StateStore: Sendable {
         durable: Bool,
         _ body: @escaping @Sendable (Database) throws -> Result
     ) async throws -> Result {
-        let result = try await database.write(body)
+        let result: Result
+        do {
+            result = try await database.write(body)
+        } catch let error where error.isCorruption {
+            try? Data().write(to: URL(filePath: marker))
+            throw error
+        }
         if durable {
             sync.somethingWaits()
             await purgeIfDue()
@@ -87,13 +100,15 @@ package final class StateStore: Sendable {
         guard isDue else { return }
         let oldest = Date(timeIntervalSinceNow: -retention.seconds)
         // A purge that fails is tried again in an hour; nothing depends on it.
-        _ = try? await database.write { database in try database.purge(recordedBefore: oldest) }
+        while let count = try? await database.write({ try $0.purge(recordedBefore: oldest) }), count > 0 {}
     }
 
     private static func open(_ path: String) throws -> DatabaseQueue {
         try probe(path)
         var configuration = Configuration()
         configuration.journalMode = .wal
+        // Somebody who looks at the file with another program must not make a write fail.
+        configuration.busyMode = .timeout(2)
         configuration.prepareDatabase { database in
             try database.execute(
                 sql: """
@@ -115,7 +130,13 @@ package final class StateStore: Sendable {
         guard let size, size > 0 else { return }
         var configuration = Configuration()
         configuration.readonly = true
-        let database = try DatabaseQueue(path: path, configuration: configuration)
+        let database: DatabaseQueue
+        do {
+            database = try DatabaseQueue(path: path, configuration: configuration)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_READONLY {
+            // Somebody was killed before the first commit was whole; opening the file for writing rolls that back.
+            return
+        }
         let migrator = Schema.migrator
         try database.read { database in
             guard try !migrator.hasBeenSuperseded(database) else { throw StateStoreError.newer(path: path) }

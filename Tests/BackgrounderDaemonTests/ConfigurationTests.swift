@@ -1,5 +1,6 @@
 import AudioPlayback
 import BackgrounderAPI
+import Foundation
 import LocationUpdates
 import TestSupport
 import Testing
@@ -74,7 +75,8 @@ import Testing
             ("modes: [audio]\nlocation:\n  distanceFilter: .nan", ":3: ", "location.distanceFilter"),
             ("modes: [audio]\nlocation:\n  maximumAccuracy: 0", ":3: ", "location.maximumAccuracy"),
             ("modes: [audio]\nlocation:\n  jitterGuard: maybe", ":3: ", "true or false"),
-            ("modes: [audio]\nlocation: {source: \"gpsd://bus:65536\"}", ":2: ", "location.source"),
+            ("modes: [audio]\nlocation: {source: \"gpsd://bus:65536\"}", ":2: ", "from 1 to 65535"),
+            ("modes: [audio]\nlocation: {source: \"gpx:a?rate=0.0001\"}", ":2: ", "rate"),
             ("modes: [audio]\nlocation: {source: gpx:nowhere.gpx}", ":2: ", "nowhere.gpx"),
             ("modes: [audio]\nlocation: {source: gpx:.}", ":2: ", "no readable file"),
             ("modes: [audio]\naudio: {driver: loud}", ":2: ", "wav:FILE"),

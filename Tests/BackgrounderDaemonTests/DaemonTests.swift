@@ -26,20 +26,31 @@ import Testing
         )
     }
 
+    @Test("An inherited name of the journal does not make stderr the journal")
+    func inheritedJournal() throws {
+        let scratch = try ScratchDirectory()
+        let path = scratch.file("backgrounder.log")
+        let log = DaemonLog(path: path, level: .info, environment: ["JOURNAL_STREAM": "1:1"])
+        log.makeLogger().info("here")
+        log.flush()
+        #expect(try String(contentsOfFile: path, encoding: .utf8).hasSuffix(" info here\n"))
+    }
+
     @Test("The file is bounded, and every line is one record without control characters")
     func bounds() throws {
         let scratch = try ScratchDirectory()
         let path = scratch.file("backgrounder.log")
         let log = DaemonLog(path: path, level: .info, environment: [:])
         let logger = log.makeLogger()
-        try #require(log.isFile)
         logger.info("title \u{1B}[31m\nred\u{9B}2J\u{202E}")
         logger.debug("not at this level")
+        log.flush()
         let first = try String(contentsOfFile: path, encoding: .utf8)
         #expect(first.hasSuffix(" info title \u{FFFD}[31m\u{FFFD}red\u{FFFD}2J\u{FFFD}\n"))
         #expect(first.count { $0 == "\n" } == 1)
         let long = String(repeating: "x", count: 100_000)
         for _ in 0..<120 { logger.info("\(long)") }
+        log.flush()
         for name in [path, path + ".1"] {
             var file = stat()
             #expect(stat(name, &file) == 0)

@@ -30,7 +30,7 @@ import Testing
                     from: hub,
                     attachments: attachments,
                     readerTimes: readerTimes,
-                    defaultInterval: .seconds(1)
+                    defaultInterval: { .seconds(1) }
                 ) { [self] interval in
                     intervals.withLock { $0.append(interval) }
                     return times

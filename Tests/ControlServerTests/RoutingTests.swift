@@ -19,7 +19,7 @@ import Testing
             router.on(Routes.shuffleQueue) { _ in [] }
             router.on(Routes.clearQueue) { _ in Empty() }
             router.on(Routes.moveItem) { PlayerItem(id: try $0.id, position: $0.body.position, path: "/a") }
-            router.on(Routes.track) { request in
+            router.on(Routes.track, query: ["last"]) { request in
                 guard request.query("last") == nil else {
                     throw WireError(.invalid, "last=\(request.query("last") ?? "")")
                 }

@@ -43,6 +43,54 @@ import Testing
         try new.close()
     }
 
+    @Test func `A first commit that a kill cut off is rolled back, and the file is used`() async throws {
+        // Before the file is in WAL mode SQLite keeps a journal beside it; one that is left makes reading alone impossible.
+        try await Tool.run(
+            "python3",
+            "-c",
+            """
+            import os, sqlite3, sys
+            database = sqlite3.connect(sys.argv[1], isolation_level=None)
+            database.execute("PRAGMA cache_size = 1")
+            database.execute("CREATE TABLE leftover (text)")
+            database.execute("BEGIN IMMEDIATE")
+            for _ in range(500): database.execute("INSERT INTO leftover VALUES (?)", ("x" * 2000,))
+            os._exit(0)
+            """,
+            fixture.path
+        )
+        try #require(try fixture.files().contains("backgrounder.sqlite-journal"))
+        let store = try fixture.open()
+        #expect(store.movedAside == nil)
+        try await store.append([.sample(0)], state: .sample, durable: true)
+        try store.close()
+    }
+
+    @Test func `Damage that shows only in use is moved aside by the next start`() async throws {
+        let store = try fixture.open()
+        try await store.append((0..<500).map { .sample($0) }, state: .sample, durable: true)
+        let page = try await store.database.read {
+            try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'locationTime'") ?? 0
+        }
+        try store.close()
+        var bytes = try fixture.bytes()
+        for offset in (page - 1) * 4096..<page * 4096 { bytes[offset] = 0xFF }
+        try bytes.write(to: URL(fileURLWithPath: fixture.path))
+        let damaged = try fixture.open()
+        #expect(damaged.movedAside == nil)
+        await #expect(throws: DatabaseError.self) {
+            try await damaged.append([.sample(501)], state: .sample, durable: true)
+        }
+        try? damaged.close()
+        let new = try fixture.open()
+        #expect(new.movedAside != nil)
+        try await new.append([.sample(501)], state: .sample, durable: true)
+        try new.close()
+        let again = try fixture.open()
+        #expect(again.movedAside == nil)
+        try again.close()
+    }
+
     @Test func `A second damaged file does not replace the first`() async throws {
         var asides: Set<String> = []
         for round in 0..<3 {

@@ -1,5 +1,6 @@
 import BackgrounderAPI
 import FoundationEssentials
+import Glibc
 import Yams
 
 /// What a layer of the configuration says, with the place where it says so.
@@ -104,24 +105,38 @@ extension ConfigurationLayer {
     private func check() throws(ConfigurationError) {
         for key in Keys.all {
             guard let entry = entries[key.name], !key.accepts(entry.text, directory) else { continue }
+            if let problem = key.explain?(entry.text) {
+                throw ConfigurationError(place: entry.place, problem: "\(key.name): \(problem)")
+            }
             throw ConfigurationError(place: entry.place, key: key.name, value: entry.text, allowed: key.allowed)
         }
     }
 
     private static func read(_ path: String) throws(ConfigurationError) -> String {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        guard let attributes else {
+        // Without O_NONBLOCK the opening of a FIFO waits for a writer.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
             throw ConfigurationError(place: path, problem: "there is no such file, or it may not be read")
         }
-        guard attributes[.type] as? FileAttributeType == .typeRegular else {
+        defer { close(descriptor) }
+        var attributes = stat()
+        guard fstat(descriptor, &attributes) == 0, attributes.st_mode & S_IFMT == S_IFREG else {
             throw ConfigurationError(place: path, problem: "this is no file")
         }
-        guard (attributes[.size] as? Int ?? 0) <= sizeLimit else {
+        var data = [UInt8](repeating: 0, count: sizeLimit + 1)
+        var count = 0
+        while count < data.count {
+            let more = data.withUnsafeMutableBytes { bytes in
+                Glibc.read(descriptor, bytes.baseAddress?.advanced(by: count), bytes.count - count)
+            }
+            guard more >= 0 else { throw ConfigurationError(place: path, problem: "the file may not be read") }
+            if more == 0 { break }
+            count += more
+        }
+        guard count <= sizeLimit else {
             throw ConfigurationError(place: path, problem: "the file is over 1 MiB")
         }
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw ConfigurationError(place: path, problem: "the file may not be read")
-        }
+        data.removeLast(data.count - count)
         guard let text = String(validating: data, as: UTF8.self) else {
             let valid = String(decoding: data, as: UTF8.self).prefix { $0 != "\u{FFFD}" }
             let line = valid.count { $0 == "\n" || $0 == "\r\n" } + 1

@@ -10,18 +10,22 @@ struct ConfigurationKey<Value: Sendable>: Sendable {
     let isList: Bool
     /// The value, made absolute from a directory where it holds a path; `nil` where the text is none.
     let parse: @Sendable (ConfigurationText, _ directory: String) -> Value?
+    /// What is wrong with a text that is none, where the key can say more than what is allowed.
+    let explain: (@Sendable (ConfigurationText) -> String?)?
 
     /// A key with one value.
     init(
         _ name: String,
         _ fallback: Value,
         allowed: String,
+        explain: (@Sendable (ConfigurationText) -> String?)? = nil,
         parse: @escaping @Sendable (_ text: String, _ directory: String) -> Value?
     ) {
         self.name = name
         self.allowed = allowed
         self.fallback = fallback
         isList = false
+        self.explain = explain
         self.parse = { text, directory in
             guard case .scalar(let text) = text else { return nil }
             return parse(text, directory)
@@ -39,6 +43,7 @@ struct ConfigurationKey<Value: Sendable>: Sendable {
         self.allowed = "a list of " + allowed
         self.fallback = fallback
         isList = true
+        explain = nil
         self.parse = { text, directory in
             guard case .list(let texts) = text else { return nil }
             let values = texts.compactMap { parse($0, directory) }
@@ -66,12 +71,14 @@ struct AnyConfigurationKey: Sendable {
     let allowed: String
     let isList: Bool
     let accepts: @Sendable (ConfigurationText, String) -> Bool
+    let explain: (@Sendable (ConfigurationText) -> String?)?
 
     init<Value>(_ key: ConfigurationKey<Value>) {
         name = key.name
         allowed = key.allowed
         isList = key.isList
         accepts = { key.parse($0, $1) != nil }
+        explain = key.explain
     }
 
     /// `location.desiredAccuracy` is `BACKGROUNDER_LOCATION_DESIRED_ACCURACY`.

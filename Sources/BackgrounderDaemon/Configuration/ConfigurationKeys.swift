@@ -14,7 +14,15 @@ enum Keys {
     static let source = ConfigurationKey<LocationSource>(
         "location.source",
         .gpsd(GPSDAddress(host: "localhost")),
-        allowed: LocationSourceError.allowed
+        allowed: LocationSourceError.allowed,
+        explain: { text in
+            do throws(LocationSourceError) {
+                _ = try LocationSource(text.description, relativeTo: "/")
+                return nil
+            } catch {
+                return error.description
+            }
+        }
     ) { text, directory in
         guard case .gpx(let file, let rate)? = try? LocationSource(text, relativeTo: directory) else {
             return try? LocationSource(text, relativeTo: directory)

@@ -1,4 +1,5 @@
 import BackgrounderAPI
+import Dispatch
 import FoundationEssentials
 import Glibc
 package import Logging
@@ -7,22 +8,27 @@ import Synchronization
 /// The log: one line a record, `2026-11-21T06:55:49.786Z info …`.
 ///
 /// It goes to stderr on a terminal or under systemd, else to a file that is bounded: at 4 MiB it becomes `….1`, whose
-/// predecessor is deleted. A disk that takes nothing loses lines and nothing else. Any thread may log.
+/// predecessor is deleted. Any thread may log and none waits: lines are written on a queue of their own, and a destination
+/// that takes nothing, or not in time, loses lines and nothing else.
 package final class DaemonLog: Sendable {
     private static let fileLimit = 4 << 20  // judgement: with the older one 8 MiB, about 60,000 lines
+    private static let mostPending = 1000  // judgement: more are a destination that hangs
 
     private struct Destination {
         var descriptor: CInt
         var path: String?
         var size = 0
+        var isStandardError = false
     }
 
     private let destination: Mutex<Destination>
     private let currentLevel: Mutex<Logger.Level>
+    private let pending = Mutex(0)
+    private let queue = DispatchQueue(label: "backgrounder.log")
 
     package init(path: String, level: Logger.Level, environment: [String: String]) {
         currentLevel = Mutex(level)
-        if isatty(STDERR_FILENO) == 1 || environment["JOURNAL_STREAM"] != nil {
+        if isatty(STDERR_FILENO) == 1 || Self.isJournal(environment) {
             destination = Mutex(Destination(descriptor: STDERR_FILENO))
         } else {
             destination = Mutex(Self.openFile(path))
@@ -33,9 +39,6 @@ package final class DaemonLog: Sendable {
         get { currentLevel.withLock { $0 } }
         set { currentLevel.withLock { $0 = newValue } }
     }
-
-    /// True where the lines go to a file.
-    package var isFile: Bool { destination.withLock { $0.path != nil } }
 
     /// A logger whose records come here.
     package func makeLogger() -> Logger {
@@ -50,20 +53,46 @@ package final class DaemonLog: Sendable {
     /// Makes stderr the log file, so that what the runtime says of a crash is kept there.
     package func adoptStandardError() {
         destination.withLock { destination in
-            if destination.path != nil { dup2(destination.descriptor, STDERR_FILENO) }
+            guard destination.path != nil else { return }
+            destination.isStandardError = true
+            dup2(destination.descriptor, STDERR_FILENO)
         }
     }
 
+    /// Waits until all lines are written, but not for long.
+    package func flush() {
+        let isWritten = DispatchSemaphore(value: 0)
+        queue.async { isWritten.signal() }
+        _ = isWritten.wait(timeout: .now() + 0.3)  // judgement: little of the 2 s of a stop
+    }
+
     fileprivate func write(_ level: Logger.Level, _ message: String) {
+        let isRoom = pending.withLock { pending in
+            guard pending < Self.mostPending else { return false }
+            pending += 1
+            return true
+        }
+        guard isRoom else { return }
         let line = "\(ISO8601.string(Date())) \(level.rawValue) \(message.withoutControlCharacters)\n"
+        queue.async { [self] in
+            append(line)
+            pending.withLock { $0 -= 1 }
+        }
+    }
+
+    private func append(_ line: String) {
         destination.withLock { destination in
             if let path = destination.path, destination.size > Self.fileLimit {
                 close(destination.descriptor)
                 rename(path, path + ".1")
+                let isStandardError = destination.isStandardError
                 destination = Self.openFile(path)
+                destination.isStandardError = isStandardError
+                if isStandardError { dup2(destination.descriptor, STDERR_FILENO) }
             }
             var text = line
-            destination.size += text.withUTF8 { Glibc.write(destination.descriptor, $0.baseAddress, $0.count) }.clamped
+            let count = text.withUTF8 { Glibc.write(destination.descriptor, $0.baseAddress, $0.count) }
+            destination.size += max(0, count)
         }
     }
 
@@ -71,6 +100,13 @@ package final class DaemonLog: Sendable {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         let size = descriptor < 0 ? 0 : lseek(descriptor, 0, SEEK_END)
         return Destination(descriptor: descriptor, path: path, size: Int(size))
+    }
+
+    /// Whether stderr is the journal: the variable alone may be inherited, so that it names the file too (systemd.exec(5)).
+    private static func isJournal(_ environment: [String: String]) -> Bool {
+        var file = stat()
+        guard let stream = environment["JOURNAL_STREAM"], fstat(STDERR_FILENO, &file) == 0 else { return false }
+        return stream == "\(file.st_dev):\(file.st_ino)"
     }
 
     private struct Handler: LogHandler {
@@ -107,8 +143,4 @@ extension Unicode.Scalar {
         value < 0x20 || (0x7F...0x9F).contains(value) || (0x202A...0x202E).contains(value)
             || (0x2066...0x2069).contains(value) || value == 0x2028 || value == 0x2029
     }
-}
-
-extension Int {
-    fileprivate var clamped: Int { Swift.max(0, self) }
 }

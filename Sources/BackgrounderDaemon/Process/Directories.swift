@@ -6,11 +6,7 @@ extension RuntimePaths {
     /// Makes the directories of the service: 0700, and a home that is there already is left as it is.
     func makeDirectories() throws(StartError) {
         if let home { try Self.make(home) }
-        for directory in [state, run] {
-            try Self.make(directory)
-            // One that was there may be open to others; one that is not ours is as its owner wants it.
-            chmod(directory, 0o700)
-        }
+        for directory in [state, run] { try Self.make(directory) }
         guard access(state, W_OK | X_OK) == 0, access(run, W_OK | X_OK) == 0 else {
             throw StartError(
                 "cannot write in \(access(state, W_OK | X_OK) == 0 ? run : state): give a folder that can be written with --home"
@@ -23,6 +19,12 @@ extension RuntimePaths {
                 "the socket path \(controlSocket) has \(length) bytes, and 107 is the most: give a shorter --home"
             )
         }
+    }
+
+    /// Closes the directories to others, where they were there before; to be called by the one service that has the lock.
+    func closeDirectories() {
+        // A directory that is not ours is as its owner wants it.
+        for directory in [state, run] { chmod(directory, 0o700) }
     }
 
     private static func make(_ path: String) throws(StartError) {

@@ -19,10 +19,7 @@ struct InstanceLock: ~Copyable {
             close(descriptor)
             throw .alreadyRunning(pid: holder?.pid)
         }
-        ftruncate(descriptor, 0)
-        if let line = try? JSON.encode(record) {
-            _ = line.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-        }
+        record.rewrite(path)
         self.descriptor = descriptor
     }
 

@@ -30,7 +30,8 @@ final class ServiceEnd: Sendable {
         state.withLock { $0 = .running(services) }
     }
 
-    func begin() async {
+    /// Returns at once, and does not depend on the executor or the log, either of which may be what hangs.
+    func begin() {
         let before = state.withLock { state in
             defer { state = .ending }
             return state
@@ -39,14 +40,14 @@ final class ServiceEnd: Sendable {
         case .ending, .running(nil):
             leave()
         case .running(let services?):
+            // judgement: leaves 0.2 s of the two for the process to be gone.
+            queue.asyncAfter(deadline: .now() + 1.7) { [logger] in
+                logger.warning("Something hangs; stopping without it.")
+            }
+            queue.asyncAfter(deadline: .now() + 1.8) { self.leave() }
             logger.info("Stopping.")
             Readiness.notifySystemd("STOPPING=1", environment: environment)
-            // judgement: leaves 0.2 s of the two for the process to be gone.
-            queue.asyncAfter(deadline: .now() + 1.8) { [self] in
-                logger.warning("Something hangs; stopping without it.")
-                leave()
-            }
-            await services.triggerGracefulShutdown()
+            Task { await services.triggerGracefulShutdown() }
         }
     }
 

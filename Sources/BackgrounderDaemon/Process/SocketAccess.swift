@@ -1,5 +1,6 @@
 import BackgrounderAPI
 import Glibc
+import Logging
 
 /// Who may use the control socket: the service's user, and a group where the configuration names one.
 ///
@@ -28,11 +29,14 @@ struct SocketAccess: Sendable {
     }
 
     /// After it was bound.
-    func opened(_ paths: RuntimePaths) {
+    func opened(_ paths: RuntimePaths, logger: Logger) {
         umask(0o077)
         guard let group else { return }
-        chown(paths.controlSocket, uid_t.max, group)
-        chown(paths.run, uid_t.max, group)
-        chmod(paths.run, 0o750)
+        guard chown(paths.controlSocket, uid_t.max, group) == 0, chown(paths.run, uid_t.max, group) == 0,
+            chmod(paths.run, 0o750) == 0
+        else {
+            logger.error("control.group: the socket cannot be given to the group: \(String(cString: strerror(errno)))")
+            return
+        }
     }
 }

@@ -10,7 +10,7 @@ extension Daemon {
             try await change(request.body)
             return await location.status()
         }
-        router.on(Routes.track) { request in
+        router.on(Routes.track, query: ["last"]) { request in
             let text = request.query("last") ?? "100"
             guard let last = Int(text), (1...100).contains(last) else {
                 throw WireError(.invalid, "last=\(text) is no count of points", hint: "from 1 to 100")

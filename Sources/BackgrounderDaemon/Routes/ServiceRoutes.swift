@@ -8,23 +8,24 @@ import StateStore
 
 extension Daemon {
     /// All routes and the event stream.
-    ///
-    /// - Parameter timeInterval: of the `time` events of a reader that does not say one.
-    func makeRouter(store: StateStore, timeInterval: Duration, end: ServiceEnd) -> ControlRouter {
+    func makeRouter(store: StateStore, end: ServiceEnd) -> ControlRouter {
         var router = ControlRouter()
         addServiceRoutes(to: &router, end: end)
         addLocationRoutes(to: &router, store: store)
         addAudioRoutes(to: &router)
-        router.serveEvents(from: hub, attachments: lifecycle, defaultInterval: timeInterval) { interval in
-            await player.addPeriodicTimeObserver(forInterval: interval)
-        }
+        router.serveEvents(
+            from: hub,
+            attachments: lifecycle,
+            defaultInterval: { await preferences.configuration.value(Keys.observerInterval) }
+        ) { interval in await player.addPeriodicTimeObserver(forInterval: interval) }
         return router
     }
 
     private func addServiceRoutes(to router: inout ControlRouter, end: ServiceEnd) {
         router.on(Routes.status) { _ in await status() }
         router.on(Routes.stop) { _ in
-            Task { await end.begin() }
+            // The answer goes first.
+            Task { end.begin() }
             return ProcessReply(pid: ProcessInfo.processInfo.processIdentifier)
         }
         router.on(Routes.reload) { _ in try await reload() }
@@ -47,8 +48,9 @@ extension Daemon {
             Keys.desiredAccuracy.name, Keys.distanceFilter.name, Keys.maximumAccuracy.name, Keys.jitterGuard.name,
             Keys.source.name, Keys.usageDescription.name, Keys.modes.name, Keys.observerInterval.name,
             Keys.logLevel.name,
-            Keys.queue.name, Keys.autoplay.name,
         ]
+        // Of use only while there is no queue.
+        let once: Set<String> = [Keys.queue.name, Keys.autoplay.name]
         try await preferences.replace(new)
         log.level = new.value(Keys.logLevel)
         modes.declared = new.value(Keys.modes)
@@ -57,9 +59,13 @@ extension Daemon {
         await modes.apply(isAnyoneAttached: lifecycle.current.attached > 0, location: location, player: player)
         await lifecycle.update()
         hub.stateChanged()
+        if changed.contains(Keys.observerInterval.name), lifecycle.current.attached == 0 {
+            backgroundLog.beginTimes(of: player, every: new.value(Keys.observerInterval))
+        }
+        InstanceRecord(new).rewrite(paths.lock)
         let reply = ReloadReply(
             applied: changed.filter(live.contains),
-            needsRestart: changed.filter { !live.contains($0) }
+            needsRestart: changed.filter { !live.contains($0) && !once.contains($0) }
         )
         logger.info("Configuration reloaded; applied: \(reply.applied), needs a restart: \(reply.needsRestart).")
         return reply
