@@ -4,7 +4,7 @@ HOME_DIR := .run
 RELEASE := .build/release
 DESTDIR ?=
 PREFIX ?= /usr/local
-TEST_TARGETS = $(notdir $(wildcard Tests/*Tests))
+TESTS = $(filter-out IntegrationTests,$(notdir $(wildcard Tests/*Tests))) IntegrationTests.IdleTests
 SHARE = $(DESTDIR)$(PREFIX)/share
 
 .PHONY: help run test build dependencies test-dependencies format lint clean-run manuals install media tracks
@@ -22,9 +22,12 @@ test: test-dependencies lint ## install what the tests need, and run them all
 	/usr/bin/python3 -m unittest discover -q -s Tests/Reference -p 'check_*.py'
 	swift build --build-tests
 	@# One module after the other: many tests hold real programs to their pace, on machines of two cores.
-	@status=0; for target in $(TEST_TARGETS); do \
-	    echo "== $$target"; swift test --skip-build --disable-xctest --filter "^$$target\." || status=1; \
-	done; exit $$status
+	@status=0; for tests in $(TESTS); do \
+	    echo "== $$tests"; swift test --skip-build --disable-xctest --filter "^$$tests\." || status=1; \
+	done; \
+	echo "== IntegrationTests"; \
+	swift test --skip-build --disable-xctest --filter '^IntegrationTests\.' --skip IdleTests || status=1; \
+	exit $$status
 
 lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests

@@ -165,6 +165,6 @@ package struct LocationSourceError: Error, Hashable, Sendable, CustomStringConve
         let shown = String(
             String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : $0 })
         )
-        return "location source \"\(shown)\" \(fault); allowed: \(Self.allowed)"
+        return "location source \"\(shown)\" \(fault); allowed is \(Self.allowed)"
     }
 }

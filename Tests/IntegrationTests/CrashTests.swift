@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `kill -9` at random moments.
-@Suite struct CrashTests {
+@Suite(.sharing) struct CrashTests {
     private static let rounds = 100
 
     @Test(

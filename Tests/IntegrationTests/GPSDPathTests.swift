@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// From a real gpsd to the history, beside another client of the same gpsd and the reference of the filter.
-@Suite struct GPSDPathTests {
+@Suite(.sharing) struct GPSDPathTests {
     @Test(
         "The service accepts of a real gpsd what the reference accepts, point for point",
         arguments: ["freeway-drive", "city-walk", "tunnel-gap", "bad-fixes"]

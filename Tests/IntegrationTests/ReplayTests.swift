@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `backgrounder track replay` on the sample tracks.
-@Suite struct ReplayTests {
+@Suite(.sharing) struct ReplayTests {
     @Test(
         "A replay accepts and refuses what stands beside the track, and what the reference says",
         arguments: ["freeway-drive", "city-walk", "tunnel-gap", "bad-fixes"]

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What holds of track and counters at every moment, also across restarts.
-@Suite struct RollingTrackTests {
+@Suite(.sharing) struct RollingTrackTests {
     @Test(
         "The window holds at most 100, ordered inside segments, and every fix is counted once",
         arguments: ["freeway-drive", "tunnel-gap", "bad-fixes"]

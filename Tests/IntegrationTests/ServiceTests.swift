@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The fixture itself, and the life of a service as a user sees it.
-@Suite struct ServiceTests {
+@Suite(.sharing) struct ServiceTests {
     @Test("A service starts, says so once more, tracks, and stops")
     func life() async throws {
         let service = try Service(source: "gpx:\(Products.repository("tracks/city-walk.gpx"))?rate=50")
