@@ -11,10 +11,13 @@ actor MediaFolder {
         "snd",
         "caf",
     ]
-    /// judgement: folders in folders, which also ends at a link that leads back up
+    /// judgement: folders in folders
     private static let deepest = 16
+    /// judgement: files of one command; each costs memory in every list of the queue
+    private static let most = 100_000
 
-    /// The regular files that `paths` stand for, in order. Throws for the first path that is nothing to play.
+    /// The regular files that `paths` stand for, in order. Throws for the first path that is nothing to play, or with
+    /// which there are more than 100,000.
     func files(_ paths: [String]) throws(PlayerError) -> [String] {
         var files: [String] = []
         for path in paths {
@@ -27,17 +30,24 @@ actor MediaFolder {
             switch status.st_mode & S_IFMT {
             case S_IFREG: files.append(path)
             case S_IFDIR:
-                let media = Self.media(in: path, depth: 0)
-                if media.isEmpty { throw .noMedia(folder: path) }
-                files += media
+                let before = files.count
+                var visited: Set<FileID> = [FileID(status)]
+                try Self.collect(from: path, into: &files, &visited, depth: 0)
+                if files.count == before { throw .noMedia(folder: path) }
             default: throw .notPlayableKind(path: path, kind: kindName(status.st_mode))
             }
         }
         return files
     }
 
-    private static func media(in folder: String, depth: Int) -> [String] {
-        guard depth < deepest, let directory = opendir(folder) else { return [] }
+    /// A folder is gone through once, however many links lead to it.
+    private static func collect(
+        from folder: String,
+        into files: inout [String],
+        _ visited: inout Set<FileID>,
+        depth: Int
+    ) throws(PlayerError) {
+        guard depth < deepest, let directory = opendir(folder) else { return }
         var names: [String] = []
         while let entry = readdir(directory) {
             let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
@@ -48,14 +58,32 @@ actor MediaFolder {
         closedir(directory)
         names.sort { naturallyPrecedes($0, $1) }
         let prefix = folder.hasSuffix("/") ? folder : folder + "/"
-        return names.flatMap { name -> [String] in
+        for name in names {
             let path = prefix + name
             var status = stat()
-            guard stat(path, &status) == 0 else { return [] }
-            if status.st_mode & S_IFMT == S_IFDIR { return media(in: path, depth: depth + 1) }
-            let suffix = name.split(separator: ".").last.map { $0.lowercased() } ?? ""
-            return status.st_mode & S_IFMT == S_IFREG && extensions.contains(suffix) ? [path] : []
+            guard stat(path, &status) == 0 else { continue }
+            switch status.st_mode & S_IFMT {
+            case S_IFDIR where visited.insert(FileID(status)).inserted:
+                try collect(from: path, into: &files, &visited, depth: depth + 1)
+            case S_IFREG where extensions.contains(name.split(separator: ".").last?.lowercased() ?? ""):
+                guard files.count < most else {
+                    throw .unreadable(path: folder, reason: "more than \(most) files at once; name a smaller folder")
+                }
+                files.append(path)
+            default: break
+            }
         }
+    }
+}
+
+/// What makes two paths the same file.
+private struct FileID: Hashable {
+    let device: dev_t
+    let inode: ino_t
+
+    init(_ status: stat) {
+        device = status.st_dev
+        inode = status.st_ino
     }
 }
 
