@@ -1,3 +1,5 @@
+import BackgrounderAPI
+
 /// How samples lie in memory: 16 bit, interleaved, native byte order.
 struct AudioFormat: Hashable, Sendable {
     /// Frames a second, 1,000 to 384,000.
@@ -20,13 +22,6 @@ struct AudioFormat: Hashable, Sendable {
     var bytesPerFrame: Int { channels * MemoryLayout<Int16>.size }
 
     func frames(_ duration: Duration) -> Int { Int((duration.seconds * Double(rate)).rounded()) }
-}
-
-extension Duration {
-    var seconds: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) * 1e-18
-    }
 }
 
 /// What is wrong with the content of a file.

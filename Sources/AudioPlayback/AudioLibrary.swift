@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import CAO
 import Glibc
 import Synchronization

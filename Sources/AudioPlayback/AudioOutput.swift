@@ -6,6 +6,8 @@ import Glibc
 /// `play` and `close` block for as long as a sound server pleases, which may be for ever.
 final class AudioOutput {
     private let device: OpaquePointer
+    /// The system's number of the error that ended the last `play`, 0 where it gave none.
+    private(set) var failure: CInt = 0
 
     enum Target {
         case live(driver: String)
@@ -50,7 +52,12 @@ final class AudioOutput {
 
     /// False when the device is gone, or its disk full.
     func play(_ samples: UnsafeMutablePointer<Int16>, bytes: Int) -> Bool {
-        samples.withMemoryRebound(to: CChar.self, capacity: bytes) { ao_play(device, $0, UInt32(bytes)) != 0 }
+        errno = 0
+        let isTaken = samples.withMemoryRebound(to: CChar.self, capacity: bytes) {
+            ao_play(device, $0, UInt32(bytes)) != 0
+        }
+        if !isTaken { failure = errno }
+        return isTaken
     }
 
     /// Returns when what was given has been heard. Nothing may be called after it.

@@ -1,6 +1,7 @@
 /// The thread that reads files: it runs as far ahead as the ring has room, in few large steps.
 enum DecoderThread {
-    static func start(_ pipeline: Pipeline) {
+    /// False when there is no thread to be had.
+    static func start(_ pipeline: Pipeline) -> Bool {
         startThread {
             while let job = pipeline.takeJob() { decode(job, into: pipeline) }
         }
@@ -49,7 +50,9 @@ enum DecoderThread {
         let file = try MediaFile(path: job.path)
         do throws(DecodingFault) {
             let source = try openSampleSource(file)
-            if job.start > 0 { try source.seek(toFrame: Int(job.start * Double(source.format.rate))) }
+            // Past the end is the end, however far.
+            let frame = Int(exactly: (job.start * Double(source.format.rate)).rounded(.down)) ?? .max
+            if job.start > 0 { try source.seek(toFrame: frame) }
             return source
         } catch {
             throw .unreadable(path: job.path, reason: error.reason)

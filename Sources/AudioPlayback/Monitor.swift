@@ -68,8 +68,8 @@ func monotonicNow() -> Int64 {
 
 /// Starts a thread for calls that block, which is never joined: one that a sound server holds for ever is left behind.
 ///
-/// Signals stay with the other threads.
-func startThread(_ body: @escaping @Sendable () -> Void) {
+/// Signals stay with the other threads. False when the system has no thread to give; then nothing was started.
+func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
     final class Box: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -91,6 +91,10 @@ func startThread(_ body: @escaping @Sendable () -> Void) {
         box.toOpaque()
     )
     pthread_sigmask(SIG_SETMASK, &before, nil)
-    precondition(failure == 0, "no thread could be started (error \(failure))")
+    guard failure == 0 else {
+        box.release()
+        return false
+    }
     pthread_detach(thread)
+    return true
 }

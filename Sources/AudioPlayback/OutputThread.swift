@@ -3,7 +3,8 @@
 /// It may hang in libao for ever. Then the player abandons it and starts another: should it come back, it closes its
 /// device, plays nothing, and ends.
 enum OutputThread {
-    static func start(_ number: Int, _ pipeline: Pipeline, _ opener: DeviceOpener) {
+    /// False when there is no thread to be had.
+    static func start(_ number: Int, _ pipeline: Pipeline, _ opener: DeviceOpener) -> Bool {
         startThread {
             var session = OutputSession(number, pipeline, opener)
             session.run()
@@ -64,7 +65,7 @@ private struct OutputSession: ~Copyable {
             release()
             return false
         }
-        let isOurs = pipeline.lost(thread: number)
+        let isOurs = pipeline.lost(thread: number, code: output.failure)
         release()
         return isOurs && pipeline.closed(thread: number)
     }

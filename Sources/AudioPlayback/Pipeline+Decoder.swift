@@ -1,10 +1,20 @@
 /// What the decoder thread calls; all of it may block.
 extension Pipeline {
+    /// judgement: an item of a few frames that repeats is not opened thousands of times a second. Items under 50 ms, once
+    /// there were so many in a row, begin so far apart; above that length sound still has no gap.
+    private static var shortJobsAtOnce: Int { 50 }
+    private static var openingInterval: Int64 { 50_000_000 }
+
     /// The next job, once there is one; `nil` when the pipeline is shut down.
     func takeJob() -> DecodingJob? {
         let job: DecodingJob? = monitor.wait(in: .decoder) { state in
             if state.isShutDown { return .done(nil) }
             guard let job = state.upcoming else { return .wait() }
+            if state.shortJobs > Self.shortJobsAtOnce {
+                guard monotonicNow() >= state.nextOpening else { return .wait(until: state.nextOpening) }
+                state.nextOpening = monotonicNow() + Self.openingInterval
+            }
+            state.decodedFrames = 0
             state.upcoming = nil
             state.decoding = job.token
             return .done(job)
@@ -52,6 +62,7 @@ extension Pipeline {
                 guard count > 0 else { return .wait() }
                 let channels = ring.format.channels
                 state.ring?.append(samples + done * channels, frames: count)
+                state.decodedFrames += count
                 self.wakeStarvedOutput(&state)
                 return .done(count)
             }
@@ -64,6 +75,8 @@ extension Pipeline {
     func finish(_ job: DecodingJob, fault: DecodingFault?) {
         monitor.withLock { state in
             if let fault { state.decoderReports.append(.faulty(job, fault)) }
+            let isShort = state.decodedFrames < (state.ring?.format.rate ?? 0) / 20
+            state.shortJobs = isShort ? state.shortJobs + 1 : 0
             if state.decoding == job.token { state.decoding = nil }
             wakeStarvedOutput(&state)
         }

@@ -128,9 +128,9 @@ extension Pipeline {
     }
 
     /// The device took nothing: the thread closes it next.
-    func lost(thread: Int) -> Bool {
+    func lost(thread: Int, code: CInt) -> Bool {
         settle(thread: thread) { state in
-            state.failure = .lost
+            state.failure = .lost(state.device, code)
             state.busy = (.closing, monotonicNow())
             state.meter = PositionMeter(at: state.meter.heard(at: monotonicNow()))
         }

@@ -63,6 +63,7 @@ extension Pipeline {
         monitor.withLock { state in
             let frame = state.ring?.read ?? 0
             state.upcoming = job
+            state.shortJobs = 0
             state.decoding = nil
             state.isLast = false
             state.isDrained = false
@@ -137,6 +138,12 @@ extension Pipeline {
             state.reach = reach
         }
         monitor.signal(.output)
+    }
+
+    /// There is no thread that could open a device. Without effect while none may be opened.
+    func refuseOpening(reason: String) {
+        monitor.withLock { if $0.mayOpen { $0.failure = .notOpened(reason: reason) } }
+        reports.send()
     }
 
     func leaveFallback() { monitor.withLock { $0.leaveFallback = true } }

@@ -65,6 +65,11 @@ struct PipelineState {
 
     // The decoder
     var decoding: Int?
+    /// Frames of the present job, and jobs in a row that were hardly anything.
+    var decodedFrames = 0
+    var shortJobs = 0
+    /// When the next job may be opened, after too many short ones.
+    var nextOpening: Int64 = 0
     var isFilling = true
     var decoderReports: [DecoderReport] = []
 
@@ -123,8 +128,8 @@ enum DecoderReport {
 enum OutputActivity: Hashable { case opening, playing, closing }
 
 enum OutputFailure: Hashable {
-    /// The device took no more: the sound server went away, or the disk is full.
-    case lost
+    /// The device took no more: the sound server went away, or the disk is full. The error number is 0 where it is unknown.
+    case lost(OpenDevice?, CInt)
     case notOpened(reason: String)
 }
 

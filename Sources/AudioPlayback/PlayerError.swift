@@ -13,7 +13,7 @@ package enum PlayerError: Error, Hashable, Sendable {
     /// A place in the queue; `count` is the number of items there are.
     case invalidPosition(Int, count: Int)
     case invalidVolume(Int)
-    /// Seconds that are not finite or lie before the start.
+    /// Seconds that are not finite, lie before the start, or are more than any item has.
     case invalidTime(Double)
     case unknownDriver(name: String, allowed: [String])
 }

@@ -7,6 +7,19 @@ struct Unsaved {
     var queue = false
     var state = false
     var position = false
+
+    /// What could not be written is still to be.
+    mutating func add(_ other: Unsaved) {
+        queue = queue || other.queue
+        state = state || other.state
+        position = position || other.position
+    }
+}
+
+/// While the journal cannot be written: when it is tried again, if nothing else tries before.
+struct JournalFailure {
+    var delay = Duration.seconds(1)
+    var retry: Task<Void, Never>?
 }
 
 /// Writing first, telling afterwards.
@@ -36,10 +49,45 @@ extension QueuePlayer {
             } else if what.state || what.position {
                 try await journal.save(state: playerState, durable: what.state)
             }
+            if what.queue || what.state || what.position { written() }
         } catch {
-            logger.error("What the player does could not be stored: \(error)")
+            unsaved.add(what)
+            notWritten(error)
         }
         for event in events { onEvent(event) }
+    }
+
+    private func written() {
+        guard let failure = journalFailure else { return }
+        failure.retry?.cancel()
+        journalFailure = nil
+        logger.notice("What the player does is stored again.")
+    }
+
+    private func notWritten(_ error: any Error) {
+        if journalFailure == nil {
+            logger.error("What the player does cannot be stored; it is tried again: \(error)")
+        }
+        var failure = journalFailure ?? JournalFailure()
+        defer { journalFailure = failure }
+        guard failure.retry == nil, !isShuttingDown else { return }
+        let delay = failure.delay
+        failure.delay = min(delay * 2, .seconds(30))  // judgement
+        let clock = clock
+        failure.retry = Task {
+            guard (try? await clock.sleep(for: delay)) != nil else { return }
+            journalFailure?.retry = nil
+            await commit()
+        }
+    }
+
+    /// Waits until what a reader is about to see has been written.
+    func shown() async {
+        var last: Task<Void, Never>?
+        while let commit = lastCommit, commit != last {
+            await commit.value
+            last = commit
+        }
     }
 
     private var playerState: PlayerState {

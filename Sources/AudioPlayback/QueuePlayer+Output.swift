@@ -1,4 +1,4 @@
-package import BackgrounderAPI
+import BackgrounderAPI
 import Logging
 
 /// From the moment that a device was lost, hung or would not open, until it takes samples again.
@@ -13,16 +13,19 @@ extension QueuePlayer {
     // judgement: all of these
     private static var stallLimit: Duration { .seconds(3) }
     private static var longestRetry: Duration { .seconds(4) }
-    private static var longestProbe: Duration { .seconds(30) }
     /// Attempts to get a lost device back before `auto` goes on in silence.
     private static var attemptsBeforeFallback: Int { 4 }
     private static var mostStuckThreads: Int { 4 }
     private static var stuckThreadsBeforeFallback: Int { 2 }
 
-    func startOutputIfNeeded() {
-        guard !hasOutputThread, pipeline.snapshot().stuckThreads < Self.mostStuckThreads else { return }
-        hasOutputThread = true
-        OutputThread.start(outputNumber, pipeline, opener)
+    /// Where the system has no thread to give, it is an output that does not open: said, and tried again later.
+    func startThreadsIfNeeded() {
+        if !hasDecoderThread { hasDecoderThread = DecoderThread.start(pipeline) }
+        if !hasOutputThread, pipeline.snapshot().stuckThreads < Self.mostStuckThreads {
+            hasOutputThread = OutputThread.start(outputNumber, pipeline, opener)
+            if !hasOutputThread { pipeline.refuseOpening(reason: "the system has no thread for the output") }
+        }
+        if !hasDecoderThread { pipeline.refuseOpening(reason: "the system has no thread for the decoder") }
     }
 
     /// Takes in what the device did.
@@ -34,7 +37,9 @@ extension QueuePlayer {
         }
         if let failure = snapshot.failure {
             switch failure {
-            case .lost: interrupted(lastDevice.map { "\($0.driver): the device was lost" } ?? "the device was lost")
+            case .lost(let device?, let code) where device.kind == .file: fileFailed(device.description, code)
+            case .lost(let device, _):
+                interrupted(device.map { "\($0.driver): the device was lost" } ?? "the device was lost")
             case .notOpened(let reason): interrupted(reason)
             }
         } else if outage != nil, snapshot.hasPlayed, let device = snapshot.device {
@@ -43,17 +48,13 @@ extension QueuePlayer {
             allowOpening()
             unsentEvents.append(.changed)
         }
-        if intent == .playing, outage != nil { startOutputIfNeeded() }
+        if intent == .playing, outage != nil { startThreadsIfNeeded() }
         probeForDevice(snapshot)
     }
 
     /// The output is of no use now: it begins again, a little later, where the listener was.
     private func interrupted(_ reason: String) {
-        if ending != nil || intent != .playing {
-            pipeline.restart(with: nil)
-            if let ending { stopped(ending) }
-            return
-        }
+        if ending != nil || intent != .playing { return interruptedAtRest(reason) }
         if outage == nil {
             interruptions += 1
             note(path: nil, reason)
@@ -75,6 +76,28 @@ extension QueuePlayer {
         }
     }
 
+    /// Nobody listens: the place in the item is kept, and the device is opened when somebody plays again.
+    private func interruptedAtRest(_ reason: String) {
+        if let ending {
+            pipeline.restart(with: nil)
+            stopped(ending)
+        } else if intent == .paused, let current = list.current {
+            note(path: nil, reason)
+            start(current, at: elapsed ?? 0)
+        } else {
+            pipeline.restart(with: nil)
+        }
+    }
+
+    /// Another file would fill the same disk: this is the end, until somebody plays again.
+    private func fileFailed(_ path: String, _ code: CInt) {
+        let reason = code == 0 ? "cannot be written" : systemReason(code)
+        note(path: path, reason)
+        logger.error("\(printable(path)): \(reason); stopped")
+        stopped(.command)
+        jumped()
+    }
+
     private func tryAgain() {
         guard let outage else { return allowOpening() }
         let stuck = pipeline.snapshot().stuckThreads
@@ -86,8 +109,8 @@ extension QueuePlayer {
             } else {
                 .live
             }
-        startOutputIfNeeded()
         pipeline.setOpening(allowed: true, reach: reach)
+        startThreadsIfNeeded()
     }
 
     /// Back to normal: any device may be opened; but while the server holds a thread of ours it is not asked again.
@@ -134,80 +157,5 @@ extension QueuePlayer {
             interrupted("\(lastDevice?.driver ?? configuration.driver.shortName): the sound server does not answer")
         }
         await commit()
-    }
-
-    // MARK: A better device
-
-    /// While `auto` plays in silence it looks for a device now and then, and moves over where the next item begins.
-    private func probeForDevice(_ snapshot: PipelineSnapshot) {
-        guard snapshot.device?.isFallback == true, intent == .playing else {
-            probe?.cancel()
-            probe = nil
-            probeDelay = .zero
-            return
-        }
-        // A thread that the server holds comes back when the server does, so there is no need to ask it.
-        guard probe == nil, snapshot.stuckThreads == 0, let format = snapshot.device?.format else { return }
-        probeDelay = min(max(probeDelay * 2, .seconds(1)), Self.longestProbe)
-        let delay = probeDelay
-        let clock = clock
-        let opener = opener
-        probe = Task {
-            guard (try? await clock.sleep(for: delay)) != nil else { return }
-            let isThere = await Self.canOpen(opener, format)
-            if !Task.isCancelled { probed(isThere) }
-        }
-    }
-
-    private func probed(_ isThere: Bool) {
-        if isThere {
-            // The task stays, so that nobody asks again before the move.
-            logger.notice("A sound device is there; the next item is played on it")
-            allowOpening()
-            pipeline.leaveFallback()
-        } else {
-            probe = nil
-            probeForDevice(pipeline.snapshot())
-        }
-    }
-
-    /// Really opens a device, on a thread of its own since it may hang, and closes it again.
-    private static func canOpen(_ opener: DeviceOpener, _ format: AudioFormat) async -> Bool {
-        await withCheckedContinuation { continuation in
-            startThread {
-                let opened = try? opener.open(format, .live)
-                opened?.output?.close()
-                continuation.resume(returning: opened != nil)
-            }
-        }
-    }
-
-    /// The drivers that there are, each with whether it can be opened now. Takes 150 ms at most: a driver that has not
-    /// opened by then is not available.
-    package func drivers() async -> [AudioDriver] {
-        let names = AudioLibrary.liveDrivers
-        let answers = DriverAnswers(names)
-        if let format = try? AudioFormat(rate: 44_100, channels: 2), pipeline.snapshot().stuckThreads == 0 {
-            for name in names {
-                startThread {
-                    let output = try? AudioOutput(.live(driver: name), format: format)
-                    answers.note(name, output != nil)
-                    output?.close()
-                }
-            }
-            let clock = clock
-            let timeout = Task {
-                try? await clock.sleep(for: .milliseconds(150))
-                answers.finish()
-            }
-            await answers.wait()
-            timeout.cancel()
-        }
-        let available = answers.available
-        return names.map { AudioDriver(name: $0, live: true, available: available.contains($0)) } + [
-            AudioDriver(name: "null", live: true, available: true),
-            AudioDriver(name: "wav", live: false, available: true),
-            AudioDriver(name: "raw", live: false, available: true),
-        ]
     }
 }

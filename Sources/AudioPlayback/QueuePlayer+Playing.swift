@@ -18,7 +18,7 @@ extension QueuePlayer {
     func applyIntent() {
         let plays = intent == .playing && !isSuspended
         if plays {
-            startOutputIfNeeded()
+            startThreadsIfNeeded()
             watchOutput()
         }
         pipeline.setPlaying(plays)

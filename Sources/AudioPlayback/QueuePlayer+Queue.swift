@@ -1,4 +1,5 @@
 package import BackgrounderAPI
+import Logging
 
 /// Changing the queue. What plays goes on; what was decoded ahead and is no longer next is decoded no more.
 extension QueuePlayer {
@@ -16,6 +17,33 @@ extension QueuePlayer {
         let files = try await mediaFolder.files(paths)
         settle()
         return try await insert(files: files, at: position ?? list.current.map { $0.position + 1 })
+    }
+
+    /// Adds what can be added, each of the others being logged, and plays from the first item on when `play` says so.
+    ///
+    /// All of it is one write: after a crash there is the whole queue, playing, or nothing of it. Nothing is written when
+    /// there is nothing to add.
+    package func load(_ paths: [String], play: Bool) async {
+        var files: [String] = []
+        for path in paths {
+            do {
+                files += try await mediaFolder.files([path])
+            } catch {
+                logger.error("\(printable("\(error)")); left out of the queue")
+            }
+        }
+        settle()
+        guard !files.isEmpty, (try? list.insert(paths: files)) != nil else { return }
+        queueChanged()
+        if play, intent == .stopped, ending == nil, let first = list.selectFirst() {
+            intent = .playing
+            unplayable = []
+            start(first, at: 0)
+            currentChanged()
+        }
+        plan()
+        await commit()
+        describeNewItems()
     }
 
     private func insert(files: [String], at position: Int?) async throws -> [PlayerItem] {

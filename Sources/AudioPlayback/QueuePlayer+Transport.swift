@@ -97,16 +97,16 @@ extension QueuePlayer {
     ///
     /// Throws ``PlayerError/stopped`` and ``PlayerError/invalidTime(_:)``.
     package func seek(to seconds: Double) async throws -> AudioStatus {
-        guard seconds.isFinite, seconds >= 0 else { throw PlayerError.invalidTime(seconds) }
+        guard (0...Self.latestTime).contains(seconds) else { throw PlayerError.invalidTime(seconds) }
         try requirePlayer()
         return await seekCurrent(to: seconds)
     }
 
     /// Goes on or back by seconds, not before the item's start.
     package func seek(by seconds: Double) async throws -> AudioStatus {
-        guard seconds.isFinite else { throw PlayerError.invalidTime(seconds) }
+        guard seconds.isFinite, seconds <= Self.latestTime else { throw PlayerError.invalidTime(seconds) }
         try requirePlayer()
-        return await seekCurrent(to: max(0, (elapsed ?? 0) + seconds))
+        return await seekCurrent(to: min(max(0, (elapsed ?? 0) + seconds), Self.latestTime))
     }
 
     /// Changes the settings that are given, in one step. Throws ``PlayerError/invalidVolume(_:)``.
@@ -173,7 +173,6 @@ extension QueuePlayer {
     private func seekCurrent(to seconds: Double) async -> AudioStatus {
         guard let item = list.current else { return await answer() }
         if let duration = item.duration, seconds >= duration {
-            let pauses = intent == .paused
             let before = list.items.count
             let outcome = list.finishCurrent()
             if list.items.count != before { queueChanged() }
@@ -181,7 +180,6 @@ extension QueuePlayer {
             case .play(let id), .pause(let id):
                 if case .pause = outcome { intent = .paused }
                 if let item = list.item(id) { start(item, at: 0) }
-                if pauses { intent = .paused }
                 applyIntent()
                 currentChanged()
             case .stay: start(item, at: duration)
@@ -199,6 +197,6 @@ extension QueuePlayer {
     func answer() async -> AudioStatus {
         stateChanged()
         await commit()
-        return status()
+        return present()
     }
 }

@@ -19,6 +19,9 @@ package actor QueuePlayer: Service {
     /// Why the device is being closed.
     enum Ending { case queue, command }
 
+    /// judgement: seconds; no item is longer, and so many frames of any rate can be counted
+    static var latestTime: Double { 1e7 }
+
     let configuration: AudioConfiguration
     let journal: any PlayerJournal
     let clock: any Clock<Duration>
@@ -26,6 +29,7 @@ package actor QueuePlayer: Service {
     let onEvent: @Sendable (PlayerEvent) -> Void
     let pipeline: Pipeline
     let opener: DeviceOpener
+    let probes: DriverProbes
     private let reports: AsyncStream<Void>
     let reportEnd: AsyncStream<Void>.Continuation
 
@@ -45,6 +49,7 @@ package actor QueuePlayer: Service {
     var closeWaiters: [Int: CheckedContinuation<Void, Never>] = [:]
 
     var outage: Outage?
+    var hasDecoderThread = false
     var hasOutputThread = false
     var outputNumber = 0
     var watchdog: Task<Void, Never>?
@@ -62,6 +67,7 @@ package actor QueuePlayer: Service {
     var unsaved = Unsaved()
     var unsentEvents: [PlayerEvent] = []
     var lastCommit: Task<Void, Never>?
+    var journalFailure: JournalFailure?
     var lastPositionSave: Int64 = 0
 
     var observers: [Int: TimeObserver] = [:]
@@ -94,7 +100,8 @@ package actor QueuePlayer: Service {
         self.onEvent = onEvent
         list = PlayerQueue(items: queue, state: state)
         toldCurrentID = self.list.currentID
-        position = state.currentItemID == self.list.currentID ? max(0, state.elapsed) : 0
+        let isAtItem = state.currentItemID == self.list.currentID && state.elapsed.isFinite
+        position = isAtItem ? min(max(0, state.elapsed), Self.latestTime) : 0
         intent =
             switch state.timeControlStatus {
             case .playing, .waiting: .playing
@@ -108,7 +115,7 @@ package actor QueuePlayer: Service {
         pipeline = Pipeline(latency: configuration.latency, gain: Self.gain(volume: state.options.volume)) {
             reportEnd.yield()
         }
-        DecoderThread.start(pipeline)
+        probes = DriverProbes(clock: clock)
     }
 
     deinit { pipeline.shutDown() }
@@ -116,7 +123,8 @@ package actor QueuePlayer: Service {
     /// Plays until the graceful shutdown, or until its task is cancelled; then the device is closed and its file whole,
     /// within 1.5 s, whatever the sound server does.
     package func run() async throws {
-        if intent == .playing {
+        // A command may have come first.
+        if intent == .playing, chain.isEmpty, ending == nil {
             if let item = list.selectFirst() { start(item, at: position) } else { intent = .stopped }
         }
         await commit()
@@ -151,7 +159,7 @@ package actor QueuePlayer: Service {
         settle()
         isShuttingDown = true
         unsaved.state = true
-        for task in [watchdog, probe, metadataTask, observerTicker] { task?.cancel() }
+        for task in [watchdog, probe, metadataTask, observerTicker, journalFailure?.retry] { task?.cancel() }
         for observer in observers.values { observer.continuation.finish() }
         _ = pipeline.takeClosed()
         let clock = clock
@@ -171,8 +179,13 @@ package actor QueuePlayer: Service {
 
     // MARK: What is shown
 
-    /// What the player is doing now.
-    package func status() -> AudioStatus {
+    /// What the player is doing now, as soon as that is stored: a reader sees nothing that a crash would take back.
+    package func status() async -> AudioStatus {
+        await shown()
+        return present()
+    }
+
+    func present() -> AudioStatus {
         let snapshot = pipeline.snapshot()
         let device = snapshot.device ?? lastDevice
         return AudioStatus(
@@ -193,8 +206,11 @@ package actor QueuePlayer: Service {
         )
     }
 
-    /// The items in their order.
-    package func queue() -> [PlayerItem] { list.items }
+    /// The items in their order, as soon as they are stored.
+    package func queue() async -> [PlayerItem] {
+        await shown()
+        return list.items
+    }
 
     var timeControlStatus: TimeControlStatus {
         if ending != nil { return .playing }

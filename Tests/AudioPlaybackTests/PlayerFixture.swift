@@ -13,7 +13,7 @@ final class PlayerFixture: Sendable {
     let player: QueuePlayer
     let journal: MemoryJournal
     private let log: EventLog
-    private let service: Task<Void, any Error>
+    private let service = Mutex<Task<Void, any Error>?>(nil)
     private let group: ServiceGroup
 
     struct Timeout: Error, CustomStringConvertible {
@@ -24,7 +24,8 @@ final class PlayerFixture: Sendable {
         driver: AudioDriverName,
         queue: [PlayerItem] = [],
         state: PlayerState = PlayerState(),
-        journal: MemoryJournal = MemoryJournal()
+        journal: MemoryJournal = MemoryJournal(),
+        startsAtOnce: Bool = true
     ) {
         let log = EventLog()
         journal.onSave.withLock { $0 = { log.notify() } }
@@ -44,14 +45,20 @@ final class PlayerFixture: Sendable {
         self.journal = journal
         self.log = log
         self.group = group
-        service = Task { try await group.run() }
+        if startsAtOnce { start() }
     }
 
-    deinit { service.cancel() }
+    deinit { service.withLock { $0?.cancel() } }
+
+    /// Runs the service, once.
+    func start() {
+        let group = group
+        service.withLock { $0 = Task { try await group.run() } }
+    }
 
     func shutDown() async throws {
         await group.triggerGracefulShutdown()
-        try await service.value
+        try await service.withLock(\.self)?.value
     }
 
     /// Waits until an event or a write after which `condition` holds. No event for the whole limit is a failure.
@@ -118,18 +125,67 @@ final class EventLog: Sendable {
 
 /// What a store would hold.
 actor MemoryJournal: PlayerJournal {
+    struct DiskFull: Error {}
+    struct Write {
+        var queue: [PlayerItem]?
+        var state: PlayerState
+    }
+
     private(set) var queue: [PlayerItem] = []
     private(set) var state = PlayerState()
+    private(set) var writes: [Write] = []
+    private var refusals = 0
+    private var gate: Gate?
     let onSave = Mutex<@Sendable () -> Void>({})
 
-    func save(queue: [PlayerItem], state: PlayerState) {
+    /// The next writes that fail.
+    func refuse(_ count: Int) { refusals = count }
+
+    /// The next write takes until the gate is opened.
+    func hold() -> Gate {
+        let gate = Gate()
+        self.gate = gate
+        return gate
+    }
+
+    func save(queue: [PlayerItem], state: PlayerState) async throws {
+        try await pass()
         self.queue = queue
         self.state = state
+        writes.append(Write(queue: queue, state: state))
         onSave.withLock { $0 }()
     }
 
-    func save(state: PlayerState, durable: Bool) {
+    func save(state: PlayerState, durable: Bool) async throws {
+        try await pass()
         self.state = state
+        writes.append(Write(state: state))
         onSave.withLock { $0 }()
+    }
+
+    private func pass() async throws {
+        if refusals > 0 {
+            refusals -= 1
+            throw DiskFull()
+        }
+        if let gate {
+            self.gate = nil
+            await gate.pass()
+        }
+    }
+}
+
+/// Somebody waits in it until it is opened.
+final class Gate: Sendable {
+    private let arrival = AsyncStream.makeStream(of: Void.self)
+    private let opening = AsyncStream.makeStream(of: Void.self)
+
+    func reached() async { for await _ in arrival.stream {} }
+
+    func open() { opening.continuation.finish() }
+
+    func pass() async {
+        arrival.continuation.finish()
+        for await _ in opening.stream {}
     }
 }

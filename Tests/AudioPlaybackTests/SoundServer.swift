@@ -10,7 +10,8 @@ final class SoundServer {
         setenv("PULSE_SERVER", "unix:\(scratch.file("socket"))", 1)
         return scratch
     }()
-    private static var address: String { "unix:\(scratch.file("socket"))" }
+    static var socket: String { scratch.file("socket") }
+    private static var address: String { "unix:\(socket)" }
 
     private var process: ForegroundProcess?
     private var recorder: ForegroundProcess?

@@ -113,6 +113,40 @@ extension Playback {
             server.end()
         }
 
+        @Test func `A pause while the device does not open keeps the place`() async throws {
+            var server: SilentServer? = try SilentServer()
+            let fixture = PlayerFixture(driver: .live("pulse"))
+            _ = try await fixture.player.play(paths: [try await media.wav("a.wav", seconds: 60)])
+            _ = try await fixture.player.seek(to: 20)
+            try await server?.connected()
+            _ = await fixture.player.pause()
+            server = nil
+            let failed = try await fixture.wait("the failure") { $0.lastError != nil }
+            #expect(failed.timeControlStatus == .paused && failed.elapsed == 20)
+            #expect(try await fixture.player.play().elapsed == 20)
+            let next = try await SoundServer()
+            let back = try await fixture.wait("the sound", limit: .seconds(30)) { $0.elapsed ?? 0 > 20.2 }
+            #expect(try #require(back.elapsed) < 23)
+            next.end()
+        }
+
+        @Test func `A server that never answers is asked once, however often somebody wants to know the drivers`()
+            async throws
+        {
+            let server = try SilentServer()
+            let fixture = PlayerFixture(driver: .null)
+            func threads() throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
+            }
+            #expect(await fixture.player.drivers().first { $0.name == "pulse" }?.available == false)
+            let before = try threads()
+            for _ in 0..<20 {
+                #expect(await time { _ = await fixture.player.drivers() } < .milliseconds(500))
+            }
+            #expect(try threads() < before + 10)
+            withExtendedLifetime(server) {}
+        }
+
         @Test func `A killed server is waited for, and the sound goes on where it was heard`() async throws {
             let server = try await SoundServer()
             let fixture = PlayerFixture(driver: .live("pulse"))

@@ -1,0 +1,146 @@
+import AudioPlayback
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+extension Playback {
+    /// Numbers out of range, crashes while starting, a store or a disk that is full: the player goes on or says why not.
+    @Suite(.serialized) struct RecoveryTests {
+        let media: Media
+
+        init() throws { media = try Media() }
+
+        @Test func `A seek to where no item can be is refused, and one past an unknown end ends the item`() async throws
+        {
+            let fixture = PlayerFixture(driver: .null)
+            let paths = [try await media.wav("a.wav", seconds: 20), try await media.wav("b.wav", seconds: 20)]
+            _ = try await fixture.player.play(paths: paths)
+            for seconds in [1e300, 1e15, 1e7 + 1, .infinity] {
+                await #expect(throws: PlayerError.invalidTime(seconds)) { try await fixture.player.seek(to: seconds) }
+                await #expect(throws: PlayerError.invalidTime(seconds)) { try await fixture.player.seek(by: seconds) }
+            }
+            _ = try await fixture.player.seek(by: -1e300)
+            _ = try await fixture.player.seek(to: 1e7)
+            try await fixture.wait("the second") { $0.currentItem?.id == 2 && $0.elapsed ?? 0 > 0.2 }
+        }
+
+        @Test(arguments: [1e300, .infinity, .nan, -1])
+        func `A stored position that cannot be is no reason to crash`(elapsed: Double) async throws {
+            let path = try await media.wav("a.wav", seconds: 0.5)
+            let fixture = PlayerFixture(
+                driver: .null,
+                queue: [PlayerItem(id: 1, position: 0, path: path)],
+                state: PlayerState(timeControlStatus: .playing, currentItemID: 1, elapsed: elapsed)
+            )
+            try await fixture.wait("the end") { $0.timeControlStatus == .stopped && $0.currentItem == nil }
+            try await fixture.shutDown()
+        }
+
+        @Test func `What was played before the service ran is not played again when it does`() async throws {
+            let output = media.path("out.wav")
+            let path = try await media.wav("a.wav", seconds: 30)
+            let fixture = PlayerFixture(driver: .wav(output), startsAtOnce: false)
+            _ = try await fixture.player.play(paths: [path])
+            let full = (try await media.sox(path)).count * 2
+            try await fixture.wait("some sound") { _ in size(output) > full / 10 }
+            fixture.start()
+            try await fixture.wait("the end") { $0.timeControlStatus == .stopped }
+            #expect(try media.rendered(output) == (try await media.sox(path)))
+        }
+
+        private func size(_ path: String) -> Int {
+            (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+        }
+
+        @Test func `A queue is loaded in one write, without what cannot be added`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            let paths = [try await media.wav("a.wav", seconds: 20), try await media.wav("b.wav", seconds: 20)]
+            await fixture.player.load([paths[0], "/nowhere.mp3", paths[1]], play: true)
+            let first = try #require(await fixture.journal.writes.first)
+            #expect(first.queue?.map(\.path) == paths)
+            #expect(first.state.timeControlStatus == .playing && first.state.currentItemID == 1)
+            let status = await fixture.player.status()
+            #expect(status.timeControlStatus == .playing && status.currentItem?.id == 1)
+        }
+
+        @Test func `A loaded queue that is not to be played is stopped; nothing to load is nothing to write`()
+            async throws
+        {
+            let fixture = PlayerFixture(driver: .null)
+            await fixture.player.load(["/nowhere.mp3"], play: true)
+            #expect(await fixture.journal.writes.isEmpty)
+            await fixture.player.load([try await media.wav("a.wav")], play: false)
+            #expect(await fixture.player.status().timeControlStatus == .stopped)
+            #expect(await fixture.journal.queue.count == 1)
+        }
+
+        @Test func `What could not be written is written later, without another command`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            // More than the start and the command try.
+            await fixture.journal.refuse(4)
+            _ = try await fixture.player.setOptions(volume: 40)
+            #expect(await fixture.journal.writes.isEmpty)
+            try await fixture.wait("the write") { _ in await fixture.journal.state.options.volume == 40 }
+        }
+
+        @Test func `A reader sees only what has been written`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            let path = try await media.wav("a.wav", seconds: 20)
+            let gate = await fixture.journal.hold()
+            async let added = fixture.player.append([path])
+            await gate.reached()
+            async let seen = fixture.player.queue()
+            gate.open()
+            #expect(try await seen == added)
+            #expect(await fixture.journal.queue.count == 1)
+        }
+
+        @Test func `A folder that contains itself is gone through once`() async throws {
+            let path = try await media.wav("a.wav", seconds: 0.1)
+            for name in ["again", "and again"] {
+                try FileManager.default.createSymbolicLink(
+                    atPath: media.path(name),
+                    withDestinationPath: media.scratch.path
+                )
+            }
+            let fixture = PlayerFixture(driver: .null)
+            #expect(try await fixture.player.append([media.scratch.path]).map(\.path) == [path])
+        }
+
+        @Test func `More files than a queue can do with are refused`() async throws {
+            for number in 0..<1_000 { try media.scratch.write("", to: "\(number).mp3") }
+            let fixture = PlayerFixture(driver: .null)
+            let folder = media.scratch.path
+            await #expect {
+                try await fixture.player.append(Array(repeating: folder, count: 101))
+            } throws: {
+                "\($0)".contains("more than 100000 files")
+            }
+            #expect(await fixture.player.queue().isEmpty)
+        }
+
+        @Test func `A file that cannot be written any more stops the player, which says so`() async throws {
+            let output = media.path("out.raw")
+            try FileManager.default.createSymbolicLink(atPath: output, withDestinationPath: "/dev/full")
+            let fixture = PlayerFixture(driver: .raw(output))
+            _ = try await fixture.player.play(paths: [try await media.wav("a.wav", seconds: 20)])
+            let status = try await fixture.wait("the stop") { $0.timeControlStatus == .stopped }
+            #expect(status.lastError?.path == output && status.lastError?.reason == "No space left on device")
+            #expect(status.currentItem?.id == 1 && status.interruptions == 0)
+            #expect(!FileManager.default.fileExists(atPath: output + "-2"))
+            #expect(await fixture.journal.state.timeControlStatus == .stopped)
+        }
+
+        @Test func `An item of a few frames that repeats is not opened without end`() async throws {
+            let path = try await media.wav("click.wav", seconds: 0.001)
+            let openings = try Openings(of: path)
+            let fixture = PlayerFixture(driver: .null, state: PlayerState(options: PlayerOptions(repeat: true)))
+            _ = try await fixture.player.play(paths: [path])
+            let began = ContinuousClock.now
+            try await openings.wait(for: 70)
+            let took = ContinuousClock.now - began
+            #expect(took > .milliseconds(700), "\(took)")
+        }
+    }
+}
