@@ -95,7 +95,9 @@ struct Daemon: Sendable {
         await modes.apply(isAnyoneAttached: false, location: location, player: player)
         backgroundLog.beginTimes(of: player, every: configuration.value(Keys.observerInterval))
         // Not where a queue was cleared: only where there never was one.
-        if savedPlayer?.nextItemID ?? 1 == 1, await player.queue().isEmpty { await loadQueue(configuration) }
+        if savedPlayer?.nextItemID ?? 1 == 1, await player.queue().isEmpty {
+            await player.load(configuration.value(Keys.queue), play: configuration.value(Keys.autoplay))
+        }
     }
 
     func status() async -> ServiceStatus {
@@ -120,23 +122,6 @@ struct Daemon: Sendable {
             location: await location.status(),
             audio: await player.status()
         )
-    }
-
-    /// The first start: what the configuration lists is the queue, and plays.
-    private func loadQueue(_ configuration: DaemonConfiguration) async {
-        for path in configuration.value(Keys.queue) {
-            do {
-                _ = try await player.append([path])
-            } catch {
-                logger.error("audio.queue: \(error)")
-            }
-        }
-        guard configuration.value(Keys.autoplay), await !player.queue().isEmpty else { return }
-        do {
-            _ = try await player.play()
-        } catch {
-            logger.error("audio.autoplay: \(error)")
-        }
     }
 }
 
