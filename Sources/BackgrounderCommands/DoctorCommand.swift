@@ -16,7 +16,7 @@ struct DoctorCommand: AsyncParsableCommand {
         try reading.show(report) { report in
             report.checks.map { check in
                 let mark = check.ok ? Style.green("ok  ") : Style.red("FAIL")
-                return "\(mark) \(check.name): \(check.message.printable)"
+                return "\(mark) \(check.name): \(check.message.withoutControlCharacters)"
                     + (check.hint.map { "\n       → \($0)" } ?? "")
             }.joined(separator: "\n")
         }

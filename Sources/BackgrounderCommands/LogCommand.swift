@@ -41,7 +41,7 @@ struct LogCommand: AsyncParsableCommand {
     private func show(_ line: String) throws {
         switch reading.format {
         case .json: try Output.json(LogRecord(line: line))
-        case .table: try Output.print(line.printable)
+        case .table: try Output.print(line.withoutControlCharacters)
         }
     }
 }

@@ -20,12 +20,12 @@ enum Output {
     }
 
     static func json(_ value: some Encodable) throws {
-        try print(try JSON.line(value))
+        try print(try JSON.line(value).withEscapedControlCharacters)
     }
 
     /// One line to stderr.
     static func note(_ text: String) {
-        let line = text.printable + "\n"
+        let line = text.withoutControlCharacters + "\n"
         _ = line.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
     }
 
@@ -58,31 +58,22 @@ struct Table {
     }
 
     mutating func add(_ cells: [String]) {
-        rows.append(cells.map(\.printable))
+        rows.append(cells.map(\.withoutControlCharacters))
     }
 
     func render() -> String {
         let all = [columns.map(\.heading)] + rows
-        let widths = columns.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
+        let widths = columns.indices.map { column in all.map { $0[column].terminalColumns }.max() ?? 0 }
         return all.map { Self.line($0, columns.map(\.alignment), widths) }.joined(separator: "\n")
     }
 
     /// One row of a table whose widths are known beforehand.
     static func line(_ cells: [String], _ alignments: [Alignment], _ widths: [Int]) -> String {
         var line = zip(cells, zip(alignments, widths)).map { cell, column in
-            let padding = String(repeating: " ", count: max(0, column.1 - cell.count))
+            let padding = String(repeating: " ", count: max(0, column.1 - cell.terminalColumns))
             return column.0 == .left ? cell + padding : padding + cell
         }.joined(separator: "  ")
         while line.last == " " { line.removeLast() }
         return line
-    }
-}
-
-extension String {
-    /// Without what a terminal would obey.
-    var printable: String {
-        String(
-            String.UnicodeScalarView(unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 })
-        )
     }
 }

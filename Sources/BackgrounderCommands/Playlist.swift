@@ -44,7 +44,7 @@ struct Playlist {
                     "\(item.fileName) has a \(broken.debugDescription) in its path, which a playlist cannot hold"
                 )
             }
-            text += "#EXTINF:\(item.duration.map { $0.decimals(0) } ?? "-1"),\(item.name.printable)\n\(item.path)\n"
+            text += "#EXTINF:\(item.duration.map { $0.decimals(0) } ?? "-1"),\(item.name.withoutControlCharacters)\n\(item.path)\n"
         }
         do {
             try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)

@@ -88,7 +88,7 @@ struct QueueCommand: AsyncParsableCommand {
         func run() async throws {
             let request = MoveRequest(position: position)
             let item = try await reading.use { try await $0.call(Routes.moveItem, body: request, id: id) }
-            try reading.show(item) { "\($0.name) is at position \($0.position)".printable }
+            try reading.show(item) { "\($0.name) is at position \($0.position)".withoutControlCharacters }
         }
     }
 

@@ -92,8 +92,10 @@ extension Double {
 }
 
 extension String {
-    /// As ``printable``, with the line breaks kept.
+    /// As ``withoutControlCharacters``, with the line breaks kept.
     var printableLines: String {
-        split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }.joined(separator: "\n")
+        split(separator: "\n", omittingEmptySubsequences: false).map { String($0).withoutControlCharacters }.joined(
+            separator: "\n"
+        )
     }
 }

@@ -30,14 +30,21 @@ import Testing
         #expect(table.render() == "NAME\na\u{FFFD}[31mb\u{FFFD}c")
     }
 
-    @Test func `What a terminal would obey is replaced, the rest stays as it is`() {
-        for scalar in (0..<0x20).map({ UInt32($0) }) + [0x7F] + Array(0x80..<0xA0) {
-            let character = String(Unicode.Scalar(scalar) ?? " ")
-            #expect("a\(character)b".printable == "a\u{FFFD}b")
-        }
-        #expect("\r\n".printable == "\u{FFFD}\u{FFFD}")
-        for text in ["", "plain", "ünï 日本 👩‍👩‍👧 e\u{301}", "±°·│"] { #expect(text.printable == text) }
-        #expect("one\ntwo\u{7}\n".printableLines == "one\ntwo\u{FFFD}\n")
+    @Test func `Columns are those of the terminal, in which some characters are two wide`() {
+        var table = Table([("NAME", .left), ("s", .right), ("", .right)])
+        table.add(["日本の歌", "1", "歌"])
+        table.add(["plain", "20", "x"])
+        #expect(
+            table.render() == """
+                NAME       s
+                日本の歌   1  歌
+                plain     20   x
+                """
+        )
+    }
+
+    @Test func `Lines lose what a terminal would obey and keep their breaks`() {
+        #expect("one\ntwo\u{7}\u{202E}\n".printableLines == "one\ntwo\u{FFFD}\u{FFFD}\n")
     }
 
     @Test(arguments: [

@@ -1,3 +1,5 @@
+import BackgrounderAPI
+
 /// A box with a title.
 struct Panel {
     var title: String
@@ -8,41 +10,12 @@ struct Panel {
         guard columns >= 6, rows >= 2 else { return Array(repeating: "".fitted(to: columns), count: max(0, rows)) }
         let top = "┌ \(title) ".fitted(to: columns - 1, with: "─") + "┐"
         let body = (0..<(rows - 2)).map { row in
-            "│ " + (row < lines.count ? lines[row].printable : "").fitted(to: columns - 4) + " │"
+            "│ " + (row < lines.count ? lines[row].withoutControlCharacters : "").fitted(to: columns - 4) + " │"
         }
         return [top] + body + ["└" + String(repeating: "─", count: columns - 2) + "┘"]
     }
 
     static func beside(_ left: [String], _ right: [String]) -> [String] {
         zip(left, right).map { $0 + $1 }
-    }
-}
-
-extension String {
-    /// Cut or filled up to `width` columns of a terminal.
-    func fitted(to width: Int, with filler: Character = " ") -> String {
-        var result = ""
-        var used = 0
-        for character in self {
-            let columns = character.terminalColumns
-            guard used + columns <= width else { break }
-            result.append(character)
-            used += columns
-        }
-        return result + String(repeating: filler, count: max(0, width - used))
-    }
-}
-
-extension Character {
-    /// 2 for what East Asian Width calls wide, and for pictures; else 1.
-    fileprivate var terminalColumns: Int {
-        guard let scalar = unicodeScalars.first else { return 0 }
-        if scalar.properties.isEmojiPresentation { return 2 }
-        return switch scalar.value {
-        case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
-            0xFFE0...0xFFE6, 0x20000...0x3FFFD:
-            2
-        default: 1
-        }
     }
 }

@@ -21,7 +21,7 @@ struct PlainView {
                     hasBegun = true
                     try Output.print(status.summary)
                 } else if let line = line(for: event, state) {
-                    try Output.print(line.printable)
+                    try Output.print(line.withoutControlCharacters)
                 }
             }
         }

@@ -128,19 +128,3 @@ package final class DaemonLog: Sendable {
         }
     }
 }
-
-extension String {
-    /// What comes from tags, files and the network may hold anything; a terminal that shows it must not obey it.
-    package var withoutControlCharacters: String {
-        guard unicodeScalars.contains(where: \.isControl) else { return self }
-        return unicodeScalars.reduce(into: "") { $0.unicodeScalars.append($1.isControl ? "\u{FFFD}" : $1) }
-    }
-}
-
-extension Unicode.Scalar {
-    /// C0, DEL, C1, and the marks that change the direction of text.
-    fileprivate var isControl: Bool {
-        value < 0x20 || (0x7F...0x9F).contains(value) || (0x202A...0x202E).contains(value)
-            || (0x2066...0x2069).contains(value) || value == 0x2028 || value == 0x2029
-    }
-}
