@@ -43,6 +43,33 @@ import Testing
         #expect(#expect(throws: CommandFailure.self) { try Playlist(path: scratch.path) }?.exitCode == 1)
     }
 
+    @Test func `A linked playlist is read, with its paths from the link's folder`() throws {
+        let folder = scratch.file("lists")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        try scratch.write("a.mp3\n", to: "lists/list.m3u")
+        let link = scratch.file("link.m3u")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "lists/list.m3u")
+        #expect(try Playlist(path: link).paths == [scratch.file("a.mp3")])
+        let broken = scratch.file("broken.m3u")
+        try FileManager.default.createSymbolicLink(atPath: broken, withDestinationPath: "gone.m3u")
+        #expect(#expect(throws: CommandFailure.self) { try Playlist(path: broken) }?.exitCode == 4)
+    }
+
+    @Test func `What never ends or never begins is refused at once`() throws {
+        let pipe = scratch.file("pipe.m3u")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        for path in [pipe, "/dev/zero"] {
+            #expect(#expect(throws: CommandFailure.self) { try Playlist(path: path) }?.exitCode == 1)
+        }
+    }
+
+    @Test func `A playlist may have 16 MiB and no byte more`() throws {
+        let comment = "#" + String(repeating: "x", count: (16 << 20) - 1)
+        #expect(try Playlist(path: scratch.write(comment, to: "full.m3u")).paths.isEmpty)
+        let path = try scratch.write(comment + "x", to: "over.m3u")
+        #expect(#expect(throws: CommandFailure.self) { try Playlist(path: path) }?.exitCode == 1)
+    }
+
     @Test func `What is written is read again as it was, with names and lengths for other players`() throws {
         let items = [
             PlayerItem(id: 1, position: 0, path: scratch.file("a.mp3"), title: "A\u{1B}", artist: "B", duration: 12.5),
