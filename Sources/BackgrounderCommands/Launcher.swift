@@ -1,4 +1,5 @@
 import BackgrounderAPI
+import Dispatch
 import FoundationEssentials
 import Glibc
 
@@ -33,6 +34,7 @@ enum Launcher {
     static func spawnDetached(_ arguments: [String]) throws -> pid_t {
         let ready = try Pipe()
         let complaints = try Pipe()
+        closeAllAtExec()
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -82,21 +84,32 @@ enum Launcher {
         }
     }
 
-    /// Waits until the process that holds the lock at `path` has ended.
+    /// Returns when the process that holds the lock at `path` has ended, or after `seconds`.
     ///
-    /// - Returns: false when it has not after `seconds`.
-    static func waitForEnd(lock path: String, seconds: Int) -> Bool {
+    /// - Returns: whether it has ended.
+    static func waitForEnd(lock path: String, seconds: Int) async -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return true }
-        defer { close(descriptor) }
-        // A lock has no timeout of its own; the alarm interrupts the wait.
-        var action = sigaction()
-        action.__sigaction_handler.sa_handler = { _ in }
-        sigaction(SIGALRM, &action, nil)
-        var timer = itimerval()
-        timer.it_value.tv_sec = seconds
-        setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &timer, nil)
-        return flock(descriptor, LOCK_SH) == 0
+        let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
+        // A lock has no timeout. At the deadline this thread is left to wait, and ends with the process.
+        DispatchQueue(label: "backgrounder.lock").async {
+            while flock(descriptor, LOCK_SH) != 0, errno == EINTR {}
+            close(descriptor)
+            answer.yield(true)
+        }
+        DispatchQueue(label: "backgrounder.deadline").asyncAfter(deadline: .now() + .seconds(seconds)) {
+            answer.yield(false)
+        }
+        return await answers.first { _ in true } ?? false
+    }
+
+    /// Lets no descriptor of the caller but the standard three reach a child: the service would hold pipes and files of a
+    /// shell for as long as it runs.
+    private static func closeAllAtExec() {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        for descriptor in names.compactMap({ Int32($0) }) where descriptor > STDERR_FILENO {
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        }
     }
 }
 

@@ -75,7 +75,7 @@ struct StopCommand: AsyncParsableCommand {
     func run() async throws {
         let paths = service.paths
         let reply = try await Client.use(paths) { try await $0.call(Routes.stop) }
-        guard Launcher.waitForEnd(lock: paths.lock, seconds: 5) else {
+        guard await Launcher.waitForEnd(lock: paths.lock, seconds: 5) else {
             throw CommandFailure(
                 "pid \(reply.pid) has not stopped after 5 s; `kill -KILL \(reply.pid)` ends it and loses nothing"
             )
@@ -121,6 +121,7 @@ extension String {
         guard let prefix = prefixes.first(where: hasPrefix), count > prefix.count else { return self }
         return prefix + RuntimePaths.absolute(String(dropFirst(prefix.count)))
     }
+
     /// A source as the service writes it: a gpsd with its port, a rate as a plain number, and none where it is 1.
     fileprivate var canonicalSource: String {
         if hasPrefix("gpsd://") {

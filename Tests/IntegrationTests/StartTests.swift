@@ -1,0 +1,59 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// What `start` takes with it, and what it makes of a service that runs already.
+@Suite(.sharing) struct StartTests {
+    @Test("The service holds none of the descriptors that its caller had open")
+    func descriptors() async throws {
+        let service = try Service(TestConfiguration())
+        let pipe = try PipeEnds()
+        let start = try ForegroundProcess(
+            Products.backgrounder,
+            ["start"],
+            environment: service.environment,
+            descriptors: [3: pipe.writeEnd, 9: pipe.writeEnd, 200: pipe.writeEnd]
+        )
+        close(pipe.writeEnd)
+        #expect(try await start.waitForEnd() == 0)
+        #expect(service.pid != nil)
+        // The pipe ends when nobody has its other end.
+        try await LineReader(pipe.readEnd).wait(for: "end of the pipe") { $1 ? true : nil }
+        #expect(service.pid != nil)
+    }
+
+    @Test(
+        "The same options a second time are no difference, however they are written",
+        arguments: [
+            "--source gpsd://localhost:1", "--source gpsd://localhost", "--source gpsd://localhost/",
+            "--source gpsd://[::1]", "--source gpsd://127.0.0.1/dev/ttyS7", "--source gpx:walk.gpx",
+            "--source gpx:./sub/../walk.gpx?rate=1", "--source gpx:walk.gpx?rate=1.0",
+            "--source gpx:walk.gpx?rate=2.50",
+            "--source gpx:walk.gpx?rate=max", "--driver null", "--driver auto", "--driver wav:out.wav",
+            "--driver raw:./sub/../out.raw", "--config sub/../config.yaml",
+            "--config config.yaml --source gpx:walk.gpx?rate=1 --driver wav:sub/out.wav",
+        ]
+    )
+    func again(options: String) async throws {
+        let service = try Service(TestConfiguration())
+        try FileManager.default.createSymbolicLink(
+            atPath: service.file("walk.gpx"),
+            withDestinationPath: Samples.walk
+        )
+        try FileManager.default.createDirectory(atPath: service.file("sub"), withIntermediateDirectories: false)
+        func start() async throws -> ProgramRun {
+            try await ProgramRun.of(
+                Programs.shell,
+                ["-c", "cd '\(service.home)' && set -f && exec \"$0\" start $1", Products.backgrounder, options],
+                environment: service.environment
+            )
+        }
+        let first = try await start()
+        try #require(first.exitCode == 0 && first.text.hasPrefix("started, pid "), "\(first)")
+        let pid = try #require(service.pid)
+        let second = try await start()
+        #expect(second.exitCode == 0 && second.text == "already running, pid \(pid)\n", "\(second)")
+        #expect(second.errors.isEmpty && service.pid == pid)
+    }
+}
