@@ -21,8 +21,8 @@ package struct RootCommand: AsyncParsableCommand {
         version: Backgrounder.version,
         subcommands: [
             StartCommand.self, StopCommand.self, StatusCommand.self, AttachCommand.self, DoctorCommand.self,
-            LogCommand.self,
-            ReloadCommand.self, LocationCommand.self, TrackCommand.self, AudioCommand.self, QueueCommand.self,
+            LogCommand.self, ReloadCommand.self, LocationCommand.self, TrackCommand.self, AudioCommand.self,
+            QueueCommand.self,
         ]
     )
 
@@ -40,8 +40,7 @@ package struct RootCommand: AsyncParsableCommand {
             }
             Glibc.exit(0)
         } catch let failure as CommandFailure {
-            Output.note("backgrounder: \(failure)")
-            Glibc.exit(failure.exitCode)
+            fail(failure.description, code: failure.exitCode)
         } catch {
             finish(error)
         }
@@ -51,18 +50,20 @@ package struct RootCommand: AsyncParsableCommand {
     private static func finish(_ error: any Error) -> Never {
         let code = exitCode(for: error).rawValue
         let text = message(for: error)
-        if code == 0 {
-            do {
-                try Output.print(code == 0 && text.isEmpty ? fullMessage(for: error) : text)
-            } catch {
-                Output.note("backgrounder: \(error)")
-                Glibc.exit(1)
-            }
-        } else {
+        guard code == 0 else {
             let line = text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " } }.joined(separator: " ")
-            let hint = code == 64 ? "; see `backgrounder --help`" : ""
-            Output.note("backgrounder: \(line)\(hint)")
+            fail(line + (code == 64 ? "; see `backgrounder --help`" : ""), code: code)
         }
+        do {
+            try Output.print(text)
+            Glibc.exit(0)
+        } catch {
+            fail("\(error)", code: 1)
+        }
+    }
+
+    private static func fail(_ reason: String, code: Int32) -> Never {
+        Output.note("backgrounder: \(reason)")
         Glibc.exit(code)
     }
 
