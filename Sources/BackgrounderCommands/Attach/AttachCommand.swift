@@ -22,52 +22,21 @@ struct AttachCommand: AsyncParsableCommand {
     }
 }
 
-/// What reaches a view.
-enum ViewInput: Sendable {
-    case event(Event)
-    case key(Character)
-    /// The terminal has another size.
-    case resized
-    /// Ctrl-C, or the end of the terminal.
-    case quit
-    /// The service ended, or the connection to it.
-    case ended(CommandFailure)
-}
-
 extension Client {
-    /// Attaches; the events of the service among those of `signals`, in the order in which they come.
-    func viewInputs(_ sources: (AsyncStream<ViewInput>.Continuation) -> [AnyObject]) -> AttachedInputs {
-        let (stream, continuation) = AsyncStream.makeStream(of: ViewInput.self)
-        let kept = sources(continuation)
-        let reader = Task {
-            do {
-                try await events(attach: true, observe: .seconds(1)) { event in
-                    continuation.yield(.event(event))
-                    return true
-                }
-                continuation.yield(.ended(CommandFailure("the service ended", exitCode: 3)))
-            } catch let failure as CommandFailure {
-                continuation.yield(.ended(failure))
-            } catch {
-                continuation.yield(.ended(CommandFailure("\(error)")))
+    /// Attaches and gives each event to `body`; what comes waits in the socket while `body` does.
+    ///
+    /// - Returns: why it is over.
+    func watch(_ body: (Event) throws -> Void) async -> CommandFailure {
+        do {
+            try await events(attach: true, observe: .seconds(1)) { event in
+                try body(event)
+                return true
             }
+            return CommandFailure("the service ended", exitCode: 3)
+        } catch let failure as CommandFailure {
+            return failure
+        } catch {
+            return CommandFailure("\(error)")
         }
-        return AttachedInputs(stream: stream, reader: reader, sources: kept)
-    }
-}
-
-/// The inputs of a view, and what makes them.
-struct AttachedInputs {
-    let stream: AsyncStream<ViewInput>
-    fileprivate let reader: Task<Void, Never>
-    fileprivate let sources: [AnyObject]
-
-    init(stream: AsyncStream<ViewInput>, reader: Task<Void, Never>, sources: [AnyObject]) {
-        (self.stream, self.reader, self.sources) = (stream, reader, sources)
-    }
-
-    /// Detaches.
-    func end() {
-        reader.cancel()
     }
 }

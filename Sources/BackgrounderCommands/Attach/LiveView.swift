@@ -6,29 +6,34 @@ struct LiveView {
     let client: Client
 
     func run() async throws {
-        var state = LiveState()
+        let inbox = ViewInbox()
+        let (keys, keyboard) = AsyncStream.makeStream(of: Character.self, bufferingPolicy: .bufferingOldest(16))
+        let inputs: [AnyObject?] = [
+            SignalInput([SIGINT, SIGTERM, SIGHUP]) { inbox.post(.quit) },
+            SignalInput([SIGWINCH]) { inbox.post(.resized) },
+            SignalInput([SIGTSTP]) { inbox.post(.suspended) },
+            SignalInput([SIGCONT]) { inbox.post(.resumed) },
+            KeyInput { key in
+                if key == nil || key == "q" { inbox.post(.quit) } else if let key { keyboard.yield(key) }
+            },
+        ]
+        // After the signals, so that none of them ends the process without giving it back.
         let terminal = Terminal()
-        let inputs = client.viewInputs { continuation in
-            let signals = [
-                SignalInput([SIGINT, SIGTERM, SIGHUP], continuation, .quit),
-                SignalInput([SIGWINCH], continuation, .resized),
-            ]
-            return KeyInput(continuation).map { signals + [$0] } ?? signals
+        let reader = Task { inbox.post(.ended(await client.watch { inbox.post(.event($0)) })) }
+        // One after the other, and apart from the view: a service that does not answer must not keep anybody here.
+        let presser = Task { for await key in keys { await press(key) } }
+        defer {
+            reader.cancel()
+            presser.cancel()
+            withExtendedLifetime(inputs) {}
         }
-        defer { inputs.end() }
-        for await input in inputs.stream {
-            switch input {
-            case .quit: return
-            case .ended(let failure): throw failure
-            case .key(let key):
-                guard key != "q" else { return }
-                await press(key)
-                continue
-            case .resized: break
-            case .event(let event): state.apply(event)
-            }
+        for await _ in inbox.bell {
+            let content = inbox.take()
+            if content.isQuit { return }
+            if let failure = content.failure { throw failure }
+            if content.isSuspended { terminal.suspend() } else if content.isResumed { terminal.enter() }
             let size = Output.terminalSize
-            try terminal.draw(Self.lines(state, columns: size.columns, rows: size.rows))
+            try terminal.draw(Self.lines(content.state, columns: size.columns, rows: size.rows))
         }
     }
 

@@ -6,16 +6,13 @@ struct PlainView {
     let client: Client
 
     func run() async throws {
-        var state = LiveState()
-        var hasBegun = false
-        let inputs = client.viewInputs { [SignalInput([SIGINT, SIGTERM, SIGHUP], $0, .quit)] }
-        defer { inputs.end() }
-        for await input in inputs.stream {
-            switch input {
-            case .quit: return
-            case .ended(let failure): throw failure
-            case .key, .resized: continue
-            case .event(let event):
+        let inbox = ViewInbox()
+        let signals = SignalInput([SIGINT, SIGTERM, SIGHUP]) { inbox.post(.quit) }
+        // Lines are written where they come: while stdout takes none, none are read, and the service knows who lags.
+        let reader = Task {
+            var state = LiveState()
+            var hasBegun = false
+            let failure = await client.watch { event in
                 state.apply(event)
                 if !hasBegun, let status = state.status {
                     hasBegun = true
@@ -24,6 +21,16 @@ struct PlainView {
                     try Output.print(line.withoutControlCharacters)
                 }
             }
+            inbox.post(.ended(failure))
+        }
+        defer {
+            reader.cancel()
+            withExtendedLifetime(signals) {}
+        }
+        for await _ in inbox.bell {
+            let content = inbox.take()
+            if content.isQuit { return }
+            if let failure = content.failure { throw failure }
         }
     }
 

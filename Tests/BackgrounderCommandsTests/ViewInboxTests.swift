@@ -1,0 +1,40 @@
+import BackgrounderAPI
+import Foundation
+import Testing
+
+@testable import BackgrounderCommands
+
+@Suite struct ViewInboxTests {
+    @Test func `Whatever comes while nobody looks is one ring and one content with all of it`() async {
+        let inbox = ViewInbox()
+        for index in 0..<10_000 {
+            let time = Date(timeIntervalSince1970: Double(index))
+            inbox.post(.event(.location(Location(latitude: 1, longitude: 2, timestamp: time))))
+            inbox.post(.resized)
+        }
+        inbox.post(.quit)
+        inbox.post(.ended(CommandFailure("first")))
+        inbox.post(.ended(CommandFailure("second")))
+        var rings = inbox.bell.makeAsyncIterator()
+        await rings.next()
+        let content = inbox.take()
+        #expect(content.state.track.count == 100)
+        #expect(content.state.track.last?.timestamp == Date(timeIntervalSince1970: 9999))
+        #expect(content.isQuit && content.failure?.description == "first")
+        #expect(!content.isSuspended && !content.isResumed)
+        inbox.post(.suspended)
+        await rings.next()
+        #expect(inbox.take().isSuspended, "only the second ring was left")
+    }
+
+    @Test func `A suspension is told once, and the state stays`() {
+        let inbox = ViewInbox()
+        inbox.post(.event(.location(Location(latitude: 1, longitude: 2, timestamp: Date()))))
+        inbox.post(.suspended)
+        inbox.post(.resumed)
+        let first = inbox.take()
+        #expect(first.isSuspended && first.isResumed && first.state.track.count == 1)
+        let second = inbox.take()
+        #expect(!second.isSuspended && !second.isResumed && second.state.track.count == 1)
+    }
+}

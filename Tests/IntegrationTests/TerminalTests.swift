@@ -1,0 +1,90 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// `attach` on a terminal, under a shell that controls its jobs.
+@Suite(.sharing) struct TerminalTests {
+    @Test("Ctrl-Z gives the terminal back as it was, and fg takes it again and draws anew")
+    func suspend() async throws {
+        let service = try Service(TestConfiguration())
+        try await service.start()
+        let terminal = try AttachedTerminal(service, after: "stty -a; echo shown; fg")
+        try await terminal.lines.wait(for: "first picture") { lines, _ in lines.isShowingPanels ? true : nil }
+        try await terminal.type("\u{1A}")
+        try await terminal.lines.wait(for: "modes of the terminal") { lines, _ in
+            guard let end = lines.firstIndex(where: { $0.hasPrefix("shown") }) else { return nil as Bool? }
+            let text = lines[..<end].joined(separator: "\n")
+            let left = try #require(text.range(of: "\u{1B}[?1049l"), "still on the other screen: \(text)")
+            #expect(text[left.lowerBound...].contains("stopped "), "\(text)")
+            let modes = text[left.upperBound...].split(whereSeparator: \.isWhitespace)
+            #expect(modes.contains("icanon") && modes.contains("echo"), "\(text[left.upperBound...])")
+            return true
+        }
+        try await terminal.lines.wait(for: "second picture") { lines, _ in
+            let rest = lines.drop { !$0.hasPrefix("shown") }
+            return rest.contains { $0.contains("\u{1B}[?1049h") } && Array(rest).isShowingPanels ? true : nil
+        }
+        try await terminal.type("q")
+        try await terminal.waitForEnd()
+    }
+
+    @Test("While a key's request gets no answer, q and Ctrl-C detach all the same", arguments: ["q", "\u{3}"])
+    func hangingKey(leave: String) async throws {
+        let service = try Service(TestConfiguration())
+        let pid = try await service.start()
+        let terminal = try AttachedTerminal(service)
+        try await terminal.lines.wait(for: "first picture") { lines, _ in lines.isShowingPanels ? true : nil }
+        kill(pid, SIGSTOP)
+        defer { kill(pid, SIGCONT) }
+        try await terminal.type(" ")
+        let (_, took) = try await time {
+            try await terminal.type(leave)
+            try await terminal.waitForEnd()
+        }
+        #expect(took < .seconds(5), "\(took)")
+    }
+}
+
+/// A shell on a terminal of its own that runs `attach` as a job, and says `stopped` or `ended` and the exit code when it is back.
+private final class AttachedTerminal: Sendable {
+    let lines: LineReader
+    private let process: ForegroundProcess
+    private let input: PipeEnds
+
+    /// - Parameter commands: for the shell when `attach` was stopped.
+    init(_ service: Service, after commands: String = "") throws {
+        input = try PipeEnds()
+        let output = try PipeEnds()
+        let attach = "set -m; '\(Products.backgrounder)' attach; code=$?"
+        let stopped = commands.isEmpty ? "" : "; echo \"stopped $code\"; \(commands); code=$?"
+        process = try ForegroundProcess(
+            Programs.setsid,
+            [Programs.script, "-qefc", "\(attach)\(stopped); echo; echo \"ended $code\"", "/dev/null"],
+            environment: service.environment.merging(["SHELL": Programs.shell, "LC_ALL": "C"]) { $1 },
+            descriptors: [0: input.readEnd, 1: output.writeEnd]
+        )
+        close(input.readEnd)
+        close(output.writeEnd)
+        lines = LineReader(output.readEnd)
+    }
+
+    deinit { close(input.writeEnd) }
+
+    func type(_ text: String) async throws {
+        let count = text.utf8.count
+        guard write(input.writeEnd, text, count) == count else { throw SystemCallFailure("write") }
+    }
+
+    /// Returns when `attach` has ended well.
+    func waitForEnd() async throws {
+        try await lines.wait(for: "end of attach") { lines, _ in
+            let line = lines.last { $0.hasPrefix("ended ") }
+            return try line.map { try #require($0.hasPrefix("ended 0"), "\($0)") }
+        }
+    }
+}
+
+extension [String] {
+    fileprivate var isShowingPanels: Bool { contains { $0.contains("┌ Audio") } && contains { $0.contains("┌ Fetch") } }
+}
