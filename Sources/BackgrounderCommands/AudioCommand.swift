@@ -214,7 +214,7 @@ struct AudioCommand: AsyncParsableCommand {
 }
 
 @Sendable private func text(_ status: AudioStatus) -> String {
-    status.lines.joined(separator: "\n").printableLines
+    status.lines.printable
 }
 
 private func act(_ route: Route<Empty, AudioStatus>, _ reading: ReadingOptions) async throws {

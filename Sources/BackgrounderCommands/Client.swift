@@ -41,11 +41,12 @@ struct Client: Sendable {
         _ route: Route<Body, Reply>,
         body: Body? = nil,
         id: Int? = nil,
-        query: [(String, String)] = []
+        query: [(String, String)] = [],
+        patience: TimeAmount = .seconds(30)
     ) async throws -> Reply {
         let path = id.map { route.path.replacing("{id}", with: String($0)) } ?? route.path
         let data = try body.map { try JSON.encode($0) } ?? (route.method == .post ? Data("{}".utf8) : nil)
-        let response = try await send(route.method, path, query: query, body: data)
+        let response = try await send(route.method, path, query: query, body: data, deadline: .now() + patience)
         let bytes = try await collect(response)
         guard response.status.code == UInt(route.status) else { throw Self.failure(response.status, bytes) }
         do {
@@ -67,7 +68,7 @@ struct Client: Sendable {
         _ path: String,
         query: [(String, String)],
         body: Data?,
-        deadline: NIODeadline = .now() + .seconds(30)
+        deadline: NIODeadline
     ) async throws -> HTTPClientResponse {
         let query = query.map { "\($0)=\($1.percentEncoded)" }.joined(separator: "&")
         var request = HTTPClientRequest(

@@ -26,8 +26,9 @@ extension Client {
         } catch let error as CommandFailure {
             throw error
         } catch {
-            throw CommandFailure("the service ended", exitCode: 3)
+            // A connection that breaks says the same as one that ends.
         }
+        throw CommandFailure("the service ended", exitCode: 3)
     }
 }
 

@@ -23,7 +23,7 @@ struct LocationCommand: AsyncParsableCommand {
 
         func run() async throws {
             let status = try await reading.use { try await $0.call(Routes.location) }
-            try reading.show(status) { $0.lines.joined(separator: "\n").printableLines }
+            try reading.show(status) { $0.lines.printable }
         }
     }
 
@@ -122,7 +122,7 @@ struct LocationCommand: AsyncParsableCommand {
 
 private func change(_ change: LocationChange, _ reading: ReadingOptions) async throws {
     let status = try await reading.use { try await $0.call(Routes.changeLocation, body: change) }
-    try reading.show(status) { $0.lines.joined(separator: "\n").printableLines }
+    try reading.show(status) { $0.lines.printable }
 }
 
 /// `nil` where nothing was given, `.some(nil)` for `none`.

@@ -2,6 +2,7 @@ import ArgumentParser
 import BackgrounderAPI
 import FoundationEssentials
 import Glibc
+import NIOCore
 
 struct StartCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -49,8 +50,23 @@ struct StartCommand: AsyncParsableCommand {
         if let config { arguments += ["--config", config] }
         if let source { arguments += ["--source", source] }
         if let driver { arguments += ["--driver", driver] }
-        let pid = try Launcher.spawnDetached(arguments)
-        try Output.print("started, pid \(pid)")
+        do {
+            try Output.print("started, pid \(try Launcher.spawnDetached(arguments))")
+        } catch let failure as CommandFailure {
+            guard let status = try await runningSoon(paths) else { throw failure }
+            try Output.print("already running, pid \(status.pid)")
+        }
+    }
+
+    /// The service that was quicker than ours, once it is ready; `nil` where there is none.
+    private func runningSoon(_ paths: RuntimePaths) async throws -> ServiceStatus? {
+        for _ in 0..<40 {
+            if let status = try await running(paths) { return status }
+            guard let holder = InstanceRecord.read(paths.lock), kill(holder.pid, 0) == 0 else { return nil }
+            // Its readiness is told to whoever started it alone.
+            usleep(50_000)
+        }
+        return nil
     }
 
     private func running(_ paths: RuntimePaths) async throws -> ServiceStatus? {
@@ -74,13 +90,23 @@ struct StopCommand: AsyncParsableCommand {
 
     func run() async throws {
         let paths = service.paths
-        let reply = try await Client.use(paths) { try await $0.call(Routes.stop) }
+        let pid = try await ask(paths)
         guard await Launcher.waitForEnd(lock: paths.lock, seconds: 5) else {
-            throw CommandFailure(
-                "pid \(reply.pid) has not stopped after 5 s; `kill -KILL \(reply.pid)` ends it and loses nothing"
-            )
+            throw CommandFailure("pid \(pid) has not stopped after 5 s; `kill -KILL \(pid)` ends it and loses nothing")
         }
-        try Output.print("stopped, pid \(reply.pid)")
+        try Output.print("stopped, pid \(pid)")
+    }
+
+    /// By the socket, or by a signal where that is taken up by others; the process that was asked.
+    private func ask(_ paths: RuntimePaths) async throws -> Int32 {
+        do {
+            return try await Client.use(paths) { try await $0.call(Routes.stop, patience: .seconds(1)).pid }
+        } catch let failure as CommandFailure {
+            guard failure.exitCode == 1, let pid = InstanceRecord.read(paths.lock)?.pid, kill(pid, SIGTERM) == 0 else {
+                throw failure
+            }
+            return pid
+        }
     }
 }
 

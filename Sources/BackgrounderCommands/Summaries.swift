@@ -10,7 +10,7 @@ extension ServiceStatus {
         lines.append("modes     " + (modes.isEmpty ? "none" : modes.map(\.rawValue).joined(separator: ", ")))
         if let location { lines += location.lines.enumerated().map { ($0 == 0 ? "location  " : "          ") + $1 } }
         if let audio { lines += audio.lines.enumerated().map { ($0 == 0 ? "audio     " : "          ") + $1 } }
-        return lines.joined(separator: "\n").printableLines
+        return lines.printable
     }
 }
 
@@ -91,11 +91,7 @@ extension Double {
     }
 }
 
-extension String {
-    /// As ``withoutControlCharacters``, with the line breaks kept.
-    var printableLines: String {
-        split(separator: "\n", omittingEmptySubsequences: false).map { String($0).withoutControlCharacters }.joined(
-            separator: "\n"
-        )
-    }
+extension [String] {
+    /// A line each, whatever characters came from outside.
+    var printable: String { map(\.withoutControlCharacters).joined(separator: "\n") }
 }

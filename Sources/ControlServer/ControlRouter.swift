@@ -37,7 +37,11 @@ package struct ControlRouter {
             do {
                 for (name, _) in request.uri.queryParameters where !query.contains(String(name)) {
                     let takes = query.isEmpty ? "none" : query.sorted().joined(separator: ", ")
-                    throw WireError(.invalid, "unknown parameter \(name.debugDescription)", hint: "this route takes \(takes)")
+                    throw WireError(
+                        .invalid,
+                        "unknown parameter \(name.debugDescription)",
+                        hint: "this route takes \(takes)"
+                    )
                 }
                 return try await handler(request, context)
             } catch {

@@ -31,7 +31,9 @@ extension ControlRouter {
                     var buffer = ByteBuffer()
                     for location in page { buffer.writeString(encoder.append(location)) }
                     // A write to a reader that does not read ends in no other way.
-                    let limit = channel.eventLoop.scheduleTask(in: TimeAmount(readerLimit)) { channel.close(promise: nil) }
+                    let limit = channel.eventLoop.scheduleTask(in: TimeAmount(readerLimit)) {
+                        channel.close(promise: nil)
+                    }
                     defer { limit.cancel() }
                     try await writer.write(buffer)
                 }
