@@ -55,6 +55,7 @@ extension QueuePlayer {
             notWritten(error)
         }
         for event in events { onEvent(event) }
+        tellJump()
     }
 
     private func written() {

@@ -27,20 +27,30 @@ extension QueuePlayer {
             let seconds = max(interval.seconds, 0.01)
             let due = Self.next(after: elapsed ?? 0, every: seconds)
             observers[id] = TimeObserver(interval: seconds, continuation: continuation, due: due)
-            wakeObservers()
+            restartTicker()
         }
         return stream
     }
 
     private func removeObserver(_ id: Int) { observers[id] = nil }
 
-    /// Tells everybody where the player is now: it did not get there by playing.
-    func jumped() {
+    /// The player is where it did not get by playing: everybody is told, after the events that go with it.
+    func jumped() { hasJumped = true }
+
+    /// Tells of a jump, when there was one.
+    func tellJump() {
+        guard hasJumped else { return }
+        hasJumped = false
         guard !observers.isEmpty, let time = playerTime else { return }
         for (id, observer) in observers {
             observer.continuation.yield(time)
             observers[id]?.due = Self.next(after: time.elapsed, every: observer.interval)
         }
+        restartTicker()
+    }
+
+    /// The next value may be due earlier than the one that was waited for.
+    private func restartTicker() {
         observerTicker?.cancel()
         observerTicker = nil
         wakeObservers()

@@ -9,6 +9,7 @@ extension QueuePlayer {
         position = seconds
         let job = makeJob(item, at: seconds)
         chain = [job]
+        jumped()
         pipeline.restart(with: job)
         plan()
         applyIntent()
@@ -133,8 +134,10 @@ extension QueuePlayer {
         if case .play(let id) = outcome, let item = list.item(id) {
             if chain.first?.itemID != id { start(item, at: 0) }
         } else {
-            note(path: nil, "Nothing in the queue can be played; \(lastError?.reason ?? "it was skipped")")
-            logger.error("Nothing in the queue can be played")
+            if list.items.allSatisfy({ unplayable.contains($0.id) }) {
+                note(path: lastError?.path, "Nothing in the queue can be played; \(lastError?.reason ?? "it was skipped")")
+                logger.error("Nothing in the queue can be played")
+            }
             finish(.queue)
         }
         currentChanged()

@@ -72,6 +72,7 @@ package actor QueuePlayer: Service {
 
     var observers: [Int: TimeObserver] = [:]
     var observerTicker: Task<Void, Never>?
+    var hasJumped = false
     var nextObserver = 0
 
     let mediaFolder = MediaFolder()
