@@ -131,6 +131,9 @@ extension Pipeline {
     func lost(thread: Int, code: CInt) -> Bool {
         settle(thread: thread) { state in
             state.failure = .lost(state.device, code)
+            // Gone before it is closed: what it took before it was lost does not mean that it is back.
+            state.device = nil
+            state.givenSinceOpen = 0
             state.busy = (.closing, monotonicNow())
             state.meter = PositionMeter(at: state.meter.heard(at: monotonicNow()))
         }
