@@ -135,7 +135,10 @@ extension QueuePlayer {
             if chain.first?.itemID != id { start(item, at: 0) }
         } else {
             if list.items.allSatisfy({ unplayable.contains($0.id) }) {
-                note(path: lastError?.path, "Nothing in the queue can be played; \(lastError?.reason ?? "it was skipped")")
+                note(
+                    path: lastError?.path,
+                    "Nothing in the queue can be played; \(lastError?.reason ?? "it was skipped")"
+                )
                 logger.error("Nothing in the queue can be played")
             }
             finish(.queue)

@@ -42,6 +42,23 @@ extension Playback {
             #expect(elapsed == elapsed.sorted())
         }
 
+        @Test func `A second observer does not wait for the first one's next value`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            let slow = await fixture.player.addPeriodicTimeObserver(forInterval: .seconds(30))
+            _ = try await fixture.player.play(paths: [try await media.wav("a.wav", seconds: 40)])
+            try await fixture.wait("some progress") { $0.elapsed ?? 0 > 0.2 }
+            let began = ContinuousClock.now
+            let quick = await fixture.player.addPeriodicTimeObserver(forInterval: .milliseconds(10))
+            var count = 0
+            for await _ in quick {
+                count += 1
+                if count == 20 { break }
+            }
+            #expect(ContinuousClock.now - began < .seconds(5))
+            try await fixture.shutDown()
+            withExtendedLifetime(slow) {}
+        }
+
         @Test func `Pause holds the position and play goes on from it`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let path = try await media.wav("a.wav", seconds: 30)
