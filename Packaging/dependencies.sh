@@ -6,7 +6,7 @@ packages=
 for set in "$@"; do
     case $set in
         run) packages="$packages ca-certificates pkg-config libgps-dev libao-dev libmpg123-dev libsndfile1-dev libexpat1-dev
-            libsqlite3-dev gpsd" ;;
+            libsqlite3-dev gpsd libpulse0 libasound2" ;;
         test) packages="$packages python3 gpsd-clients pulseaudio pulseaudio-utils sox libsox-fmt-mp3 lame mpg123 espeak-ng
             libxml2-utils sqlite3 strace curl procps iproute2" ;;
         *) echo "$0: unknown set $set" >&2; exit 64 ;;
@@ -26,5 +26,4 @@ if [ "$(id -u)" -ne 0 ]; then
     as_root=sudo
 fi
 $as_root apt-get update -qq
-# A service of gpsd must not start by itself: the tests and the demo bring their own.
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
