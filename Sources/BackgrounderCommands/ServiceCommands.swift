@@ -31,20 +31,7 @@ struct StartCommand: AsyncParsableCommand {
         let config = config.map { RuntimePaths.absolute($0) }
         let source = source?.withAbsolutePath(after: ["gpx:"])
         let driver = driver?.withAbsolutePath(after: ["wav:", "raw:"])
-        if let status = try await running(paths) {
-            let holder = InstanceRecord.read(paths.lock)
-            let differing = [
-                differs(config, holder?.configuration, "--config"),
-                differs(source?.canonicalSource, holder?.source, "--source"),
-                differs(driver, holder?.driver, "--driver"),
-            ].compactMap(\.self)
-            guard differing.isEmpty else {
-                throw CommandFailure(
-                    "already running, pid \(status.pid), with another \(differing.joined(separator: ", ")); stop it first with `backgrounder stop`"
-                )
-            }
-            return try Output.print("already running, pid \(status.pid)")
-        }
+        if let status = try await running(paths) { return try tell(status, paths, config, source, driver) }
         var arguments: [String] = []
         if let home = paths.home { arguments += ["--home", home] }
         if let config { arguments += ["--config", config] }
@@ -54,8 +41,30 @@ struct StartCommand: AsyncParsableCommand {
             try Output.print("started, pid \(try Launcher.spawnDetached(arguments))")
         } catch let failure as CommandFailure {
             guard let status = try await runningSoon(paths) else { throw failure }
-            try Output.print("already running, pid \(status.pid)")
+            try tell(status, paths, config, source, driver)
         }
+    }
+
+    /// Says who is running; that is a failure where the options ask for something else.
+    private func tell(
+        _ status: ServiceStatus,
+        _ paths: RuntimePaths,
+        _ config: String?,
+        _ source: String?,
+        _ driver: String?
+    ) throws {
+        let holder = InstanceRecord.read(paths.lock)
+        let differing = [
+            differs(config, holder?.configuration, "--config"),
+            differs(source?.canonicalSource, holder?.source, "--source"),
+            differs(driver, holder?.driver, "--driver"),
+        ].compactMap(\.self)
+        guard differing.isEmpty else {
+            throw CommandFailure(
+                "already running, pid \(status.pid), with another \(differing.joined(separator: ", ")); stop it first with `backgrounder stop`"
+            )
+        }
+        try Output.print("already running, pid \(status.pid)")
     }
 
     /// The service that was quicker than ours, once it is ready; `nil` where there is none.

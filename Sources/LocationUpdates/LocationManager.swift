@@ -124,11 +124,6 @@ package actor LocationManager: Service {
     package func track(last count: Int) -> [Location] {
         track.last(count)
     }
-
-    /// What is in force now.
-    package func settings() -> LocationSettings {
-        state.filter.settings
-    }
 }
 
 extension LocationSource {
