@@ -22,12 +22,15 @@ test: test-dependencies lint ## install what the tests need, and run them all
 	/usr/bin/python3 -m unittest discover -q -s Tests/Reference -p 'check_*.py'
 	swift build --build-tests
 	@# One module after the other: many tests hold real programs to their pace, on machines of two cores.
-	@status=0; for tests in $(TESTS); do \
-	    echo "== $$tests"; swift test --skip-build --disable-xctest --filter "^$$tests[./]" || status=1; \
+	@# What failed is said again at the end, where it is seen.
+	@mkdir -p .build/test && rm -f .build/test/*; \
+	for tests in $(TESTS) IntegrationTests; do \
+	    echo "== $$tests"; \
+	    case $$tests in IntegrationTests) skip="--skip IdleTests";; *) skip=;; esac; \
+	    { swift test --skip-build --disable-xctest --filter "^$$tests[./]" $$skip 2>&1 \
+	        || echo "$$tests failed"; } | tee .build/test/$$tests.log; \
 	done; \
-	echo "== IntegrationTests"; \
-	swift test --skip-build --disable-xctest --filter '^IntegrationTests\.' --skip IdleTests || status=1; \
-	exit $$status
+	! grep -hE '^✘ .*(recorded an issue|failed)| failed$$|Fatal error|signal code' .build/test/*.log
 
 lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests
