@@ -1,5 +1,4 @@
 import BackgrounderAPI
-import FoundationEssentials
 
 /// Points as lines of fixed widths, so that they can be printed as they come.
 enum LocationTable {
@@ -24,37 +23,14 @@ enum LocationTable {
         locations.isEmpty ? "No points yet." : ([heading] + locations.map(line)).joined(separator: "\n")
     }
 
+    /// The speeds as a row of bars; `nil` where fewer than two points have one.
+    static func speeds(of locations: [Location]) -> String? {
+        let speeds = locations.compactMap(\.speed)
+        guard speeds.count > 1, let top = speeds.max() else { return nil }
+        return "speed  \(Sparkline.render(speeds, columns: 60))  up to \(top.decimals(1)) m/s"
+    }
+
     private static func line(_ cells: [String]) -> String {
         Table.line(cells, columns.map(\.1), columns.map(\.2))
-    }
-}
-
-/// Reads the JSON of the history, which has a point a line, and prints a line for each.
-struct HistoryTable {
-    private var line: [UInt8] = []
-    private var count = 0
-
-    mutating func feed(_ bytes: some Sequence<UInt8>) throws {
-        for byte in bytes {
-            if byte == UInt8(ascii: "\n") {
-                try finishLine()
-            } else {
-                line.append(byte)
-            }
-        }
-    }
-
-    private mutating func finishLine() throws {
-        defer { line.removeAll(keepingCapacity: true) }
-        if line.last == UInt8(ascii: ",") { line.removeLast() }
-        if let location = try? JSON.decode(Location.self, from: Data(line)) {
-            if count == 0 { try Output.print(LocationTable.heading) }
-            try Output.print(LocationTable.line(location))
-            count += 1
-        } else if line == Array("]".utf8), count == 0 {
-            try Output.print("No points in this time.")
-        } else if line == Array("[]".utf8) {
-            try Output.print("No points in this time.")
-        }
     }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import AsyncHTTPClient
 import BackgrounderAPI
 import FoundationEssentials
 import NIOCore
@@ -13,9 +12,10 @@ struct TrackCommand: AsyncParsableCommand {
               backgrounder track --last 5
               backgrounder track --follow --format json
               backgrounder track history --since 2h --format gpx > trip.gpx
+              backgrounder track map > now.svg
               backgrounder track replay tracks/city-walk.gpx --filter 10
             """,
-        subcommands: [Rolling.self, History.self, Replay.self],
+        subcommands: [Rolling.self, History.self, Map.self, Replay.self],
         defaultSubcommand: Rolling.self
     )
 
@@ -54,6 +54,7 @@ struct TrackCommand: AsyncParsableCommand {
                     try Output.write(track, as: format)
                 } else {
                     try Output.print(LocationTable.render(track))
+                    if Output.isTerminal, let line = LocationTable.speeds(of: track) { try Output.print(line) }
                 }
             }
         }
@@ -82,43 +83,27 @@ struct TrackCommand: AsyncParsableCommand {
     struct History: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "All points of a time, oldest first; without a range all.",
-            discussion: "Times are ISO 8601, today, yesterday, or a span such as 10m, 2h or 7d before now."
+            discussion: HistoryRange.times
         )
 
-        @Option(help: ArgumentHelp("From this time on.", valueName: "time"))
-        var since: PointInTime?
-
-        @Option(help: ArgumentHelp("Before this time.", valueName: "time"))
-        var until: PointInTime?
-
+        @OptionGroup var range: HistoryRange
         @OptionGroup var service: ServiceOptions
 
         @Option(help: "table, json, geojson, gpx, kml or csv.")
         var format = PointFormat.table
 
         func run() async throws {
-            var query: [(String, String)] = []
-            if let since { query.append(("since", ISO8601.string(since.date))) }
-            if let until { query.append(("until", ISO8601.string(until.date))) }
-            // Rows are read from the lines of the JSON, a point each, so that a table needs no more memory than a file.
-            query.append(("format", (format.encoded ?? .json).rawValue))
-            let options = query
             try await Client.use(service.paths) { client in
-                let body = try await client.stream(Routes.historyPath, query: options)
-                var table = format == .table ? HistoryTable() : nil
-                do {
-                    for try await buffer in body {
-                        if table != nil {
-                            try table?.feed(buffer.readableBytesView)
-                        } else {
-                            try Output.write(String(buffer: buffer))
-                        }
-                    }
-                } catch let failure as CommandFailure {
-                    throw failure
-                } catch {
-                    throw CommandFailure("the connection to the service broke; what was printed is not all")
+                if let format = format.encoded {
+                    return try await client.history(range, as: format) { try Output.write(String(buffer: $0)) }
                 }
+                var isEmpty = true
+                try await client.history(range) { location in
+                    if isEmpty { try Output.print(LocationTable.heading) }
+                    isEmpty = false
+                    try Output.print(LocationTable.line(location))
+                }
+                if isEmpty { try Output.print("No points in this time.") }
             }
         }
     }

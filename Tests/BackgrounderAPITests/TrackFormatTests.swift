@@ -201,4 +201,22 @@ import Testing
             ]
         )
     }
+
+    @Test(arguments: [1, 7, 4096]) func `CSV is read back as it was, in pieces of any length`(length: Int) throws {
+        let text = Array(write(track, as: .csv).utf8)
+        var decoder = CSVTrackDecoder()
+        var read: [Location] = []
+        for start in stride(from: 0, to: text.count, by: length) {
+            try decoder.feed(text[start..<min(start + length, text.count)]) { read.append($0) }
+        }
+        #expect(read == track)
+    }
+
+    @Test(arguments: ["1,2,3", "x,2,,,,,,,2026-11-21T00:00:00Z,3,", "1,2,,,,,,,yesterday,3,"])
+    func `A line that is no point of ours is an error with the line`(line: String) {
+        var decoder = CSVTrackDecoder()
+        #expect(throws: CSVTrackDecoder.MalformedLine(line: line)) {
+            try decoder.feed("heading\r\n\(line)\r\n".utf8) { _ in }
+        }
+    }
 }

@@ -3,35 +3,26 @@ import Glibc
 
 /// The track as a small drawing in Braille characters, each of which is 2 × 4 dots; north is up.
 struct TrackDrawing {
-    private typealias Point = (x: Double, y: Double, isStart: Bool)
-    private let points: [Point]
+    private let path: TrackPath
 
-    /// A plane that touches the Earth at the first point is flat enough for a track of 100 points.
-    init(_ track: [Location]) {
-        guard let first = track.first else {
-            points = []
-            return
-        }
-        let shrink = cos(first.latitude * .pi / 180)
-        points = track.map { location in
-            let east = (location.longitude - first.longitude).remainder(dividingBy: 360)
-            let north = (location.latitude - first.latitude) * Self.metresPerDegree
-            return (east * shrink * Self.metresPerDegree, north, location.segmentStart == true)
-        }
+    init(_ path: TrackPath) {
+        self.path = path
     }
 
-    private static let metresPerDegree = 111_320.0
+    init(_ track: [Location]) {
+        var path = TrackPath()
+        for location in track { path.append(location) }
+        self.init(path)
+    }
 
     /// At most `rows` lines of `columns` characters, the last of which is the scale; none where there is nothing to draw.
     func render(columns: Int, rows: Int) -> [String] {
-        guard rows >= 2, columns >= 4, let first = points.first else { return [] }
+        let points = path.vertices
+        guard rows >= 2, columns >= 4, let last = points.last, let bounds = path.bounds else { return [] }
         let (width, height) = (columns * 2, (rows - 1) * 4)
-        var (west, east, south, north) = (first.x, first.x, first.y, first.y)
-        for point in points {
-            (west, east) = (min(west, point.x), max(east, point.x))
-            (south, north) = (min(south, point.y), max(north, point.y))
-        }
-        let scale = max((east - west) / Double(width - 1), (north - south) / Double(height - 1), 0.1)
+        let (west, east, south, north) = bounds
+        let ground = TrackPath.groundScale(at: (south + north) / 2)
+        let scale = max((east - west) / Double(width - 1), (north - south) / Double(height - 1), 0.1 / ground)
         let left = (Double(width - 1) - (east - west) / scale) / 2
         let top = (Double(height - 1) - (north - south) / scale) / 2
         var cells = Array(repeating: Array(repeating: UInt32(0), count: columns), count: rows - 1)
@@ -52,13 +43,12 @@ struct TrackDrawing {
                 dot(from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share)
             }
         }
-        let last = points[points.count - 1]
         dot(last.x, last.y)
         let lines = cells.map { row in
             row.map { $0 == 0 ? " " : String(Unicode.Scalar(0x2800 + $0) ?? " ") }.joined()
         }
         return lines + [
-            "├\(String(repeating: "─", count: columns / 2 - 2))┤ \((Double(columns / 2) * 2 * scale).metres)"
+            "├\(String(repeating: "─", count: columns / 2 - 2))┤ \((Double(columns / 2) * 2 * scale * ground).metres)"
         ]
     }
 

@@ -1,0 +1,46 @@
+import ArgumentParser
+import BackgrounderAPI
+
+extension TrackCommand {
+    struct Map: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Draw the track: an SVG, or on a terminal a drawing in characters.",
+            discussion: """
+                Without a range it is the rolling track. Start and end are marked, the colour is the speed, and the file needs
+                nothing else to be shown.
+
+                EXAMPLES
+                  backgrounder track map > now.svg
+                  backgrounder track map --trip 3 > trip.svg
+                  backgrounder track map --since today --until 12h > morning.svg
+                """
+        )
+
+        @OptionGroup var range: HistoryRange
+        @OptionGroup var service: ServiceOptions
+
+        func run() async throws {
+            var path = TrackPath()
+            try await Client.use(service.paths) { client in
+                guard !range.isAll else {
+                    return try await client.call(Routes.track).forEach { path.append($0) }
+                }
+                try await client.history(range) { path.append($0) }
+            }
+            guard let svg = TrackMap(path: path, title: range.title).render() else {
+                throw CommandFailure("there are no points in this range, so there is nothing to draw")
+            }
+            guard Output.isTerminal else { return try Output.write(svg) }
+            let size = Output.terminalSize
+            let lines = TrackDrawing(path).render(columns: size.columns - 1, rows: min(size.rows - 2, size.columns / 3))
+            try Output.print(lines.joined(separator: "\n"))
+            Output.note("an SVG goes into a file: backgrounder track map > map.svg")
+        }
+    }
+}
+
+extension HistoryRange {
+    fileprivate var title: String {
+        trip.map { "Trip \($0)" } ?? (isAll ? "The newest points" : "History")
+    }
+}

@@ -1,0 +1,152 @@
+import BackgrounderAPI
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import BackgrounderCommands
+
+@Suite struct TrackMapTests {
+    private func path(_ points: [(Double, Double)], speed: Double? = 10, starts: Set<Int> = []) -> TrackPath {
+        var path = TrackPath()
+        for (index, point) in points.enumerated() {
+            path.append(
+                Location(
+                    latitude: point.0,
+                    longitude: point.1,
+                    speed: speed,
+                    timestamp: Date(timeIntervalSince1970: Double(index)),
+                    segmentStart: starts.contains(index) ? true : nil
+                )
+            )
+        }
+        return path
+    }
+
+    private func draw(_ path: TrackPath) throws -> XMLTree {
+        try XMLTree.parse(try #require(TrackMap(path: path, title: "Trip 1").render()))
+    }
+
+    /// The centre of a marker.
+    private func place(_ name: String, _ svg: XMLTree) throws -> (x: Double, y: Double) {
+        let circle = try #require(svg.children.first { $0.attributes["id"] == name }?["circle"])
+        return (
+            try #require(circle.attributes["cx"].flatMap(Double.init)),
+            try #require(circle.attributes["cy"].flatMap(Double.init))
+        )
+    }
+
+    @Test func `North is up, east is right, and a square stays one at any latitude`() throws {
+        // As far to the east as to the north, on the ground at 60°.
+        let svg = try draw(path([(60, 10), (60.01, 10.02)]))
+        let (start, end) = (try place("start", svg), try place("end", svg))
+        #expect(end.x > start.x)
+        #expect(end.y < start.y)
+        #expect(abs((end.x - start.x) / (start.y - end.y) - 1) < 0.02)
+    }
+
+    @Test(arguments: [0.0, 47, -70]) func `The scale bar is as long as it says`(latitude: Double) throws {
+        let path = path([(latitude, 0), (latitude, 0.02)])
+        let svg = try draw(path)
+        let bar = try #require(svg.children.first { $0.attributes["id"] == "scale" })
+        let drawn = try #require(bar["path"]?.attributes["d"]?.split(separator: "h").last?.split(separator: "v").first)
+        let label = try #require(bar["text"]?.text).split(separator: " ")
+        let metres = try #require(Double(label[0])) * (label[1] == "km" ? 1000 : 1)
+        let (start, end) = (try place("start", svg), try place("end", svg))
+        let pixels = try #require(Double(drawn))
+        #expect(abs(path.length / (end.x - start.x) * pixels - metres) < metres * 0.01)
+    }
+
+    @Test func `The length is that of WGS84`() {
+        // Degrees at the equator and along a meridian, from the ellipsoid's axes.
+        #expect(abs(path([(0, 0), (0, 1)]).length - 111_319.49) < 0.1)
+        #expect(abs(path([(44.5, 0), (45.5, 0)]).length - 111_131.75) < 5)
+    }
+
+    @Test func `A gap between segments is neither drawn nor counted`() throws {
+        let path = path([(0, 0), (0, 0.001), (0, 1), (0, 1.001)], starts: [2])
+        #expect(abs(path.length - 222.6) < 0.2)
+        let casing = try #require(try draw(path).children.first { $0.attributes["class"] == "casing" })
+        #expect(casing.attributes["d"]?.filter { $0 == "M" }.count == 2)
+    }
+
+    @Test func `A track over the antimeridian is one line`() throws {
+        let path = path([(0, 179.999), (0, -179.999)])
+        #expect(abs(path.length - 222.6) < 0.2)
+        let box = try #require(path.bounds)
+        #expect(box.east - box.west < 300)
+    }
+
+    @Test func `Each stretch has the colour of its speed, and grey where nobody knows it`() throws {
+        var path = TrackPath()
+        for (index, speed) in [nil, 1.0, 1, 20].enumerated() {
+            path.append(
+                Location(
+                    latitude: 0,
+                    longitude: Double(index) / 1000,
+                    speed: speed,
+                    timestamp: Date(timeIntervalSince1970: 0)
+                )
+            )
+        }
+        let lines = try draw(path).children.filter { $0.attributes["class"] == "line" }
+        #expect(lines.compactMap { $0.attributes["stroke"] } == [SpeedScale.colours[0], SpeedScale.colours[3]])
+        #expect(SpeedScale(top: 20).colour(nil) == SpeedScale.unknownColour)
+        #expect(SpeedScale(top: 20).step == 20)
+        #expect(SpeedScale(top: 0).colour(0) == SpeedScale.colours[0])
+    }
+
+    @Test func `One point, and points at one place, are drawn`() throws {
+        for points in [[(1.0, 2.0)], [(1, 2), (1, 2)], [(90, 0), (-90, 0)]] {
+            let svg = try draw(path(points, speed: nil))
+            _ = try place("start", svg)
+        }
+        #expect(TrackMap(path: TrackPath(), title: "").render() == nil)
+    }
+
+    @Test func `Memory and file stay bounded however long the track is, and start and end stay what they are`() throws {
+        var path = TrackPath()
+        var generator = SeededGenerator(seed: 4)
+        var place = (latitude: 47.0, longitude: 8.0)
+        var most = 0
+        for index in 0..<300_000 {
+            place.latitude += Double.random(in: -0.0001...0.00011, using: &generator)
+            place.longitude += Double.random(in: -0.0001...0.00011, using: &generator)
+            path.append(
+                Location(
+                    latitude: place.latitude,
+                    longitude: place.longitude,
+                    speed: Double.random(in: 0...30, using: &generator),
+                    timestamp: Date(timeIntervalSince1970: Double(index)),
+                    segmentStart: index % 10_000 == 0 ? true : nil
+                )
+            )
+            most = max(most, path.vertices.count)
+        }
+        #expect(most <= TrackPath.capacity + 1)
+        #expect(path.vertices.count > TrackPath.capacity / 10)
+        #expect(path.count == 300_000)
+        let svg = try #require(TrackMap(path: path, title: "").render())
+        #expect(svg.utf8.count < 3_000_000)
+        let last = try #require(path.vertices.last)
+        #expect(abs(last.x - place.longitude * .pi / 180 * 6_378_137) < 0.01)
+    }
+
+    @Test func `More segments than there is room for are no problem either`() {
+        var path = TrackPath()
+        for index in 0..<100_000 {
+            path.append(
+                Location(
+                    latitude: 0,
+                    longitude: Double(index % 100) / 1000,
+                    timestamp: Date(timeIntervalSince1970: Double(index)),
+                    segmentStart: true
+                )
+            )
+        }
+        #expect(path.vertices.count <= TrackPath.capacity + 1)
+    }
+
+    @Test func `Round numbers are 1, 2 or 5 times a power of ten`() {
+        #expect([0.3, 1, 1.1, 3, 7, 20, 21, 999].map(niceCeiling) == [0.5, 1, 2, 5, 10, 20, 50, 1000])
+    }
+}
