@@ -31,9 +31,22 @@ package struct LocationFilter: Codable, Hashable, Sendable {
 
     /// Takes what a source reports; a fix gives a decision, everything else `nil`.
     package mutating func receive(_ report: Report) -> Decision? {
+        var unasked: Explanation?
+        return receive(report, &unasked)
+    }
+
+    /// As ``receive(_:)``, with the numbers behind the decision.
+    package mutating func explain(_ report: Report) -> (decision: Decision, explanation: Explanation)? {
+        var explanation: Explanation? = Explanation()
+        guard let decision = receive(report, &explanation), let explanation else { return nil }
+        return (decision, explanation)
+    }
+
+    /// Notes what it looks at in `why` where that is asked for; a distance that nothing depends on is computed only then.
+    private mutating func receive(_ report: Report, _ why: inout Explanation?) -> Decision? {
         switch report {
         case .fix(let fix):
-            return judge(fix)
+            return judge(fix, &why)
         case .sky(let hdop, let device):
             evidence.receiveSky(hdop: hdop, device: device)
         case .gst(let time, let latitudeError, let longitudeError, let device):
@@ -65,8 +78,9 @@ package struct LocationFilter: Codable, Hashable, Sendable {
         startsAnew = true
     }
 
-    private mutating func judge(_ fix: Fix) -> Decision {
+    private mutating func judge(_ fix: Fix, _ why: inout Explanation?) -> Decision {
         if fix.opensSegment { startAnew() }
+        why?.limit = settings.limit
         guard fix.mode >= 2 else { return reject(.noFix, fix) }
         guard let waypoint = Waypoint(fix), fix.mode <= 3 else { return reject(.invalid, fix) }
         var isNewDevice = false
@@ -80,10 +94,12 @@ package struct LocationFilter: Codable, Hashable, Sendable {
             }
         }
         let estimate = evidence.estimate(fix)
+        why?.estimate = estimate?.value
+        why?.source = estimate?.source
         if let rejection = gate(fix, estimate) { return .rejected(rejection) }
         var candidate = waypoint
         candidate.accuracy = estimate?.value
-        return move(fix, candidate, estimate, isNewDevice: isNewDevice)
+        return move(fix, candidate, estimate, isNewDevice: isNewDevice, &why)
     }
 
     /// The pure gate: it depends on the fix and the settings alone, and what passes a level passes every coarser one.
@@ -107,10 +123,12 @@ package struct LocationFilter: Codable, Hashable, Sendable {
         _ fix: Fix,
         _ candidate: Waypoint,
         _ estimate: AccuracyEstimate?,
-        isNewDevice: Bool
+        isNewDevice: Bool,
+        _ why: inout Explanation?
     ) -> Decision {
         var isRelocation = false
         if !startsAnew, let anchor {
+            if why != nil { why?.distance = Geodesic.distance(from: anchor.place, to: candidate.place) }
             switch anchor.compare(candidate) {
             case .same: return reject(.duplicate, fix)
             case .slightlyBack(let seconds): return reject(.outOfOrder, fix, value: seconds, limit: 0)
@@ -125,19 +143,33 @@ package struct LocationFilter: Codable, Hashable, Sendable {
         }
         held = nil
         let gap = lastPassed.map { candidate.time.milliseconds(since: $0) / 1000 }
-        let isSegmentStart =
-            anchor == nil || startsAnew || opensSegment || isRelocation || isNewDevice
-            || (gap ?? 0) > (isReconnected ? Judgement.gapAfterReconnect : Judgement.gapOpensSegment)
+        let segment: SegmentReason? =
+            if anchor == nil {
+                .first
+            } else if startsAnew {
+                .newTrack
+            } else if isRelocation {
+                .relocation
+            } else if isNewDevice {
+                .device
+            } else if let gap, gap > Judgement.gapOpensSegment {
+                .gap
+            } else if let gap, isReconnected, gap > Judgement.gapAfterReconnect {
+                .reconnect
+            } else {
+                opensSegment ? .started : nil
+            }
         lastPassed = candidate.time
         isReconnected = false
-        if !isSegmentStart, let anchor, let rejection = standstill(fix, from: anchor, to: candidate) {
+        if segment == nil, let anchor, let rejection = standstill(from: anchor, to: candidate, &why) {
             return .rejected(rejection)
         }
+        why?.segment = segment
         startsAnew = false
         opensSegment = false
         anchor = candidate
         if fix.isLive { pin = PinnedDevice(name: fix.device ?? pin?.name, lastArrival: fix.arrival) }
-        return .accepted(Location(fix, candidate, estimate, isSegmentStart: isSegmentStart))
+        return .accepted(Location(fix, candidate, estimate, isSegmentStart: segment != nil))
     }
 
     /// Whether `candidate`, which does not fit the track, is the last one needed of a row that agrees with itself.
@@ -156,24 +188,25 @@ package struct LocationFilter: Codable, Hashable, Sendable {
     }
 
     /// The reason why the way from the last delivered point is no movement.
-    private func standstill(_ fix: Fix, from anchor: Waypoint, to candidate: Waypoint) -> Rejection? {
+    private func standstill(
+        from anchor: Waypoint,
+        to candidate: Waypoint,
+        _ why: inout Explanation?
+    ) -> Rejection? {
         guard settings.distanceFilter > 0 else { return nil }
-        let distance = Geodesic.distance(from: anchor.place, to: candidate.place)
-        if distance < settings.distanceFilter {
-            return Rejection(
-                reason: .distance,
-                value: distance,
-                limit: settings.distanceFilter,
-                timestamp: candidate.time
-            )
+        let distance = why?.distance ?? Geodesic.distance(from: anchor.place, to: candidate.place)
+        func reject(_ reason: RejectionReason, _ limit: Double) -> Rejection {
+            Rejection(reason: reason, value: distance, limit: limit, timestamp: candidate.time)
         }
+        why?.bound = settings.distanceFilter
+        if distance < settings.distanceFilter { return reject(.distance, settings.distanceFilter) }
         guard settings.jitterGuard, settings.desiredAccuracy != .bestForNavigation,
             candidate.speed.map({ $0 < Judgement.standingSpeed }) ?? true,
             let a = anchor.accuracy, let b = candidate.accuracy
         else { return nil }
         let limit = Judgement.jitterFactor * (a * a + b * b).squareRoot()
-        guard distance <= limit else { return nil }
-        return Rejection(reason: .jitter, value: distance, limit: limit, timestamp: candidate.time)
+        why?.bound = max(settings.distanceFilter, limit)
+        return distance <= limit ? reject(.jitter, limit) : nil
     }
 
     private func reject(_ reason: RejectionReason, _ fix: Fix, value: Double? = nil, limit: Double? = nil) -> Decision {
