@@ -20,7 +20,9 @@ struct StartCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The configuration, in place of the standard one.", valueName: "file"))
     var config: String?
 
-    @Option(help: ArgumentHelp("gpsd://host[:port][/dev/...] or gpx:FILE[?rate=N|max].", valueName: "url"))
+    @Option(
+        help: ArgumentHelp("gpsd://host[:port][/dev/...], or gpx: or gpsd-log:FILE[?rate=N|max].", valueName: "url")
+    )
     var source: String?
 
     @Option(help: ArgumentHelp("auto, pulse, alsa, null, wav:FILE or raw:FILE.", valueName: "name"))
@@ -29,7 +31,7 @@ struct StartCommand: AsyncParsableCommand {
     func run() async throws {
         let paths = service.paths
         let config = config.map { RuntimePaths.absolute($0) }
-        let source = source?.withAbsolutePath(after: ["gpx:"])
+        let source = source?.withAbsolutePath(after: ["gpx:", "gpsd-log:"])
         let driver = driver?.withAbsolutePath(after: ["wav:", "raw:"])
         if let status = try await running(paths) { return try tell(status, paths, config, source, driver) }
         var arguments: [String] = []

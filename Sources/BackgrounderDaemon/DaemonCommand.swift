@@ -35,7 +35,7 @@ package struct DaemonCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where fixes come from: gpsd://host[:port][/dev/...] or gpx:FILE[?rate=N|max].",
+            "Where fixes come from: gpsd://host[:port][/dev/...], or gpx: or gpsd-log:FILE[?rate=N|max].",
             valueName: "url"
         )
     )

@@ -36,14 +36,28 @@ extension LocationManager {
             connection = .waiting
             try detachThread { GPSDSource(address: address, control: control).run() }
         case .gpx(let path, let rate):
-            connection = .replaying
-            let progress = state.replay?.continued(rate: rate) ?? ReplayProgress(path: path, rate: rate, start: Date())
-            state.replay = progress
+            let progress = continueReplay(path: path, rate: rate)
             try detachThread {
                 TrackReplay(path: path, rate: rate, skip: progress.received, start: progress.start, control: control)
                     .run()
             }
+        case .gpsdLog(let path, let rate):
+            let progress = continueReplay(path: path, rate: rate)
+            try detachThread {
+                GPSDLogReplay(path: path, rate: rate, skip: progress.received, control: control).run()
+            }
         }
+    }
+
+    /// Where the file is read on; a run that had ended begins anew.
+    private func continueReplay(path: String, rate: ReplayRate) -> ReplayProgress {
+        connection = .replaying
+        let continued = state.replay?.continued(rate: rate)
+        // A log does not say where it begins, and its receivers and its clock are those of its run.
+        if continued == nil, case .gpsdLog = source { _ = state.filter.receive(.sourceChanged) }
+        let progress = continued ?? ReplayProgress(path: path, rate: rate, start: Date())
+        state.replay = progress
+        return progress
     }
 
     /// Ends the reading; nothing waits for the thread, and what it still sends is not taken. For holders of the turn.
@@ -69,8 +83,9 @@ extension LocationManager {
             let decision = next.filter.receive(report)
             guard case .fix(let fix) = report, let decision else { continue }
             received += 1
-            if !fix.isLive { next.replay?.received += 1 }
-            monitor.receive(decision, of: fix, elapsed: elapsed())
+            next.replay?.received += 1
+            // A replayed minute counts as a minute, whatever its pace.
+            monitor.receive(decision, of: fix, elapsed: next.replay == nil ? elapsed() : fix.arrival ?? elapsed())
             switch decision {
             case .accepted(let location):
                 next.counts.accepted += 1
@@ -135,6 +150,7 @@ extension LocationManager {
                 logger.warning("gpsd sent a line of more than \(Judgement.lineLimit) bytes; such lines are skipped.")
             }
             skippedLines = count
+        case .oddLines(let lines): logger.warning("\(lines).")
         case .finished(let fault):
             connection = .finished
             isFinished = true

@@ -61,7 +61,8 @@ package actor LocationManager: Service {
     ) {
         var state = checkpoint ?? LocationCheckpoint(source: source.identity)
         state.filter.settings = settings
-        state.filter.restart()
+        // The clock of a log begins with the log, not with the process.
+        if case .gpsdLog = source {} else { state.filter.restart() }
         if state.source != source.identity {
             state.source = source.identity
             state.replay = nil
@@ -132,6 +133,7 @@ extension LocationSource {
         switch self {
         case .gpsd(let address): address.description
         case .gpx(let path, _): "gpx:\(path)"
+        case .gpsdLog(let path, _): "gpsd-log:\(path)"
         }
     }
 }

@@ -5,8 +5,10 @@ package enum LocationSource: Hashable, Sendable, CustomStringConvertible {
     case gpsd(GPSDAddress)
     /// A GPX file by its absolute path.
     case gpx(path: String, rate: ReplayRate)
+    /// A file of gpsd's JSON lines by its absolute path.
+    case gpsdLog(path: String, rate: ReplayRate)
 
-    /// Reads `gpsd://host[:port][/dev/...]` or `gpx:PATH[?rate=N|max]`.
+    /// Reads `gpsd://host[:port][/dev/...]`, `gpx:PATH[?rate=N|max]` or `gpsd-log:PATH[?rate=N|max]`.
     ///
     /// A relative path counts from `directory`. Whether the file exists is not looked at.
     package init(_ text: String, relativeTo directory: String) throws(LocationSourceError) {
@@ -16,7 +18,11 @@ package enum LocationSource: Hashable, Sendable, CustomStringConvertible {
         if text.hasPrefix("gpsd://") {
             self = .gpsd(try GPSDAddress(text))
         } else if text.hasPrefix("gpx:") {
-            self = try Self.file(text, relativeTo: directory)
+            let (path, rate) = try Self.file(text, after: "gpx:", relativeTo: directory)
+            self = .gpx(path: path, rate: rate)
+        } else if text.hasPrefix("gpsd-log:") {
+            let (path, rate) = try Self.file(text, after: "gpsd-log:", relativeTo: directory)
+            self = .gpsdLog(path: path, rate: rate)
         } else {
             throw LocationSourceError(text: text, reason: .unknownKind)
         }
@@ -26,13 +32,29 @@ package enum LocationSource: Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .gpsd(let address): address.description
-        case .gpx(let path, .times(1)): path.contains("?") ? "gpx:\(path)?rate=1" : "gpx:\(path)"
-        case .gpx(let path, let rate): "gpx:\(path)?rate=\(rate)"
+        case .gpx(let path, let rate): "gpx:\(path)\(Self.query(rate, after: path))"
+        case .gpsdLog(let path, let rate): "gpsd-log:\(path)\(Self.query(rate, after: path))"
         }
     }
 
-    private static func file(_ text: String, relativeTo directory: String) throws(LocationSourceError) -> Self {
-        var path = text.dropFirst("gpx:".count)
+    /// The file that is replayed, if one is.
+    package var replayedFile: String? {
+        switch self {
+        case .gpsd: nil
+        case .gpx(let path, _), .gpsdLog(let path, _): path
+        }
+    }
+
+    private static func query(_ rate: ReplayRate, after path: String) -> String {
+        rate == .times(1) && !path.contains("?") ? "" : "?rate=\(rate)"
+    }
+
+    private static func file(
+        _ text: String,
+        after prefix: String,
+        relativeTo directory: String
+    ) throws(LocationSourceError) -> (path: String, rate: ReplayRate) {
+        var path = text.dropFirst(prefix.count)
         var rate = ReplayRate.times(1)
         if let mark = path.lastIndex(of: "?") {
             let query = path[path.index(after: mark)...]
@@ -43,8 +65,8 @@ package enum LocationSource: Hashable, Sendable, CustomStringConvertible {
             path = path[..<mark]
         }
         guard !path.isEmpty else { throw LocationSourceError(text: text, reason: .noPath) }
-        if path.hasPrefix("/") { return .gpx(path: String(path), rate: rate) }
-        return .gpx(path: directory.hasSuffix("/") ? "\(directory)\(path)" : "\(directory)/\(path)", rate: rate)
+        if path.hasPrefix("/") { return (String(path), rate) }
+        return (directory.hasSuffix("/") ? "\(directory)\(path)" : "\(directory)/\(path)", rate)
     }
 }
 
@@ -149,12 +171,12 @@ package struct LocationSourceError: Error, Hashable, Sendable, CustomStringConve
     package var reason: Reason
 
     /// The forms that a source can have.
-    package static let allowed = "gpsd://HOST[:PORT][/dev/...] or gpx:PATH[?rate=N|max]"
+    package static let allowed = "gpsd://HOST[:PORT][/dev/...], gpx:PATH[?rate=N|max] or gpsd-log:PATH[?rate=N|max]"
 
     package var description: String {
         let fault =
             switch reason {
-            case .unknownKind: "is neither a gpsd nor a GPX file"
+            case .unknownKind: "is neither a gpsd nor a file that can be replayed"
             case .controlCharacter: "has a control character"
             case .badHost: "has no valid host (an IPv6 address stands in brackets)"
             case .badPort(let port): "has the port \(port), not one from 1 to 65535"

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// What a source tells the manager, in the order in which it happened.
-enum SourceItem: Sendable {
+package enum SourceItem: Sendable {
     case report(Report)
     case connected
     /// In words for people.
@@ -14,6 +14,8 @@ enum SourceItem: Sendable {
     case devicePresent
     /// A line was longer than is read; how many so far.
     case skippedLines(Int)
+    /// Lines of a log that were read over.
+    case oddLines(OddLines)
     /// The file is at its end, or damaged there.
     case finished(TrackFault?)
 }

@@ -24,10 +24,11 @@ enum Keys {
             }
         }
     ) { text, directory in
-        guard case .gpx(let file, let rate)? = try? LocationSource(text, relativeTo: directory) else {
-            return try? LocationSource(text, relativeTo: directory)
+        switch try? LocationSource(text, relativeTo: directory) {
+        case .gpx(let file, let rate): .gpx(path: RuntimePaths.absolute(file), rate: rate)
+        case .gpsdLog(let file, let rate): .gpsdLog(path: RuntimePaths.absolute(file), rate: rate)
+        case let other: other
         }
-        return .gpx(path: RuntimePaths.absolute(file), rate: rate)
     }
 
     static let usageDescription = ConfigurationKey<String?>(

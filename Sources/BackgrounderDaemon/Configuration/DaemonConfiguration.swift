@@ -66,7 +66,7 @@ struct DaemonConfiguration: Sendable {
                     "the location mode needs location.usageDescription, a sentence that says why this machine is tracked"
             )
         }
-        if case .gpx(let path, _) = value(Keys.source), !Self.isReadableFile(path) {
+        if let path = value(Keys.source).replayedFile, !Self.isReadableFile(path) {
             throw ConfigurationError(
                 place: place("location.source"),
                 problem: "location.source: there is no readable file \(path)"

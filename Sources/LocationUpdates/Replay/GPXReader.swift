@@ -18,7 +18,7 @@ package struct TrackPoint: Hashable, Sendable {
 ///     while let points = try reader.next() { ... }
 package final class GPXReader {
     private let path: String
-    private let descriptor: Int32
+    private let file: TrackFile
     private let parser: XML_Parser
     private let content: GPXContent
     private var bytesRead = 0
@@ -28,28 +28,16 @@ package final class GPXReader {
 
     /// Opens `path`; points before the file's first time are 1 s apart from `start`.
     package init(path: String, start: Date) throws(TrackFault) {
-        // Without O_NONBLOCK the opening of a FIFO waits for a writer.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw TrackFault(path: path, kind: .unreadable(errno)) }
-        var attributes = stat()
-        guard fstat(descriptor, &attributes) == 0, attributes.st_mode & S_IFMT == S_IFREG else {
-            close(descriptor)
-            throw TrackFault(path: path, kind: .notRegular)
-        }
+        file = try TrackFile(path: path)
         guard let parser = XML_ParserCreate(nil) else {
-            close(descriptor)
             throw TrackFault(path: path, kind: .unreadable(ENOMEM))
         }
         self.path = path
-        self.descriptor = descriptor
         self.parser = parser
         content = GPXContent(parser: parser, start: start)
     }
 
-    deinit {
-        XML_ParserFree(parser)
-        close(descriptor)
-    }
+    deinit { XML_ParserFree(parser) }
 
     /// The points that the next block of the file completes, perhaps none; `nil` after the last block.
     ///
@@ -70,9 +58,7 @@ package final class GPXReader {
         guard let buffer = XML_GetBuffer(parser, Self.blockSize) else {
             throw damage()
         }
-        var count = read(descriptor, buffer, Int(Self.blockSize))
-        while count < 0, errno == EINTR { count = read(descriptor, buffer, Int(Self.blockSize)) }
-        guard count >= 0 else { throw TrackFault(path: path, line: line, kind: .unreadable(errno)) }
+        let count = try file.read(into: buffer, capacity: Int(Self.blockSize)) { line }
         isAtEnd = count == 0
         bytesRead += count
         guard XML_ParseBuffer(parser, Int32(count), isAtEnd ? 1 : 0) == XML_STATUS_OK else { throw damage() }
