@@ -8,12 +8,15 @@ package struct InstanceRecord: Codable, Hashable, Sendable {
     package var configuration: String
     package var source: String
     package var driver: String
+    /// Absolute path of the file to which gpsd is recorded, if it is.
+    package var recording: String?
 
-    package init(pid: Int32, configuration: String, source: String, driver: String) {
+    package init(pid: Int32, configuration: String, source: String, driver: String, recording: String? = nil) {
         self.pid = pid
         self.configuration = configuration
         self.source = source
         self.driver = driver
+        self.recording = recording
     }
 
     /// Puts this record into the file at `path`, which stays the same file: a lock on it goes on.

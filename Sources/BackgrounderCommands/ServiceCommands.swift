@@ -28,22 +28,27 @@ struct StartCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("auto, pulse, alsa, null, wav:FILE or raw:FILE.", valueName: "name"))
     var driver: String?
 
+    @Option(help: ArgumentHelp("Write what gpsd says to this new file, for gpsd-log:FILE.", valueName: "file"))
+    var record: String?
+
     func run() async throws {
         let paths = service.paths
         let config = config.map { RuntimePaths.absolute($0) }
+        let record = record.map { RuntimePaths.absolute($0) }
         let source = source?.withAbsolutePath(after: ["gpx:", "gpsd-log:"])
         let driver = driver?.withAbsolutePath(after: ["wav:", "raw:"])
-        if let status = try await running(paths) { return try tell(status, paths, config, source, driver) }
+        if let status = try await running(paths) { return try tell(status, paths, config, source, driver, record) }
         var arguments: [String] = []
         if let home = paths.home { arguments += ["--home", home] }
         if let config { arguments += ["--config", config] }
         if let source { arguments += ["--source", source] }
         if let driver { arguments += ["--driver", driver] }
+        if let record { arguments += ["--record", record] }
         do {
             try Output.print("started, pid \(try Launcher.spawnDetached(arguments))")
         } catch let failure as CommandFailure {
             guard let status = try await runningSoon(paths) else { throw failure }
-            try tell(status, paths, config, source, driver)
+            try tell(status, paths, config, source, driver, record)
         }
     }
 
@@ -53,13 +58,15 @@ struct StartCommand: AsyncParsableCommand {
         _ paths: RuntimePaths,
         _ config: String?,
         _ source: String?,
-        _ driver: String?
+        _ driver: String?,
+        _ record: String?
     ) throws {
         let holder = InstanceRecord.read(paths.lock)
         let differing = [
             differs(config, holder?.configuration, "--config"),
             differs(source?.canonicalSource, holder?.source, "--source"),
             differs(driver, holder?.driver, "--driver"),
+            differs(record, holder?.recording, "--record"),
         ].compactMap(\.self)
         guard differing.isEmpty else {
             throw CommandFailure(

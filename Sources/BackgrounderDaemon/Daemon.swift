@@ -29,6 +29,7 @@ struct Daemon: Sendable {
         configuration: DaemonConfiguration,
         store: StateStore,
         log: DaemonLog,
+        recorder: GPSDRecorder? = nil,
         group: any EventLoopGroup
     ) async throws {
         self.paths = paths
@@ -52,7 +53,8 @@ struct Daemon: Sendable {
             track: try store.newestLocations(100),
             journal: journal,
             clock: clock,
-            logger: logger
+            logger: logger,
+            recorder: recorder
         ) { event in wires.location(event) }
         let savedPlayer = try journal.saved(PlayerState.self, by: .audio, logger: logger)
         let player = QueuePlayer(

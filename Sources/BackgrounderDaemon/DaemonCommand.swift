@@ -44,6 +44,9 @@ package struct DaemonCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where sound goes: auto, pulse, alsa, null, wav:FILE or raw:FILE.", valueName: "name"))
     var driver: String?
 
+    @Option(help: ArgumentHelp("Write what gpsd says to this new file, for gpsd-log:FILE.", valueName: "file"))
+    var record: String?
+
     @Option(help: .private)
     var readyDescriptor: Int32?
 
@@ -60,7 +63,7 @@ package struct DaemonCommand: AsyncParsableCommand {
     }
 
     private static func isOurs(_ error: any Error) -> Bool {
-        error is StartError || error is InstanceError || error is StateStoreError
+        error is StartError || error is InstanceError || error is StateStoreError || error is RecordingError
     }
 
     static func fail(_ message: String, code: Int32 = 1) -> Never {
@@ -82,11 +85,15 @@ package struct DaemonCommand: AsyncParsableCommand {
             directory: RuntimePaths.absolute(".")
         )
         let configuration = try source.load()
+        let record = record.map { RuntimePaths.absolute($0) }
+        if let record, let file = configuration.value(Keys.source).replayedFile {
+            Self.fail("--record \(record) writes what a gpsd says, but the source is the file \(file)", code: 64)
+        }
         let access = try SocketAccess(group: configuration.value(Keys.controlGroup))
         // A service must not hold the file system on which somebody happened to start it.
         chdir("/")
         try paths.makeDirectories()
-        let lock = try InstanceLock(path: paths.lock, record: InstanceRecord(configuration))
+        let lock = try InstanceLock(path: paths.lock, record: InstanceRecord(configuration, recording: record))
         paths.closeDirectories()
         let log = DaemonLog(path: paths.log, level: configuration.value(Keys.logLevel), environment: environment)
         let logger = log.makeLogger()
@@ -100,6 +107,9 @@ package struct DaemonCommand: AsyncParsableCommand {
             configuration: configuration,
             store: store,
             log: log,
+            recorder: try record.map { path throws(RecordingError) in
+                try LiveReplay.recorder(path) { logger.warning("\($0)") }
+            },
             group: group
         )
         let end = ServiceEnd(socket: paths.controlSocket, environment: environment, logger: logger)
@@ -159,12 +169,13 @@ package struct DaemonCommand: AsyncParsableCommand {
 
 extension InstanceRecord {
     /// This process, with what it runs with.
-    init(_ configuration: DaemonConfiguration) {
+    init(_ configuration: DaemonConfiguration, recording: String?) {
         self.init(
             pid: getpid(),
             configuration: configuration.file,
             source: configuration.value(Keys.source).description,
-            driver: configuration.value(Keys.driver).description
+            driver: configuration.value(Keys.driver).description,
+            recording: recording
         )
     }
 }

@@ -51,6 +51,13 @@ enum Judgement {
     /// A single tag or comment that is longer is not read on, so that memory stays bounded.
     static let tokenLimit = 8 << 20
 
+    // Recording.
+    static let recordingLimit = 1 << 30
+    /// Of the file system.
+    static let leastFreeSpace = 0.05
+    /// Bytes after which the free space is looked at again.
+    static let spaceCheckInterval = 1 << 20
+
     /// Accepted points that wait in memory while the journal cannot be written.
     static let unsavedPoints = 10_000
     /// Batches that a source may be ahead of the manager.

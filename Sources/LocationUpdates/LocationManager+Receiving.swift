@@ -34,7 +34,9 @@ extension LocationManager {
         switch source {
         case .gpsd(let address):
             connection = .waiting
-            try detachThread { GPSDSource(address: address, control: control).run() }
+            try detachThread { [recorder] in
+                GPSDSource(address: address, control: control, recorder: recorder).run()
+            }
         case .gpx(let path, let rate):
             let progress = continueReplay(path: path, rate: rate)
             try detachThread {

@@ -39,6 +39,7 @@ package actor LocationManager: Service {
     var skippedLines = 0
 
     let journal: any LocationJournal
+    let recorder: GPSDRecorder?
     let elapsed: @Sendable () -> Double
     let logger: Logger
     let onEvent: @Sendable (LocationEvent) -> Void
@@ -47,8 +48,8 @@ package actor LocationManager: Service {
 
     /// A mode that goes on where `checkpoint` ended, or begins and tracks at once where there is none.
     ///
-    /// `settings` win over those of the checkpoint; `track` is the newest accepted points, oldest first. `onEvent` is called in
-    /// the order of events and must return at once.
+    /// `settings` win over those of the checkpoint; `track` is the newest accepted points, oldest first; `recorder` is given
+    /// what a gpsd says. `onEvent` is called in the order of events and must return at once.
     package init(
         settings: LocationSettings,
         source: LocationSource,
@@ -57,6 +58,7 @@ package actor LocationManager: Service {
         journal: any LocationJournal,
         clock: any Clock<Duration>,
         logger: Logger,
+        recorder: GPSDRecorder? = nil,
         onEvent: @escaping @Sendable (LocationEvent) -> Void
     ) {
         var state = checkpoint ?? LocationCheckpoint(source: source.identity)
@@ -72,6 +74,7 @@ package actor LocationManager: Service {
         self.source = source
         self.track = Track(track)
         self.journal = journal
+        self.recorder = recorder
         self.logger = logger
         self.onEvent = onEvent
         elapsed = stopwatch(clock)

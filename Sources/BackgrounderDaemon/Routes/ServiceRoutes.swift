@@ -62,7 +62,8 @@ extension Daemon {
         if changed.contains(Keys.observerInterval.name), lifecycle.current.attached == 0 {
             backgroundLog.beginTimes(of: player, every: new.value(Keys.observerInterval))
         }
-        InstanceRecord(new).rewrite(paths.lock)
+        let recording = InstanceRecord.read(paths.lock)?.recording
+        InstanceRecord(new, recording: recording).rewrite(paths.lock)
         let reply = ReloadReply(
             applied: changed.filter(live.contains),
             needsRestart: changed.filter { !live.contains($0) && !once.contains($0) }

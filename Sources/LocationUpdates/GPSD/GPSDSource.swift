@@ -6,6 +6,8 @@ import Glibc
 struct GPSDSource {
     let address: GPSDAddress
     let control: SourceControl
+    /// Is given every line that is read.
+    var recorder: GPSDRecorder?
 
     private enum Ending {
         case stopped
@@ -62,6 +64,7 @@ struct GPSDSource {
                 var items: [SourceItem] = []
                 var isReport = false
                 let count = framer.fill(session.receive) { line in
+                    recorder?.append(line)
                     switch decoder.decode(line, arrival: now) {
                     case .report(let report):
                         items.append(.report(report))
@@ -76,6 +79,7 @@ struct GPSDSource {
                     }
                 }
                 let code = errno
+                recorder?.flush()
                 if isReport {
                     // Only now: a gpsd that takes connections and drops them is not asked four times a second.
                     retry.reset()

@@ -1,0 +1,183 @@
+import BackgrounderAPI
+import FoundationEssentials
+import LocationUpdates
+
+/// `….expected.json`: what a track gives under stated settings, so that it can be held against a replay.
+struct ExpectedRuns: Codable {
+    struct Settings: Codable {
+        var desiredAccuracy: DesiredAccuracy
+        /// Metres; 0 is none.
+        var distanceFilter: Double
+        var maximumAccuracy: Double?
+        var jitterGuard: Bool
+    }
+
+    struct Rejected: Codable, Hashable {
+        var index: Int
+        var reason: RejectionReason
+    }
+
+    struct Run: Codable {
+        var settings: Settings
+        var received: Int
+        /// Indices of what is accepted, in order.
+        var accepted: [Int]
+        /// Those of `accepted` that open a segment; not looked at where it is absent.
+        var segmentStarts: [Int]?
+        var rejected: [Rejected]
+    }
+
+    /// The file's name, for people.
+    var track: String
+    var runs: [Run]
+
+    /// Reads and checks the file at `path`.
+    init(path: String) throws(ExpectationError) {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw ExpectationError(path: path, problem: "there is no such file, or it may not be read")
+        }
+        do {
+            self = try JSON.decode(Self.self, from: data)
+        } catch let error as DecodingError {
+            throw ExpectationError(path: path, problem: error.inWords)
+        } catch {
+            throw ExpectationError(path: path, problem: "this is no JSON")
+        }
+        guard !runs.isEmpty else { throw ExpectationError(path: path, problem: "runs is empty") }
+        for (number, run) in runs.enumerated() {
+            if let problem = run.problem {
+                throw ExpectationError(path: path, problem: "runs[\(number)]\(problem)")
+            }
+        }
+    }
+}
+
+extension ExpectedRuns.Run {
+    /// What contradicts itself in here.
+    fileprivate var problem: String? {
+        let settings = settings
+        let lengths = 0...Double(Metres.maximum)
+        if !lengths.contains(settings.distanceFilter) { return ".settings.distanceFilter is no length" }
+        if let maximum = settings.maximumAccuracy, maximum == 0 || !lengths.contains(maximum) {
+            return ".settings.maximumAccuracy is no length above 0"
+        }
+        var seen = Set<Int>()
+        for index in accepted + rejected.map(\.index) {
+            guard (0..<max(0, received)).contains(index) else { return " names index \(index) of \(received) received" }
+            guard seen.insert(index).inserted else { return " names index \(index) twice" }
+        }
+        guard seen.count == received else {
+            return " names \(seen.count) indices, but received is \(received)"
+        }
+        return nil
+    }
+}
+
+/// A file of expectations that cannot be used.
+struct ExpectationError: Error, CustomStringConvertible {
+    var path: String
+    var problem: String
+
+    var description: String {
+        "\(path): \(problem); `backgrounder track replay FILE --format expected` writes such a file"
+    }
+}
+
+extension LocationSettings {
+    init(_ settings: ExpectedRuns.Settings) {
+        self.init(
+            desiredAccuracy: settings.desiredAccuracy,
+            distanceFilter: settings.distanceFilter,
+            maximumAccuracy: settings.maximumAccuracy,
+            jitterGuard: settings.jitterGuard
+        )
+    }
+}
+
+extension ExpectedRuns.Settings {
+    init(_ settings: LocationSettings) {
+        self.init(
+            desiredAccuracy: settings.desiredAccuracy,
+            distanceFilter: settings.distanceFilter,
+            maximumAccuracy: settings.maximumAccuracy,
+            jitterGuard: settings.jitterGuard
+        )
+    }
+
+    /// As the options of the command.
+    var inWords: String {
+        var words = "--accuracy \(desiredAccuracy.rawValue) --filter \(distanceFilter.plain)"
+        if let maximumAccuracy { words += " --maximum \(maximumAccuracy.plain)" }
+        return words + (jitterGuard ? "" : " --no-jitter-guard")
+    }
+}
+
+extension Double {
+    /// Without a fraction that is zero.
+    fileprivate var plain: String { rounded() == self && magnitude < 1e15 ? String(Int64(self)) : String(self) }
+}
+
+extension DecodingError {
+    /// Where in the document, and what is wrong there.
+    fileprivate var inWords: String {
+        func place(_ context: Context) -> String {
+            let path = context.codingPath.reduce(into: "") { text, key in
+                text += key.intValue.map { "[\($0)]" } ?? (text.isEmpty ? key.stringValue : ".\(key.stringValue)")
+            }
+            return path.isEmpty ? "the document" : path
+        }
+        return switch self {
+        case .keyNotFound(let key, let context): "\(place(context)) has no \(key.stringValue)"
+        case .typeMismatch(_, let context), .valueNotFound(_, let context): "\(place(context)) is of another type"
+        case .dataCorrupted(let context):
+            context.codingPath.isEmpty ? "this is no JSON" : "\(place(context)): \(context.debugDescription)"
+        @unknown default: "this is no such document"
+        }
+    }
+}
+
+/// Prints a run as a document that a later replay can be held against.
+struct ExpectationPrinter: ReplaySink {
+    private let track: String
+    private var run: ExpectedRuns.Run
+    private var starts: [Int] = []
+
+    var wantsExplanations: Bool { false }
+
+    init(track: String, settings: LocationSettings) {
+        self.track = track
+        run = ExpectedRuns.Run(settings: .init(settings), received: 0, accepted: [], rejected: [])
+    }
+
+    mutating func take(_ decision: Decision, _ fix: ReplayedFix) {
+        run.received += 1
+        switch decision {
+        case .accepted(let location):
+            run.accepted.append(fix.index)
+            if location.segmentStart == true { starts.append(fix.index) }
+        case .rejected(let rejection):
+            run.rejected.append(ExpectedRuns.Rejected(index: fix.index, reason: rejection.reason))
+        }
+    }
+
+    mutating func pause() {}
+
+    mutating func end() throws(OutputError) {
+        let settings = run.settings
+        let rejected = run.rejected.map { "{\"index\":\($0.index),\"reason\":\"\($0.reason.rawValue)\"}" }
+        try StandardOutput.write(
+            """
+            {"track":\((try? JSON.line(track)) ?? "\"\""),"runs":[
+            {"settings":{"desiredAccuracy":"\(settings.desiredAccuracy.rawValue)",\
+            "distanceFilter":\(settings.distanceFilter.plain),\
+            "maximumAccuracy":\(settings.maximumAccuracy?.plain ?? "null"),"jitterGuard":\(settings.jitterGuard)},\
+            "received":\(run.received),
+            "accepted":[\(run.accepted.map(String.init).joined(separator: ","))],
+            "segmentStarts":[\(starts.map(String.init).joined(separator: ","))],
+            "rejected":[\(rejected.joined(separator: ","))]}
+            ]}
+
+            """
+        )
+    }
+}

@@ -1,0 +1,86 @@
+import BackgrounderAPI
+import LocationUpdates
+
+/// Prints what is accepted, or what is not, in one of the formats.
+struct ReplayPrinter: ReplaySink {
+    private let format: ReplayCommand.Format
+    private let showsRejected: Bool
+    private var encoder: (any TrackEncoder)?
+    private var isFirst = true
+    private var output = BufferedOutput()
+
+    var wantsExplanations: Bool { false }
+
+    init(format: ReplayCommand.Format, showsRejected: Bool) {
+        self.format = format
+        self.showsRejected = showsRejected
+        encoder = showsRejected ? nil : TrackFormat(rawValue: format.rawValue)?.makeEncoder(indexed: true)
+        output.text = encoder?.begin() ?? (format == .json ? "[" : "")
+    }
+
+    mutating func take(_ decision: Decision, _ fix: ReplayedFix) throws(OutputError) {
+        switch decision {
+        case .accepted(let location):
+            guard !showsRejected else { return }
+            try output.append(
+                encoder?.append(location, index: fix.index) ?? "\(fix.index)  \(location.logDescription)\n"
+            )
+        case .rejected(let rejection):
+            guard showsRejected else { return }
+            try output.append(format == .json ? json(fix.index, rejection) : line(fix.index, rejection))
+            isFirst = false
+        }
+    }
+
+    mutating func pause() throws(OutputError) { try output.flush() }
+
+    mutating func end() throws(OutputError) {
+        output.text += encoder?.end() ?? (format == .json ? (isFirst ? "]\n" : "\n]\n") : "")
+        try output.flush()
+    }
+
+    private func json(_ index: Int, _ rejection: Rejection) -> String {
+        // A rejection holds finite numbers only, so that it always encodes.
+        (isFirst ? "\n" : ",\n") + ((try? JSON.line(IndexedRejection(index: index, rejection: rejection))) ?? "null")
+    }
+
+    private func line(_ index: Int, _ rejection: Rejection) -> String {
+        let numbers = [
+            rejection.value.map { "is \($0.decimals(2))" }, rejection.limit.map { "limit \($0.decimals(2))" },
+        ]
+        let detail = numbers.compactMap(\.self).joined(separator: ", ")
+        let time = rejection.timestamp.map { " @ \(ISO8601.string($0))" } ?? ""
+        return "\(index)  \(rejection.reason.rawValue)\(detail.isEmpty ? "" : " (\(detail))")\(time)\n"
+    }
+}
+
+/// Text for stdout, written in large pieces.
+struct BufferedOutput {
+    var text = ""
+
+    mutating func append(_ more: String) throws(OutputError) {
+        text += more
+        if text.utf8.count > 1 << 16 { try flush() }
+    }
+
+    mutating func flush() throws(OutputError) {
+        try StandardOutput.write(text)
+        text.removeAll(keepingCapacity: true)
+    }
+}
+
+/// In JSON one object.
+private struct IndexedRejection: Encodable {
+    enum CodingKeys: CodingKey {
+        case index
+    }
+
+    var index: Int
+    var rejection: Rejection
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(index, forKey: .index)
+        try rejection.encode(to: encoder)
+    }
+}

@@ -1,0 +1,126 @@
+import Glibc
+import Synchronization
+
+/// Writes what a gpsd says to a file, line by line, beside the tracking.
+///
+/// What was written at once is in the kernel's hands, so that the end of this process takes none of it; the file always ends with
+/// a whole line. It ends by itself, and says why once, before it can fill the disk. Any thread; it blocks on the file.
+package final class GPSDRecorder: Sendable {
+    /// Why a recording ended before its source.
+    package enum Ending: Hashable, Sendable {
+        case full(limit: Int)
+        /// Less than ``Judgement/leastFreeSpace`` of the file system is free.
+        case lowSpace
+        /// `errno`.
+        case failed(Int32)
+    }
+
+    private struct State {
+        var descriptor: Int32
+        var buffer: [UInt8] = []
+        var written = 0
+        /// Bytes after which the free space is looked at again.
+        var nextCheck = 0
+        var isOver = false
+    }
+
+    package let path: String
+    private let limit: Int
+    private let hasSpace: @Sendable (Int32) -> Bool
+    private let onEnd: @Sendable (Ending) -> Void
+    private let state: Mutex<State>
+
+    /// Makes the file at `path`, which must not be there yet.
+    ///
+    /// `limit` is in bytes, 1 GiB unless given; `hasSpace` judges the file system of a descriptor, by its free blocks unless
+    /// given; `onEnd` is called at most once.
+    package init(
+        path: String,
+        limit: Int? = nil,
+        hasSpace: (@Sendable (Int32) -> Bool)? = nil,
+        onEnd: @escaping @Sendable (Ending) -> Void
+    ) throws(RecordingError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw RecordingError(path: path, code: errno) }
+        self.path = path
+        self.limit = limit ?? Judgement.recordingLimit
+        self.hasSpace = hasSpace ?? Self.hasSpace
+        self.onEnd = onEnd
+        state = Mutex(State(descriptor: descriptor))
+    }
+
+    deinit { _ = state.withLock { $0.isOver ? 0 : close($0.descriptor) } }
+
+    /// Takes a line, without its end.
+    func append(_ line: UnsafeMutableBufferPointer<CChar>) {
+        state.withLock { state in
+            guard !state.isOver else { return }
+            state.buffer.append(contentsOf: UnsafeRawBufferPointer(line))
+            state.buffer.append(UInt8(ascii: "\n"))
+        }
+    }
+
+    /// Writes what was taken.
+    func flush() {
+        guard let ending = state.withLock({ $0.isOver || $0.buffer.isEmpty ? nil : write(&$0) }) else { return }
+        onEnd(ending)
+    }
+
+    private func write(_ state: inout State) -> Ending? {
+        defer { state.buffer.removeAll(keepingCapacity: true) }
+        if state.written + state.buffer.count > limit { return end(&state, .full(limit: limit)) }
+        if state.written >= state.nextCheck {
+            guard hasSpace(state.descriptor) else { return end(&state, .lowSpace) }
+            state.nextCheck = state.written + Judgement.spaceCheckInterval
+        }
+        var rest = state.buffer[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(state.descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                let code = errno
+                // Half a line is worth nothing.
+                ftruncate(state.descriptor, off_t(state.written))
+                return end(&state, .failed(code))
+            }
+            rest = rest.dropFirst(count)
+        }
+        state.written += state.buffer.count
+        return nil
+    }
+
+    private func end(_ state: inout State, _ ending: Ending) -> Ending {
+        state.isOver = true
+        close(state.descriptor)
+        return ending
+    }
+
+    private static func hasSpace(_ descriptor: Int32) -> Bool {
+        var system = statvfs()
+        guard fstatvfs(descriptor, &system) == 0, system.f_blocks > 0 else { return true }
+        return Double(system.f_bavail) >= Judgement.leastFreeSpace * Double(system.f_blocks)
+    }
+
+    /// One line for people.
+    package static func describe(_ ending: Ending, path: String) -> String {
+        let reason =
+            switch ending {
+            case .full(let limit): "it reached its limit of \(limit) bytes"
+            case .lowSpace: "less than \(Int(Judgement.leastFreeSpace * 100)) % of the disk is free"
+            case .failed(let code): systemMessage(code)
+            }
+        return "The recording \(path) has ended: \(reason); the tracking goes on."
+    }
+}
+
+/// A recording that cannot begin: `code` is an `errno`.
+package struct RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
+    package var path: String
+    package var code: Int32
+
+    package var description: String {
+        code == EEXIST
+            ? "\(path) exists already and is not overwritten; remove it, or record to another file"
+            : "cannot record to \(path): \(systemMessage(code))"
+    }
+}
