@@ -73,8 +73,15 @@ struct ReplayCommand: AsyncParsableCommand {
     )
     var expect: String?
 
-    @Option(help: ArgumentHelp("Write what a live gpsd says to this new file.", valueName: "file"))
-    var record: String?
+    @Option(
+        name: .customLong("record"),
+        help: ArgumentHelp("Write what a live gpsd says to this new file.", valueName: "file")
+    )
+    var ownRecord: String?
+
+    /// The service has an option of the same name, which takes it first.
+    @ParentCommand var service: DaemonCommand
+    private var record: String? { ownRecord ?? service.record }
 
     @Option(name: .customLong("for"), help: ArgumentHelp("End a live one after this time.", valueName: "duration"))
     var span: DurationArgument?
