@@ -22,7 +22,8 @@ final class LocationRig: Sendable {
         _ source: String,
         settings: LocationSettings = LocationSettings(),
         journal: MemoryJournal = MemoryJournal(),
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(),
+        recorder: GPSDRecorder? = nil
     ) async throws {
         self.journal = journal
         let relay = Relay()
@@ -35,6 +36,7 @@ final class LocationRig: Sendable {
             journal: journal,
             clock: clock,
             logger: Logger(label: "test") { _ in log },
+            recorder: recorder,
             onEvent: { event in relay.receiver.withLock { $0 }?(event) }
         )
         group = ServiceGroup(services: [manager], logger: Logger(label: "quiet") { _ in SwiftLogNoOpLogHandler() })
@@ -90,6 +92,8 @@ actor MemoryJournal: LocationJournal {
     private(set) var bytes: Data?
     private(set) var commits = 0
     private(set) var durableCommits = 0
+    /// What there was after each commit.
+    private(set) var moments: [(points: Int, bytes: Data)] = []
     private var isFull = false
 
     func commit(_ accepted: [Location], checkpoint: LocationCheckpoint, durable: Bool) throws {
@@ -98,6 +102,7 @@ actor MemoryJournal: LocationJournal {
         self.bytes = bytes
         points += accepted
         commits += 1
+        moments.append((self.points.count, bytes))
         if durable { durableCommits += 1 }
         let counts = try JSONDecoder().decode(LocationCheckpoint.self, from: bytes).counts
         #expect(counts.accepted == points.count, "counts and points belong to one transaction")

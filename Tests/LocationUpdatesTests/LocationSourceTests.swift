@@ -16,6 +16,7 @@ import Testing
             ("gpx:/srv/walk.gpx?rate=0.5", .gpx(path: "/srv/walk.gpx", rate: .times(0.5))),
             ("gpx:/srv/walk.gpx?rate=max", .gpx(path: "/srv/walk.gpx", rate: .max)),
             ("gpx:/srv/what?.gpx?rate=1", .gpx(path: "/srv/what?.gpx", rate: .times(1))),
+            ("gpsd-log:/srv/drive.jsonl?rate=max", .gpsdLog(path: "/srv/drive.jsonl", rate: .max)),
         ]
     )
     func roundTrip(text: String, source: LocationSource) throws {
@@ -29,6 +30,7 @@ import Testing
             ("gpsd://localhost", "gpsd://localhost:2947"), ("gpsd://localhost/", "gpsd://localhost:2947"),
             ("gpsd://[fe80::1]", "gpsd://[fe80::1]:2947"), ("gpsd://h/dev/gps", "gpsd://h:2947/dev/gps"),
             ("gpx:walk.gpx", "gpx:/home/bus/walk.gpx"), ("gpx:walk.gpx?rate=1", "gpx:/home/bus/walk.gpx"),
+            ("gpsd-log:drive.jsonl", "gpsd-log:/home/bus/drive.jsonl"),
         ]
     )
     func defaults(text: String, full: String) throws {
@@ -48,6 +50,7 @@ import Testing
             ("gpx:a?rate=-1", .badRate), ("gpx:a?rate=", .badRate), ("gpx:a?rate=nan", .badRate),
             ("gpx:a?rate=1e3", .badRate),
             ("gpx:a?speed=1", .badRate), ("gpx:a\nb", .controlCharacter),
+            ("gpsd-log:", .noPath), ("gpsd-log:a?rate=0", .badRate),
         ] as [(String, LocationSourceError.Reason)]
     )
     func refused(text: String, reason: LocationSourceError.Reason) throws {

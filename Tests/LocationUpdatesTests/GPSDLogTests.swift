@@ -1,0 +1,197 @@
+import BackgrounderAPI
+import Foundation
+import LocationUpdates
+import TestSupport
+import Testing
+
+@Suite struct GPSDLogTests {
+    let scratch: ScratchDirectory
+    static let version = #"{"class":"VERSION","release":"3.22","proto_major":3,"proto_minor":14}"#
+
+    init() throws {
+        scratch = try ScratchDirectory()
+    }
+
+    /// All that a log of `content` gives.
+    func read(_ content: some Sequence<UInt8>) throws -> (reports: [LoggedReport], odd: OddLines?) {
+        let reader = try GPSDLogReader(path: try scratch.write(content, to: "log.jsonl"))
+        var reports: [LoggedReport] = []
+        while let more = try reader.next() { reports += more }
+        return (reports, reader.oddLines)
+    }
+
+    func read(_ lines: [String], end: String = "\n") throws -> (reports: [LoggedReport], odd: OddLines?) {
+        try read(lines.map { $0 + end }.joined().utf8)
+    }
+
+    /// A drive of two receivers with skies, noise, silence, damage and a new connection now and then.
+    static func drive(seed: UInt64, count: Int, gaps: Bool = true) -> [String] {
+        var random = SplitMix(state: seed)
+        var lines = [version]
+        var second = 0
+        var metres = 0.0
+        for number in 0..<count {
+            second += gaps && Int.random(in: 0..<40, using: &random) == 0 ? Int.random(in: 9...90, using: &random) : 1
+            metres += .random(in: 0...15, using: &random)
+            let device = gaps && number / 150 % 3 == 2 ? "/dev/gps1" : "/dev/gps0"
+            let hdop = Double(Int.random(in: 50...300, using: &random)) / 100
+            lines.append(#"{"class":"SKY","device":"\#(device)","hdop":\#(hdop)}"#)
+            let eph = [19 * hdop * 1.003, 7.77, 33.3].randomElement(using: &random)
+            let isLost = Int.random(in: 0..<15, using: &random) == 0
+            lines.append(tpv(at: second, metres: metres, device: device, eph: eph, mode: isLost ? 1 : 3))
+            if Int.random(in: 0..<60, using: &random) == 0 {
+                lines.append(["", "{", "$GPGGA,1*00", #"{"class":"TPV","mode":3"#].randomElement(using: &random) ?? "")
+            }
+            if gaps, Int.random(in: 0..<100, using: &random) == 0 { lines.append(version) }
+        }
+        return lines
+    }
+
+    @Test("Fixes are counted, skies and error estimates belong to them, and a VERSION is a new connection")
+    func reports() throws {
+        let (reports, odd) = try read(
+            [
+                Self.version, #"{"class":"DEVICES","devices":[{"class":"DEVICE","path":"/dev/gps0"}]}"#,
+                #"{"class":"WATCH","enable":true}"#, #"{"class":"SKY","device":"/dev/gps0","hdop":1.5}"#, tpv(at: 0),
+                #"{"class":"PPS","device":"/dev/gps0"}"#, Self.version, tpv(at: 1, mode: 1), "",
+            ],
+            end: "\r\n"
+        )
+        #expect(odd == nil)
+        #expect(reports.map(\.index) == [nil, nil, 0, nil, 1])
+        #expect(reports[0].report == .reconnected && reports[3].report == .reconnected)
+        #expect(reports[1].report == .sky(hdop: 1.5, device: "/dev/gps0"))
+        guard case .fix(let fix) = reports[2].report else { Issue.record("\(reports[2])"); return }
+        #expect(fix.isLive && fix.latitude == 48 && fix.eph == 5 && fix.arrival == 0)
+    }
+
+    @Test("What gpsd does not say is counted with its first line, and costs nothing of what it said")
+    func oddLines() throws {
+        let long = String(repeating: "x", count: 200_000)
+        let bad = ["hello", "[]", "{\"class\":1}", long]
+        for (content, line, count) in [
+            ([tpv(at: 0), bad[0], tpv(at: 1)], 2, 1), ([bad[1], bad[2], tpv(at: 0), tpv(at: 1)], 1, 2),
+            ([tpv(at: 0), bad[3], bad[0], tpv(at: 1)], 2, 2), ([tpv(at: 0), tpv(at: 1), bad[3], bad[3]], 3, 2),
+            ([tpv(at: 0), bad[3], tpv(at: 1), bad[0]], 2, 2),
+        ] {
+            let (reports, odd) = try read(content)
+            #expect(odd?.line == line && odd?.count == count)
+            #expect(reports.map(\.index) == [0, 1])
+        }
+        // Far behind the first blocks, and behind an over-long line that ends where a block does.
+        let many = (0..<2000).map { tpv(at: $0) }
+        for padding in 190_000..<190_003 {
+            let content = many + [String(repeating: "y", count: padding)] + many + ["odd"]
+            let odd = try read(content).odd
+            #expect(odd?.line == 2001 && odd?.count == 2)
+        }
+    }
+
+    @Test("A last line without its end is read when it is whole; one that was cut off is an odd line")
+    func lastLine() throws {
+        let line = tpv(at: 1)
+        #expect(try read("\(tpv(at: 0))\n\(line)".utf8).reports.map(\.index) == [0, 1])
+        let (reports, odd) = try read("\(tpv(at: 0))\n\(line.dropLast(20))".utf8)
+        #expect(reports.map(\.index) == [0] && odd?.line == 2 && odd?.count == 1)
+        #expect(try read("".utf8).reports.isEmpty)
+    }
+
+    @Test("Time runs by the fixes: a receiver is left for another after 10 s of its silence, and not before")
+    func deviceSilence() throws {
+        for (silence, isTaken) in [(9, false), (10, true), (100_000_000, true)] {
+            var filter = LocationFilter()
+            let lines = [tpv(at: 0), tpv(at: 5), tpv(at: 5 + silence, metres: 20, device: "/dev/gps1")]
+            let decisions = try read(lines).reports.compactMap { filter.receive($0.report) }
+            guard case .accepted = decisions.last else {
+                guard case .rejected(let rejection) = decisions.last else { continue }
+                #expect(!isTaken && rejection.reason == .device)
+                continue
+            }
+            #expect(isTaken)
+        }
+    }
+
+    @Test("Two receivers whose clocks differ do not make time run faster")
+    func twoClocks() throws {
+        let lines = (0..<30).flatMap { [tpv(at: $0), tpv(at: $0 + 7, device: "/dev/gps1")] }
+        let instants = try read(lines).reports.map(\.instant)
+        #expect(instants == instants.sorted())
+        #expect((29...36).contains(instants.last ?? 0))
+    }
+
+    @Test("A log gives exactly the points and the counts of the live source that said the same")
+    func sameAsLive() async throws {
+        let lines = Self.drive(seed: 5, count: 600, gaps: false)
+        let settings = LocationSettings(distanceFilter: 20)
+        let fake = try FakeGPSD()
+        let live = try await LocationRig("gpsd://127.0.0.1:\(fake.port)", settings: settings)
+        let client = try await fake.client()
+        for line in lines { client.send(line: line) }
+        let fixes = lines.count { $0.hasPrefix("{\"class\":\"TPV\"") }
+        let expected = try await live.wait(for: "\(fixes) fixes") { $0.received == fixes }
+        try await live.shutDown()
+
+        let path = try scratch.write(lines.map { $0 + "\n" }.joined(), to: "log.jsonl")
+        let replay = try await LocationRig("gpsd-log:\(path)?rate=max", settings: settings)
+        let status = try await replay.wait(for: "end of the log") { $0.connection == .finished }
+        #expect(status.rejected == expected.rejected && status.accepted > 100)
+        #expect(await replay.journal.points == live.journal.points)
+        #expect(replay.log.lines.count { $0.contains("none of gpsd's and were skipped") } == 1)
+        try await replay.shutDown()
+    }
+
+    @Test("Killed after any commit, the replay goes on behind its last fix and ends with the same points")
+    func resume() async throws {
+        let path = try scratch.write(Self.drive(seed: 6, count: 1500).map { $0 + "\n" }.joined(), to: "log.jsonl")
+        let settings = LocationSettings(desiredAccuracy: .best, distanceFilter: 20)
+        func run(_ journal: MemoryJournal) async throws -> LocationRig {
+            let rig = try await LocationRig("gpsd-log:\(path)?rate=max", settings: settings, journal: journal)
+            try await rig.wait(for: "end of the log") { $0.connection == .finished }
+            return rig
+        }
+        let whole = try await run(MemoryJournal())
+        let points = await whole.journal.points
+        let moments = await whole.journal.moments
+        let expected = await whole.manager.status()
+        #expect(moments.count > 10 && points.count > 200 && expected.rejected[.device] > 0)
+        for moment in moments.dropLast() {
+            let journal = MemoryJournal(points: Array(points.prefix(moment.points)), bytes: moment.bytes)
+            let resumed = try await run(journal)
+            #expect(await resumed.journal.points == points)
+            #expect(await resumed.manager.status().rejected == expected.rejected)
+            try await resumed.shutDown()
+        }
+        // One that had finished begins anew, and its run stands for itself.
+        try await whole.shutDown()
+        let again = try await run(whole.journal.copy())
+        #expect(await again.journal.points == points + points)
+        try await again.shutDown()
+    }
+
+    @Test("At a rate the points come in the time of the recording, and are those of max")
+    func rate() async throws {
+        let path = try scratch.write(
+            (0..<20).map { tpv(at: $0, metres: Double(20 * $0)) + "\n" }.joined(),
+            to: "log.jsonl"
+        )
+        let began = ContinuousClock.now
+        let rig = try await LocationRig("gpsd-log:\(path)?rate=20")
+        try await rig.wait(for: "end of the log") { $0.connection == .finished && $0.accepted == 20 }
+        #expect(ContinuousClock.now - began >= .milliseconds(940))
+        try await rig.shutDown()
+    }
+
+    @Test("A missing log, a folder and a log without a line end the replay with the reason")
+    func faults() async throws {
+        let empty = try scratch.write("", to: "empty.jsonl")
+        for (path, word) in [
+            (scratch.file("none"), "No such file"), (scratch.path, "not a regular file"), (empty, nil),
+        ] {
+            let rig = try await LocationRig("gpsd-log:\(path)")
+            try await rig.wait(for: "end") {
+                $0.connection == .finished && $0.qualityDetail?.contains(word ?? "") != false
+            }
+            try await rig.shutDown()
+        }
+    }
+}
