@@ -1,0 +1,178 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// `track replay` as a tool for tests: every point explained, and held against what is expected.
+@Suite(.sharing) struct ReplayToolTests {
+    let scratch: ScratchDirectory
+
+    init() throws {
+        scratch = try ScratchDirectory()
+    }
+
+    private func replay(_ arguments: String...) async throws -> ProgramRun {
+        try await ProgramRun.of(Products.backgrounder, ["track", "replay"] + arguments)
+    }
+
+    @Test(
+        "The sample tracks are as their expected files say: one line a run, exit 0",
+        arguments: ["freeway-drive", "city-walk", "tunnel-gap", "bad-fixes"]
+    )
+    func samples(name: String) async throws {
+        let track = Products.repository("tracks/\(name)")
+        let run = try await replay("\(track).gpx", "--expect", "\(track).expected.json")
+        #expect(run.exitCode == 0 && run.errors.isEmpty, "\(run)")
+        let lines = run.text.split(separator: "\n")
+        #expect(lines.count == 5 && lines.allSatisfy { $0.contains(": the same, ") }, "\(run)")
+    }
+
+    @Test("What --format expected writes is passed by --expect, and a difference is told index by index")
+    func expectation() async throws {
+        let track = Products.repository("tracks/bad-fixes.gpx")
+        let written = try await replay(track, "--filter", "10", "--maximum", "25", "--format", "expected")
+        #expect(written.exitCode == 0)
+        let good = try scratch.write(written.output, to: "good.json")
+        let same = try await replay("gpx:\(track)", "--expect", good)
+        #expect(same.exitCode == 0 && same.text.contains("--accuracy best --filter 10 --maximum 25: the same"))
+
+        let text = written.text
+        for (what, replacement, words) in [
+            (
+                #""index":54,"reason":"distance""#, #""index":54,"reason":"jitter""#,
+                ["index 54: expected jitter, got distance 4.00 m, limit 10.00 m"]
+            ),
+            ("\"accepted\":[0,1,", "\"accepted\":[0,1,2,", ["index 2: expected accepted, got noFix"]),
+            (
+                "\"segmentStarts\":[0,", "\"segmentStarts\":[",
+                [
+                    "index 0: expected accepted, got accepted, new segment (first)"
+                ]
+            ),
+            ("\"received\":72", "\"received\":73", ["expected 73 fixes, got 72"]),
+        ] {
+            try #require(text.contains(what), "\(text)")
+            var changed = text.replacing(what, with: replacement)
+            if replacement.contains("0,1,2") {
+                changed = changed.replacing(#"{"index":2,"reason":"noFix"},"#, with: "")
+            }
+            if replacement.contains("73") {
+                changed = changed.replacing("]}\n]}", with: #",{"index":72,"reason":"noFix"}]}\#n]}"#)
+            }
+            let run = try await replay(track, "--expect", try scratch.write(changed, to: "bad.json"))
+            #expect(run.exitCode == 1, "\(run)")
+            for word in words { #expect(run.text.contains("  \(word)\n"), "\(run)") }
+            run.expectOneLine(["1 of 1 runs are not as expected", "--explain"])
+        }
+
+        // Another track altogether: twenty lines and a count.
+        let other = try await replay(Products.repository("tracks/tunnel-gap.gpx"), "--expect", good)
+        #expect(other.exitCode == 1 && other.text.split(separator: "\n").count == 22)
+        #expect(other.text.contains("  and ") && other.text.contains(" more\n"))
+    }
+
+    @Test(
+        "A file that holds no expectations is refused with what is wrong and where",
+        arguments: [
+            ("", "no JSON"), ("{\"track\":\"a\"}", "has no runs"), (#"{"track":"a","runs":[]}"#, "runs is empty"),
+            (#"{"track":"a","runs":[{"settings":5}]}"#, "runs[0].settings is of another type"),
+            (
+                #"{"track":"a","runs":[{"settings":{"desiredAccuracy":"superb","distanceFilter":0,"jitterGuard":true},"#
+                    + #""received":0,"accepted":[],"rejected":[]}]}"#, "superb"
+            ),
+            (Self.document(filter: -1, received: 0), "runs[0].settings.distanceFilter is no length"),
+            (Self.document(received: 2, accepted: [0, 0]), "runs[0] names index 0 twice"),
+            (Self.document(received: 2, accepted: [0, 2]), "runs[0] names index 2 of 2 received"),
+            (Self.document(received: 2, accepted: [0]), "runs[0] names 1 indices, but received is 2"),
+        ]
+    )
+    func noExpectations(content: String, words: String) async throws {
+        let file = try scratch.write(content, to: "x.json")
+        let run = try await replay(Samples.walk, "--expect", file)
+        run.expectRefusal(1, [file, words, "--format expected"])
+    }
+
+    private static func document(filter: Int = 0, received: Int, accepted: [Int] = []) -> String {
+        #"{"track":"a","runs":[{"settings":{"desiredAccuracy":"best","distanceFilter":\#(filter),"jitterGuard":true},"#
+            + #""received":\#(received),"accepted":\#(accepted),"rejected":[]}]}"#
+    }
+
+    @Test("Every fix is explained by the numbers that decided", arguments: ["bad-fixes", "city-walk", "tunnel-gap"])
+    func explain(name: String) async throws {
+        let track = Products.repository("tracks/\(name).gpx")
+        let run = try await replay(track, "--filter", "10", "--explain", "--format", "json")
+        try #require(run.exitCode == 0, "\(run)")
+        let rows = try JSON.decode([ExplainedRow].self, from: run.output)
+        let accepted = try await replay(track, "--filter", "10", "--format", "json")
+        let points = try JSON.decode([IndexedLocation].self, from: accepted.output)
+        #expect(rows.map(\.index) == Array(rows.indices))
+        #expect(rows.filter { $0.decision == "accepted" }.map(\.index) == points.map(\.index))
+        for point in points {
+            let row = rows[point.index]
+            #expect(row.timestamp == point.location.timestamp && row.estimate == point.location.horizontalAccuracy)
+            #expect(row.source == point.location.accuracySource)
+            #expect((row.segment != nil) == (point.location.segmentStart == true))
+            guard row.segment == nil else { continue }
+            let (distance, bound) = (try #require(row.distance), try #require(row.bound))
+            #expect(distance >= bound && bound >= 10, "\(row)")
+        }
+        for row in rows where row.decision != "accepted" {
+            #expect(row.limit == 30)
+            switch row.decision {
+            case "accuracy": #expect(row.value == row.estimate && row.value ?? 0 > row.bound ?? .infinity, "\(row)")
+            case "distance", "jitter": #expect(row.value == row.distance && row.value ?? .infinity <= row.bound ?? 0)
+            case "implausible": #expect(row.value ?? 0 > row.bound ?? .infinity && row.distance ?? 0 > 0, "\(row)")
+            default: break
+            }
+        }
+        let table = try await replay(track, "--filter", "10", "--explain")
+        #expect(table.text.split(separator: "\n").count == rows.count + 1)
+    }
+
+    struct ExplainedRow: Decodable {
+        var index: Int
+        var timestamp: Date?
+        var estimate: Double?
+        var source: AccuracySource?
+        var limit: Double?
+        var distance: Double?
+        var decision: String
+        var value: Double?
+        var bound: Double?
+        var segment: String?
+    }
+
+    @Test(
+        "Wrong uses of the replay are refused in one line",
+        arguments: [
+            WrongInput("track replay HOME/t --expect HOME/e --filter 5", 64, "--expect", "leave --filter out"),
+            WrongInput("track replay HOME/t --expect HOME/e --explain", 64, "leave --explain out"),
+            WrongInput("track replay HOME/t --expect HOME/missing.json", 1, "missing.json", "--format expected"),
+            WrongInput("track replay HOME/t --rejected --explain", 64, "one of them"),
+            WrongInput("track replay HOME/t --explain --format gpx", 64, "table or json"),
+            WrongInput("track replay HOME/t --explain --format expected", 64, "table or json"),
+            WrongInput("track replay HOME/t --record HOME/r", 64, "--record", "gpsd://"),
+            WrongInput("track replay HOME/t --for 5s", 64, "--for"),
+            WrongInput("track replay gpsd://localhost --for 0", 64, "0"),
+            WrongInput("track replay gpsd://localhost --rate 5", 64, "--rate"),
+            WrongInput("track replay gpsd://localhost:0", 64, "port"),
+            WrongInput("track replay gpsd://localhost --expect HOME/e", 64, "--expect", "record"),
+            WrongInput("track replay gpsd://localhost --record HOME/config.yaml", 1, "config.yaml", "not overwritten"),
+            WrongInput("track replay gpsd-log:HOME/missing.jsonl", 1, "missing.jsonl", "No such file"),
+            WrongInput("track replay gpsd-log:HOME", 1, "not a regular file"),
+            WrongInput("track replay gpsd-log:HOME/config.yaml", 1, "no fix of gpsd", "lines are none of gpsd's"),
+            WrongInput("track replay gpsd-log:HOME/x?rate=0", 64, "rate"),
+            WrongInput("track replay gpx:HOME/missing.gpx", 1, "missing.gpx"),
+            WrongInput("start --source gpsd-log:HOME/missing.jsonl", 1, "missing.jsonl", "no readable file"),
+            WrongInput("start --source gpsd-log:HOME/x?rate=0", 64, "rate"),
+            WrongInput("start --source gpx:\(Samples.walk) --record HOME/r", 64, "--record", "city-walk.gpx"),
+            WrongInput("start --source gpsd://localhost:1 --record HOME/config.yaml", 1, "not overwritten"),
+            WrongInput("start --source gpsd://localhost:1 --record /nowhere/r", 1, "/nowhere/r", "No such file"),
+        ]
+    )
+    func wrongUse(input: WrongInput) async throws {
+        let service = try Service(TestConfiguration())
+        try await input.check(service)
+        #expect(service.pid == nil)
+    }
+}
