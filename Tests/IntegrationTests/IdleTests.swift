@@ -38,11 +38,7 @@ import Testing
             }
             events.detach()
             _ = try await events.waitForEnd()
-        case .finishedReplay:
-            let events = try service.events()
-            try await events.wait(forState: "the end") { $0.status.location?.connection == .finished }
-            events.detach()
-            _ = try await events.waitForEnd()
+        case .finishedReplay: try await service.waitForEndOfTrack()
         }
         // What the last command left is synced after `store.syncInterval`, and that is no idleness yet.
         await Self.period(seconds: 3)

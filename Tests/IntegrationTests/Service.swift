@@ -98,6 +98,23 @@ final class Service: Sendable {
         try ServiceEvents(socket: paths.controlSocket, attach: attach, observe: observe)
     }
 
+    /// Returns when the file that is the source has been replayed.
+    ///
+    /// A reader that cannot keep up with a flood of points is dropped, and asks again.
+    func waitForEndOfTrack() async throws {
+        while true {
+            let events = try events()
+            do {
+                try await events.wait(forState: "end of the track") { $0.status.location?.connection == .finished }
+                events.detach()
+                _ = try await events.waitForEnd()
+                return
+            } catch is StreamEnded {
+                try #require(pid != nil, "the service has ended")
+            }
+        }
+    }
+
     private func endNow() {
         guard let pid else { return }
         kill(pid, SIGKILL)

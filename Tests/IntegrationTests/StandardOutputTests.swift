@@ -17,11 +17,11 @@ import Testing
     func unwritable(output: Output) async throws {
         let service = try Service(TestConfiguration(source: "gpx:\(Samples.walk)?rate=max"))
         try await service.start()
-        let events = try service.events()
-        try await events.wait(forState: "end of the track") { $0.status.location?.connection == .finished }
+        try await service.waitForEndOfTrack()
         let commands = [
             ["status"], ["status", "--format", "json"], ["location"], ["track"], ["track", "--follow"],
-            ["track", "history"], ["track", "history", "--format", "gpx"], ["track", "replay", Samples.walk],
+            ["track", "history"], ["track", "history", "--format", "gpx"], ["track", "map"],
+            ["track", "replay", Samples.walk],
             ["audio"], ["audio", "drivers"], ["queue"], ["log"], ["doctor"], ["attach"], ["--version"], ["--help"],
             ["queue", "add", Samples.announcement],
         ]

@@ -9,8 +9,7 @@ import Testing
     func formats() async throws {
         let service = try Service(TestConfiguration(source: "gpx:\(Samples.walk)?rate=max"))
         try await service.start()
-        let events = try service.events()
-        try await events.wait(forState: "end of the track") { $0.status.location?.connection == .finished }
+        try await service.waitForEndOfTrack()
         let track: [Location] = try await service.json("track")
         let history: [Location] = try await service.json("track", "history")
         #expect(track.count == 100 && history.count > 100 && Array(history.suffix(100)) == track)
@@ -29,6 +28,24 @@ import Testing
         for format in ["gpx", "kml", "geojson", "csv", "table"] {
             try await service.run("track", "history", "--until", "1990-01-01T00:00:00Z", "--format", format)
         }
+    }
+
+    @Test("track map draws the rolling track or a part of the history, in a file that needs nothing else")
+    func map() async throws {
+        let service = try Service(TestConfiguration(source: "gpx:\(Samples.walk)?rate=max"))
+        try await service.start()
+        try await service.waitForEndOfTrack()
+        let history: [Location] = try await service.json("track", "history")
+        let since = ISO8601.string(history[200].timestamp)
+        for (options, points) in [([], 100), (["--since", since], history.count - 200)] {
+            let text = try await service.command(["track", "map"] + options).text
+            let svg = try XMLTree.parse(text)
+            #expect(svg.name == "svg" && svg["desc"]?.text.hasPrefix("\(points) points from ") == true)
+            #expect(text.ranges(of: "://").count == 1, "more than the name of SVG's own namespace")
+        }
+        let none = try await service.command(["track", "map", "--until", "1990-01-01T00:00:00Z"])
+        none.expectOneLine(["no points"])
+        #expect(none.exitCode == 1)
     }
 
     private func expectFormats(_ service: Service, _ command: [String], _ points: [Location]) async throws {
