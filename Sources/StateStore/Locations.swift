@@ -3,16 +3,29 @@ package import FoundationEssentials
 import GRDB
 
 extension StateStore {
-    /// Appends `locations` to the history and saves `state` in the same transaction.
-    package func append(_ locations: [Location], state: StateRecord, durable: Bool) async throws {
+    /// Appends `locations` to the history, and saves the `trips` that changed by them and `state` in the same transaction.
+    package func append(
+        _ locations: [Location],
+        trips: [TripRecord] = [],
+        state: StateRecord,
+        durable: Bool
+    ) async throws {
         try await write(durable: durable) { database in
             let recorded = Date()
-            for location in locations { try database.insert(location, recorded: recorded) }
+            var newest = try database.newestID()
+            for location in locations {
+                newest += 1
+                try database.insert(location, id: newest, recorded: recorded)
+            }
+            for record in trips {
+                let points = newest - Int64(record.pointsAfterFirst)...newest - Int64(record.pointsAfterLast)
+                try database.save(record.trip, points: [points], imported: false, recorded: recorded)
+            }
             try database.save(state)
         }
     }
 
-    /// The newest `count` points in the order in which they were accepted.
+    /// The newest `count` points in the order in which they were accepted, without the imported.
     package func newestLocations(_ count: Int) throws -> [Location] {
         try database.read { try $0.newestLocations(count) }
     }
@@ -61,43 +74,36 @@ private actor HistoryPages {
 
 extension Database {
     func newestLocations(_ count: Int) throws -> [Location] {
-        try Row.fetchAll(self, sql: "SELECT * FROM location ORDER BY id DESC LIMIT ?", arguments: [count])
+        try Row.fetchAll(self, sql: "SELECT * FROM location WHERE id > 0 ORDER BY id DESC LIMIT ?", arguments: [count])
             .reversed().map { Location(row: $0) }
     }
 
-    fileprivate func insert(_ location: Location, recorded: Date) throws {
+    /// The id of the newest point that was not imported; 0 where there is none.
+    fileprivate func newestID() throws -> Int64 {
+        try Int64.fetchOne(
+            cachedStatement(sql: "SELECT id FROM location WHERE id > 0 ORDER BY id DESC LIMIT 1")
+        ) ?? 0
+    }
+
+    func insert(_ location: Location, id: Int64, recorded: Date) throws {
         let statement = try cachedStatement(
             sql: """
-                INSERT INTO location (recorded, time, latitude, longitude, altitude, horizontalAccuracy, accuracySource,
+                INSERT INTO location (id, recorded, time, latitude, longitude, altitude, horizontalAccuracy, accuracySource,
                     verticalAccuracy, speed, course, mode, segmentStart)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         )
         try statement.execute(arguments: [
-            recorded.milliseconds, location.timestamp.milliseconds, location.latitude, location.longitude,
+            id, recorded.milliseconds, location.timestamp.milliseconds, location.latitude, location.longitude,
             location.altitude, location.horizontalAccuracy, location.accuracySource?.rawValue,
             location.verticalAccuracy, location.speed, location.course, location.mode,
             location.segmentStart == true,
         ])
     }
-
-    /// Deletes the oldest points, at most 10,000 at a time and never one of the newest 100.
-    ///
-    /// - Returns: how many there were.
-    func purge(recordedBefore date: Date) throws -> Int {
-        try execute(
-            sql: """
-                DELETE FROM location WHERE id IN (SELECT id FROM location ORDER BY id LIMIT 10000)
-                    AND recorded < ? AND id <= (SELECT max(id) FROM location) - 100
-                """,
-            arguments: [date.milliseconds]
-        )
-        return changesCount
-    }
 }
 
 extension Location {
-    fileprivate init(row: Row) {
+    init(row: Row) {
         self.init(
             latitude: row["latitude"],
             longitude: row["longitude"],
@@ -107,7 +113,7 @@ extension Location {
             verticalAccuracy: row["verticalAccuracy"],
             speed: row["speed"],
             course: row["course"],
-            timestamp: Date(timeIntervalSince1970: Double(row["time"] as Int64) / 1000),
+            timestamp: Date(milliseconds: row["time"]),
             mode: row["mode"],
             segmentStart: row["segmentStart"] ? true : nil
         )
@@ -115,5 +121,10 @@ extension Location {
 }
 
 extension Date {
-    fileprivate var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
+    /// Since 1970; what the tables hold.
+    var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
+
+    init(milliseconds: Int64) {
+        self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
+    }
 }

@@ -46,6 +46,37 @@ enum Schema {
                     """
             )
         }
+        // Points are live above id 0 and imported below it. The points of a trip are the ids from firstPoint to lastPoint, or those
+        // of `runs`, a JSON list of [first, last], where an import found some of them in the history before.
+        migrator.registerMigration("2 trips") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE trip (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        imported INTEGER NOT NULL CHECK (imported IN (0, 1)),
+                        recorded INTEGER NOT NULL,
+                        began INTEGER NOT NULL,
+                        ended INTEGER NOT NULL CHECK (ended >= began),
+                        isOpen INTEGER NOT NULL CHECK (isOpen IN (0, 1)),
+                        distance REAL NOT NULL CHECK (distance >= 0),
+                        movingTime REAL NOT NULL CHECK (movingTime >= 0),
+                        topSpeed REAL NOT NULL CHECK (topSpeed >= 0),
+                        minLatitude REAL NOT NULL CHECK (minLatitude BETWEEN -90 AND 90),
+                        minLongitude REAL NOT NULL CHECK (minLongitude BETWEEN -180 AND 180),
+                        maxLatitude REAL NOT NULL CHECK (maxLatitude BETWEEN minLatitude AND 90),
+                        maxLongitude REAL NOT NULL CHECK (maxLongitude BETWEEN -180 AND 180),
+                        points INTEGER NOT NULL CHECK (points > 0),
+                        speeds BLOB NOT NULL CHECK (length(speeds) % 8 = 0 AND length(speeds) <= 256),
+                        firstPoint INTEGER NOT NULL,
+                        lastPoint INTEGER NOT NULL,
+                        runs TEXT CHECK (json_valid(runs)),
+                        UNIQUE (imported, firstPoint),
+                        CHECK (runs IS NOT NULL OR lastPoint >= firstPoint)
+                    ) STRICT;
+                    CREATE INDEX tripEnded ON trip (ended);
+                    """
+            )
+        }
         return migrator
     }
 }

@@ -3,7 +3,6 @@ import Dispatch
 import FoundationEssentials
 import GRDB
 import Glibc
-import Synchronization
 
 /// Everything that a restart must give back, in one SQLite file with one connection.
 ///
@@ -22,8 +21,7 @@ package final class StateStore: Sendable {
     /// Its presence says that the file was found damaged while it was in use: the next start moves it aside.
     private let marker: String
     private let sync: SyncTimer
-    private let retention: Duration
-    private let lastPurge = Mutex<ContinuousClock.Instant?>(nil)
+    let retention: Retention
 
     /// Opens or creates the file at `path`; a file that SQLite cannot read is moved aside, never deleted.
     ///
@@ -54,7 +52,7 @@ package final class StateStore: Sendable {
         }
         movedAside = aside
         self.marker = marker
-        self.retention = retention
+        self.retention = Retention(retention)
         let database = database
         sync = SyncTimer(interval: syncInterval) {
             do {
@@ -79,28 +77,16 @@ package final class StateStore: Sendable {
         }
         if durable {
             sync.somethingWaits()
-            await purgeIfDue()
+            retention.purgeIfDue(database)
         }
         return result
     }
 
     /// Syncs what waits and closes the file. Nothing may be called after it.
     package func close() throws {
+        retention.end()
         if sync.cancel() { try database.syncEverything() }
         try database.close()
-    }
-
-    private func purgeIfDue() async {
-        let now = ContinuousClock.now
-        let isDue = lastPurge.withLock { last in
-            if let last, now - last < .seconds(3600) { return false }  // judgement: a purge an hour
-            last = now
-            return true
-        }
-        guard isDue else { return }
-        let oldest = Date(timeIntervalSinceNow: -retention.seconds)
-        // A purge that fails is tried again in an hour; nothing depends on it.
-        while let count = try? await database.write({ try $0.purge(recordedBefore: oldest) }), count > 0 {}
     }
 
     private static func open(_ path: String) throws -> DatabaseQueue {
@@ -145,6 +131,7 @@ package final class StateStore: Sendable {
             _ = try Row.fetchAll(database, sql: "SELECT * FROM state")
             _ = try Row.fetchAll(database, sql: "SELECT * FROM setting")
             _ = try Row.fetchAll(database, sql: "SELECT * FROM queueItem")
+            _ = try Row.fetchAll(database, sql: "SELECT * FROM trip ORDER BY id DESC LIMIT 10")
         }
         try database.close()
     }

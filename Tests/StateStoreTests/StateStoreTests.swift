@@ -142,6 +142,7 @@ import Testing
         for point in points { try await store.append([point], state: .sample, durable: false) }
         // The first durable write of an hour purges, after it is committed.
         try await store.append([.sample(130)], state: .sample, durable: true)
+        await store.retention.settled()
         #expect(try store.newestLocations(1000) == points.suffix(99) + [.sample(130)])
         try await store.append([.sample(131)], state: .sample, durable: true)
         #expect(try store.newestLocations(1000).count == 101)
