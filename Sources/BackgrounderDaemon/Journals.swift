@@ -9,8 +9,13 @@ import StateStore
 struct StoreJournal: LocationJournal, PlayerJournal {
     let store: StateStore
 
-    func commit(_ accepted: [Location], checkpoint: LocationCheckpoint, durable: Bool) async throws {
-        try await store.append(accepted, state: try record(.location, checkpoint), durable: durable)
+    func commit(
+        _ accepted: [Location],
+        trips: [TripRecord],
+        checkpoint: LocationCheckpoint,
+        durable: Bool
+    ) async throws {
+        try await store.append(accepted, trips: trips, state: try record(.location, checkpoint), durable: durable)
     }
 
     func save(queue: [PlayerItem], state: PlayerState) async throws {

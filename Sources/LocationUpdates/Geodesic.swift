@@ -2,6 +2,9 @@ import CGPS
 
 /// Distances on the WGS84 ellipsoid, by libgps.
 enum Geodesic {
+    /// Metres of a degree of latitude at the equator: none is shorter.
+    static let shortestDegree = 110_574.0
+
     /// Metres between two places.
     static func distance(from a: (latitude: Double, longitude: Double), to b: (latitude: Double, longitude: Double))
         -> Double

@@ -29,6 +29,11 @@ enum Judgement {
     static let standingSpeed = 0.5
     static let jitterFactor = 2.0
 
+    // Trips.
+    static let stopRadius = 50.0
+    static let stopTime = 600.0
+    static let tripGap = 600.0
+
     // Quality.
     static let starvation = 30.0
     static let goodFixes = 3

@@ -12,6 +12,8 @@ package struct LocationCheckpoint: Codable, Hashable, Sendable {
     package var source: String
     /// Whether updates are wanted.
     package var updating: Bool
+    /// The trips of the points that are stored; `nil` in states of versions that had none.
+    package var trips: TripRecorder?
 
     package init(
         filter: LocationFilter = LocationFilter(),
@@ -66,10 +68,15 @@ package struct ReplayProgress: Codable, Hashable, Sendable {
 
 /// Keeps accepted points and the checkpoint that belongs to them.
 package protocol LocationJournal: Sendable {
-    /// Stores both in one transaction; after a crash either both are there or neither.
+    /// Stores all of it in one transaction, with the `trips` that changed by the points; after a crash it is there or nothing of it.
     ///
     /// `durable` says that a power cut must not take them for longer than the configured interval. Throws when nothing was stored.
-    func commit(_ accepted: [Location], checkpoint: LocationCheckpoint, durable: Bool) async throws
+    func commit(
+        _ accepted: [Location],
+        trips: [TripRecord],
+        checkpoint: LocationCheckpoint,
+        durable: Bool
+    ) async throws
 }
 
 /// What happened to the location mode; posted once it is stored.

@@ -113,8 +113,12 @@ extension LocationManager {
     /// Stores `accepted` with what waited before, and takes `next` as the state. For holders of the turn.
     func commit(_ accepted: [Location], _ next: LocationCheckpoint, durable: Bool) async {
         let points = unsaved + accepted
+        // A trip has exactly the points that are stored, so that it takes them only when they are.
+        var stored = next
+        let trips = stored.recordTrips(of: points)
         do {
-            try await journal.commit(points, checkpoint: next, durable: durable || !points.isEmpty)
+            try await journal.commit(points, trips: trips, checkpoint: stored, durable: durable || !points.isEmpty)
+            state = stored
             if isFailing {
                 logger.notice(
                     "The location history is written again: \(points.count) points were waiting, \(lost) are lost."
@@ -130,8 +134,8 @@ extension LocationManager {
             isFailing = true
             unsaved = points.suffix(Judgement.unsavedPoints)
             lost += points.count - unsaved.count
+            state = next
         }
-        state = next
         for location in accepted { track.append(location) }
     }
 
@@ -168,6 +172,20 @@ extension LocationManager {
         let detail = monitor.detail.map { " (\($0))" } ?? ""
         let isBad = monitor.quality != .ok && monitor.quality != .searching
         logger.log(level: isBad ? .warning : .info, "Location of \(source) is \(monitor.quality.rawValue)\(detail).")
+    }
+}
+
+extension LocationCheckpoint {
+    /// Takes `points` into the trips.
+    ///
+    /// - Returns: the trips that changed.
+    fileprivate mutating func recordTrips(of points: [Location]) -> [TripRecord] {
+        guard !points.isEmpty else { return [] }
+        var recorder = trips ?? TripRecorder()
+        trips = nil
+        for point in points { recorder.receive(point) }
+        defer { trips = recorder }
+        return recorder.takeChanges()
     }
 }
 

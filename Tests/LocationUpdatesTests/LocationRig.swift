@@ -89,6 +89,8 @@ actor MemoryJournal: LocationJournal {
     struct Full: Error {}
 
     private(set) var points: [Location] = []
+    /// By the number of their first points, from 1 on.
+    private(set) var trips: [Int: Trip] = [:]
     private(set) var bytes: Data?
     private(set) var commits = 0
     private(set) var durableCommits = 0
@@ -96,11 +98,12 @@ actor MemoryJournal: LocationJournal {
     private(set) var moments: [(points: Int, bytes: Data)] = []
     private var isFull = false
 
-    func commit(_ accepted: [Location], checkpoint: LocationCheckpoint, durable: Bool) throws {
+    func commit(_ accepted: [Location], trips: [TripRecord], checkpoint: LocationCheckpoint, durable: Bool) throws {
         if isFull { throw Full() }
         let bytes = try JSONEncoder().encode(checkpoint)
         self.bytes = bytes
         points += accepted
+        for record in trips { self.trips[points.count - record.pointsAfterFirst] = record.trip }
         commits += 1
         moments.append((self.points.count, bytes))
         if durable { durableCommits += 1 }
@@ -118,11 +121,12 @@ actor MemoryJournal: LocationJournal {
 
     /// What a service that is started after a crash at this moment would find.
     func copy() -> MemoryJournal {
-        MemoryJournal(points: points, bytes: bytes)
+        MemoryJournal(points: points, trips: trips, bytes: bytes)
     }
 
-    init(points: [Location] = [], bytes: Data? = nil) {
+    init(points: [Location] = [], trips: [Int: Trip] = [:], bytes: Data? = nil) {
         self.points = points
+        self.trips = trips
         self.bytes = bytes
     }
 }

@@ -1,0 +1,141 @@
+import BackgrounderAPI
+import FoundationEssentials
+
+/// What is known of a trip up to its newest point; constant in size, whatever its length.
+struct TripTally: Codable, Hashable, Sendable {
+    private(set) var first: TripPoint
+    /// The sums, which a stop takes back to where it began.
+    private(set) var mark: Mark
+    /// The way up to where the machine was last known to go on; a stop may still take the rest back.
+    private var spans = SpeedSpans()
+
+    /// The sums at one point of a trip.
+    struct Mark: Codable, Hashable, Sendable {
+        fileprivate var time: Double
+        fileprivate var ordinal: Int
+        fileprivate var distance = 0.0
+        fileprivate var movingTime = 0.0
+        fileprivate var reportedTop: Double?
+        fileprivate var impliedTop = 0.0
+        fileprivate var south: Double
+        fileprivate var north: Double
+        /// Degrees to the west and to the east of the first point, beyond 180 where the trip goes on around the Earth.
+        fileprivate var west = 0.0
+        fileprivate var east = 0.0
+        fileprivate var longitude = 0.0
+    }
+
+    init(_ point: TripPoint) {
+        first = point
+        mark = Mark(
+            time: point.time,
+            ordinal: point.ordinal,
+            reportedTop: point.speed,
+            south: point.place.latitude,
+            north: point.place.latitude
+        )
+    }
+
+    mutating func add(_ step: TripStep, to point: TripPoint) {
+        let turn = point.place.longitude - first.place.longitude - mark.longitude
+        mark.longitude += turn.remainder(dividingBy: 360)
+        mark.west = min(mark.west, mark.longitude)
+        mark.east = max(mark.east, mark.longitude)
+        mark.south = min(mark.south, point.place.latitude)
+        mark.north = max(mark.north, point.place.latitude)
+        mark.distance += step.distance
+        if step.isMoving { mark.movingTime += step.seconds }
+        if let speed = point.speed { mark.reportedTop = max(mark.reportedTop ?? 0, speed) }
+        // Below a second the noise of the places would make any speed.
+        if let speed = step.impliedSpeed, step.seconds >= 1 { mark.impliedTop = max(mark.impliedTop, speed) }
+        mark.time = point.time
+        mark.ordinal = point.ordinal
+    }
+
+    /// Says that nothing before this moment will be taken back.
+    mutating func goOn() {
+        spans.extend(to: mark.time - first.time, distance: mark.distance)
+    }
+
+    /// Makes the trip what it was at `earlier`, which is not before it last went on.
+    mutating func rollBack(to earlier: Mark) {
+        mark = earlier
+    }
+
+    func record(newest: Int, inProgress: Bool = false) -> TripRecord {
+        var spans = spans
+        spans.extend(to: mark.time - first.time, distance: mark.distance)
+        return TripRecord(
+            trip: Trip(
+                start: Date(timeIntervalSince1970: first.time),
+                end: Date(timeIntervalSince1970: mark.time),
+                distance: mark.distance,
+                movingTime: (mark.movingTime * 1000).rounded() / 1000,
+                topSpeed: mark.reportedTop ?? mark.impliedTop,
+                bounds: bounds,
+                points: mark.ordinal - first.ordinal + 1,
+                speeds: spans.speeds,
+                inProgress: inProgress ? true : nil
+            ),
+            pointsAfterFirst: newest - first.ordinal,
+            pointsAfterLast: newest - mark.ordinal
+        )
+    }
+
+    private var bounds: GeographicBounds {
+        let isAround = mark.east - mark.west >= 360
+        func longitude(_ offset: Double) -> Double {
+            let longitude = first.place.longitude + offset
+            return (-180...180).contains(longitude) ? longitude : longitude.remainder(dividingBy: 360)
+        }
+        return GeographicBounds(
+            minLatitude: mark.south,
+            minLongitude: isAround ? -180 : longitude(mark.west),
+            maxLatitude: mark.north,
+            maxLongitude: isAround ? 180 : longitude(mark.east)
+        )
+    }
+}
+
+/// The way of a trip by equal spans of its time, whose length doubles as the trip gets longer.
+struct SpeedSpans: Codable, Hashable, Sendable {
+    static let limit = 32
+    private var length = 1.0
+    private var duration = 0.0
+    private var distance = 0.0
+    /// Metres in each span; those at the end where nothing was covered are not there.
+    private var metres: [Double] = []
+
+    /// Goes on to `duration` and `distance`, both since the start; what is new of the distance is spread evenly over the time.
+    mutating func extend(to duration: Double, distance: Double) {
+        let (begin, added) = (self.duration, distance - self.distance)
+        (self.duration, self.distance) = (duration, distance)
+        while duration > length * Double(Self.limit) { double() }
+        guard added > 0 else { return }
+        var moment = begin
+        for span in min(Int(begin / length), Self.limit - 1)..<Self.limit {
+            while metres.count <= span { metres.append(0) }
+            let next = min(duration, Double(span + 1) * length)
+            metres[span] += duration > begin ? added * (next - moment) / (duration - begin) : added
+            if next >= duration { return }
+            moment = next
+        }
+    }
+
+    private mutating func double() {
+        for index in 0..<(metres.count + 1) / 2 {
+            metres[index] = metres[2 * index] + (2 * index + 1 < metres.count ? metres[2 * index + 1] : 0)
+        }
+        metres.removeLast(metres.count / 2)
+        length *= 2
+    }
+
+    /// Metres a second, to the centimetre; the last span may be shorter than the others.
+    var speeds: [Double] {
+        (0..<min(Self.limit, Int((duration / length).rounded(.up)))).map { span in
+            let seconds = min(length, duration - Double(span) * length)
+            let speed = span < metres.count && seconds > 0 ? metres[span] / seconds : 0
+            return (speed * 100).rounded() / 100
+        }
+    }
+}
