@@ -47,6 +47,9 @@ package enum Routes {
     package static let location = Route<Empty, LocationStatus>(.get, "/v1/location")
     package static let changeLocation = Route<LocationChange, LocationStatus>(.patch, "/v1/location")
     package static let track = Route<Empty, [Location]>(.get, "/v1/track")
+    package static let trips = Route<Empty, [Trip]>(.get, "/v1/track/trips")
+    /// Answers with a stream: an ``ImportProgress`` a line while it works.
+    package static let importTrack = Route<ImportRequest, ImportProgress>(.post, "/v1/track/import")
 
     package static let audio = Route<Empty, AudioStatus>(.get, "/v1/audio")
     package static let changeAudio = Route<AudioChange, AudioStatus>(.patch, "/v1/audio")
@@ -68,6 +71,6 @@ package enum Routes {
 
     /// Server-sent events: `attach=1` makes the reader count as attached, `observe=DURATION` is the interval of `time`.
     package static let eventsPath = "/v1/events"
-    /// `since`, `until` and `format`; all points of the range, streamed.
+    /// `since`, `until`, `trip` and `format`; all points of the range, streamed.
     package static let historyPath = "/v1/track/history"
 }

@@ -63,6 +63,16 @@ struct Client: Sendable {
         return response.body
     }
 
+    /// The body of the answer to `route` as it comes, without an end in time.
+    func stream<Body, Reply>(_ route: Route<Body, Reply>, body: Body) async throws -> HTTPClientResponse.Body {
+        let data = try JSON.encode(body)
+        let response = try await send(route.method, route.path, query: [], body: data, deadline: .distantFuture)
+        guard response.status.code == UInt(route.status) else {
+            throw Self.failure(response.status, try await collect(response))
+        }
+        return response.body
+    }
+
     private func send(
         _ method: RouteMethod,
         _ path: String,

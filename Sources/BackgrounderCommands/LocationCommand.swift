@@ -126,7 +126,7 @@ private func change(_ change: LocationChange, _ reading: ReadingOptions) async t
 }
 
 /// `nil` where nothing was given, `.some(nil)` for `none`.
-private func parseMetres(_ texts: [String], zero: Bool) throws -> Double?? {
+func parseMetres(_ texts: [String], zero: Bool) throws -> Double?? {
     guard let text = texts.first else { return nil }
     if texts.count == 1, text == "none" { return .some(nil) }
     guard texts.count == 1, let value = Double(text), value.isFinite, zero ? value >= 0 : value > 0, value <= 20_037_508

@@ -12,10 +12,15 @@ struct TrackCommand: AsyncParsableCommand {
               backgrounder track --last 5
               backgrounder track --follow --format json
               backgrounder track history --since 2h --format gpx > trip.gpx
-              backgrounder track map > now.svg
+              backgrounder track trips --since 7d
+              backgrounder track map --trip 3 > trip.svg
+              backgrounder track export --trip 3 -o trip.gpx
+              backgrounder track import old-logger.gpx
               backgrounder track replay tracks/city-walk.gpx --filter 10
             """,
-        subcommands: [Rolling.self, History.self, Map.self, Replay.self],
+        subcommands: [
+            Rolling.self, History.self, Trips.self, Map.self, Import.self, Export.self, Replay.self,
+        ],
         defaultSubcommand: Rolling.self
     )
 

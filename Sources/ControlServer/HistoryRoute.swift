@@ -6,28 +6,48 @@ import HummingbirdCore
 import NIOCore
 import ServiceLifecycle
 
+/// Which part of the history is asked for.
+package struct HistorySelection: Hashable, Sendable {
+    /// The first time that is in it.
+    package var since: Date?
+    /// The first time after it.
+    package var until: Date?
+    /// The only trip that is in it.
+    package var trip: Int?
+}
+
 extension ControlRouter {
     /// Serves `/v1/track/history` as a stream of `pages`, in constant memory.
     ///
-    /// - Parameter readerLimit: how long a reader may take for a page before its connection is closed.
+    /// - Parameters:
+    ///   - readerLimit: how long a reader may take for a page before its connection is closed.
+    ///   - pages: may throw a ``WireError`` before the first page.
     package mutating func serveHistory(
         readerLimit: Duration = .seconds(30),
-        _ pages: @escaping @Sendable (_ since: Date?, _ until: Date?) -> AsyncThrowingStream<[Location], any Error>
+        _ pages: @escaping @Sendable (HistorySelection) async throws -> AsyncThrowingStream<[Location], any Error>
     ) {
-        on(.get, Routes.historyPath, query: ["since", "until", "format"]) { request, context in
+        on(.get, Routes.historyPath, query: ["since", "until", "trip", "format"]) { request, context in
             let query = request.uri.queryParameters
-            let since = try Self.time("since", in: query)
-            let until = try Self.time("until", in: query)
+            var selection = HistorySelection()
+            selection.since = try query["since"].map { try Self.time("since", String($0)) }
+            selection.until = try query["until"].map { try Self.time("until", String($0)) }
+            if let text = query["trip"] {
+                guard let trip = Int(text) else {
+                    throw WireError(.invalid, "trip=\(text) is no trip", hint: "ids of trips are whole numbers")
+                }
+                selection.trip = trip
+            }
             let name = query["format"].map(String.init) ?? TrackFormat.json.rawValue
             guard let format = TrackFormat(rawValue: name) else {
                 let all = TrackFormat.allCases.map(\.rawValue).joined(separator: ", ")
                 throw WireError(.invalid, "format=\(name) is none", hint: "one of \(all)")
             }
+            let stream = try await pages(selection)
             let channel = context.channel
             let body = ResponseBody { writer in
                 var encoder = format.makeEncoder()
                 try await writer.write(ByteBuffer(string: encoder.begin()))
-                for try await page in pages(since, until).cancelOnGracefulShutdown() {
+                for try await page in stream.cancelOnGracefulShutdown() {
                     var buffer = ByteBuffer()
                     for location in page { buffer.writeString(encoder.append(location)) }
                     // A write to a reader that does not read ends in no other way.
@@ -46,11 +66,18 @@ extension ControlRouter {
         }
     }
 
-    private static func time(_ name: String, in query: Parameters) throws(WireError) -> Date? {
-        guard let text = query[Substring(name)] else { return nil }
+    fileprivate static func time(_ name: String, _ text: String) throws(WireError) -> Date {
         guard let date = ISO8601.date(text) else {
             throw WireError(.invalid, "\(name)=\(text) is no time", hint: "ISO 8601, such as 2026-11-21T06:55:49Z")
         }
         return date
+    }
+}
+
+extension RouteRequest {
+    /// The parameter `name` as a time; `nil` where it is not there.
+    package func time(_ name: String) throws(WireError) -> Date? {
+        guard let text = query(name) else { return nil }
+        return try ControlRouter.time(name, text)
     }
 }

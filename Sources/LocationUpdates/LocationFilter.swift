@@ -239,7 +239,7 @@ private struct PinnedDevice: Codable, Hashable, Sendable {
 }
 
 extension Location {
-    fileprivate init(_ fix: Fix, _ waypoint: Waypoint, _ estimate: AccuracyEstimate?, isSegmentStart: Bool) {
+    init(_ fix: Fix, _ waypoint: Waypoint, _ estimate: AccuracyEstimate?, isSegmentStart: Bool) {
         self.init(
             latitude: waypoint.latitude,
             longitude: waypoint.longitude,

@@ -82,15 +82,7 @@ extension Database {
     }
 
     /// Inserts `trip`, or updates the one with the same first point.
-    ///
-    /// - Parameter onlyUpdates: leaves what is not there alone.
-    func save(
-        _ trip: Trip,
-        points: [ClosedRange<Int64>],
-        imported: Bool,
-        recorded: Date,
-        onlyUpdates: Bool = false
-    ) throws {
+    func save(_ trip: Trip, points: [ClosedRange<Int64>], imported: Bool, recorded: Date) throws {
         guard let first = points.first, let last = points.last else { return }
         let runs =
             points.count == 1
@@ -110,7 +102,7 @@ extension Database {
         // An upsert would use up an id at each update.
         try cachedStatement(sql: "UPDATE trip SET (\(columns)) = (\(marks)) WHERE imported = ? AND firstPoint = ?")
             .execute(arguments: StatementArguments(values))
-        guard changesCount == 0, !onlyUpdates else { return }
+        guard changesCount == 0 else { return }
         try cachedStatement(sql: "INSERT INTO trip (\(columns), imported, firstPoint) VALUES (\(marks), ?, ?)")
             .execute(arguments: StatementArguments(values))
     }

@@ -6,16 +6,11 @@ import TestSupport
 import Testing
 
 @Suite struct HistoryRouteTests {
-    private struct Range: Hashable {
-        var since: Date?
-        var until: Date?
-    }
-
     private struct DiskFailure: Error {}
 
     /// What was asked of the store.
     private final class Asked: Sendable {
-        let ranges = Mutex<[Range]>([])
+        let ranges = Mutex<[HistorySelection]>([])
     }
 
     private let asked = Asked()
@@ -23,8 +18,9 @@ import Testing
     /// Serves `pages`, and an error after them where `fails`.
     private func makeServer(_ pages: [[Location]], fails: Bool = false) async throws -> ServerFixture {
         try await ServerFixture { [asked] router in
-            router.serveHistory { since, until in
-                asked.ranges.withLock { $0.append(Range(since: since, until: until)) }
+            router.serveHistory { selection in
+                asked.ranges.withLock { $0.append(selection) }
+                if selection.trip == 9 { throw WireError(.notFound, "there is no trip 9") }
                 return AsyncThrowingStream { continuation in
                     for page in pages { continuation.yield(page) }
                     continuation.finish(throwing: fails ? DiskFailure() : nil)
@@ -66,19 +62,28 @@ import Testing
         )
         _ = try await connection.send("GET", "/v1/track/history?since=2026-11-21T07:55:49+01:00")
         let begin = ISO8601.date("2026-11-21T06:55:49Z")
-        #expect(
-            asked.ranges.withLock { $0 } == [
-                Range(since: begin, until: begin?.addingTimeInterval(3600)), Range(since: begin, until: nil),
-            ]
-        )
+        _ = try await connection.send("GET", "/v1/track/history?trip=3&since=2026-11-21T06:55:49Z")
+        let ranges = asked.ranges.withLock { $0 }
+        #expect(ranges.map(\.since) == [begin, begin, begin])
+        #expect(ranges.map(\.until) == [begin?.addingTimeInterval(3600), nil, nil])
+        #expect(ranges.map(\.trip) == [nil, nil, 3])
         try await server.stop()
     }
 
-    @Test(arguments: ["since=yesterday", "since=", "until=1h", "format=xml", "format=", "format=JSON"])
+    @Test(arguments: [
+        "since=yesterday", "since=", "until=1h", "format=xml", "format=", "format=JSON", "trip=", "trip=last",
+        "trip=1.5",
+    ])
     func `A range or a format that is none is 422`(query: String) async throws {
         let server = try await makeServer([])
         #expect(try await server.connect().send("GET", "/v1/track/history?\(query)").status == 422)
         #expect(asked.ranges.withLock { $0.isEmpty })
+        try await server.stop()
+    }
+
+    @Test func `What is refused before the first page is a wire error`() async throws {
+        let server = try await makeServer([[.sample(1)]])
+        #expect(try await server.connect().send("GET", "/v1/track/history?trip=9").status == 404)
         try await server.stop()
     }
 

@@ -17,7 +17,19 @@ extension Daemon {
             }
             return await location.track(last: last)
         }
-        router.serveHistory { since, until in store.history(since: since, until: until) }
+        router.serveHistory { selection in
+            guard let id = selection.trip else { return store.history(since: selection.since, until: selection.until) }
+            let pages = try await store.history(ofTrip: id, since: selection.since, until: selection.until)
+            guard let pages else {
+                throw WireError(.notFound, "there is no trip \(id)", hint: "`backgrounder track trips` lists them")
+            }
+            return pages
+        }
+        router.on(Routes.trips, query: ["since", "until"]) { request in
+            try await store.trips(since: request.time("since"), until: request.time("until"))
+        }
+        let imports = TrackImports(store: store)
+        router.serveImport { request in try imports.begin(request) }
     }
 
     /// All of `change`, or nothing of it.

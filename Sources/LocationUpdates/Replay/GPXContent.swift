@@ -11,7 +11,7 @@ final class GPXContent {
     private(set) var refusal: (line: Int, kind: TrackFault.Kind)?
 
     private let parser: XML_Parser
-    private let start: Date
+    private let start: Date?
     private let text: UnsafeMutableBufferPointer<UInt8>
     private var textCount = 0
     private var isTextCut = false
@@ -29,9 +29,9 @@ final class GPXContent {
     private var hasTime = false
 
     /// `parser` must outlive this and hand its events to nobody else.
-    init(parser: XML_Parser, start: Date) {
+    init(parser: XML_Parser, start: Date?) {
         self.parser = parser
-        self.start = Date(timeIntervalSince1970: (start.timeIntervalSince1970 * 1000).rounded() / 1000)
+        self.start = start.map { Date(timeIntervalSince1970: ($0.timeIntervalSince1970 * 1000).rounded() / 1000) }
         text = .allocate(capacity: Judgement.textLimit)
         XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
         XML_SetElementHandler(
@@ -161,7 +161,7 @@ final class GPXContent {
         pointDepth = 0
         if point.time != nil {
             hasTime = true
-        } else if !hasTime {
+        } else if !hasTime, let start {
             point.time = start.addingTimeInterval(Double(count))
         }
         points.append(TrackPoint(index: count, fix: point.fix(opensSegment: opensSegment)))

@@ -26,8 +26,8 @@ package final class GPXReader {
     private var fault: TrackFault?
     private static let blockSize: Int32 = 65_536
 
-    /// Opens `path`; points before the file's first time are 1 s apart from `start`.
-    package init(path: String, start: Date) throws(TrackFault) {
+    /// Opens `path`; points before the file's first time are 1 s apart from `start`, or have none where that is `nil`.
+    package init(path: String, start: Date?) throws(TrackFault) {
         file = try TrackFile(path: path)
         guard let parser = XML_ParserCreate(nil) else {
             throw TrackFault(path: path, kind: .unreadable(ENOMEM))

@@ -1,0 +1,98 @@
+import ArgumentParser
+import BackgrounderAPI
+import NIOCore
+
+extension TrackCommand {
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Write the history, or a part of it, as a file; of any length, in constant memory.",
+            discussion: """
+                \(HistoryRange.times)
+
+                EXAMPLES
+                  backgrounder track export --since 30d -o month.gpx
+                  backgrounder track export --trip 12 --format geojson > trip.geojson
+
+                A file that is not complete keeps the name FILE.part.
+                """
+        )
+
+        @OptionGroup var range: HistoryRange
+
+        @Option(help: "gpx, geojson, kml, csv or json.")
+        var format = TrackFormat.gpx
+
+        @Option(name: .shortAndLong, help: ArgumentHelp("The file to write; stdout without it.", valueName: "file"))
+        var output: String?
+
+        @OptionGroup var service: ServiceOptions
+
+        func run() async throws {
+            try await Client.use(service.paths) { client in
+                guard let output else {
+                    return try await client.history(range, as: format) { try Output.write(String(buffer: $0)) }
+                }
+                let file = try ExportFile(output)
+                var progress = ProgressLine()
+                var counter = PointCounter(format: format)
+                var bytes = 0
+                do {
+                    try await client.history(range, as: format) { piece in
+                        try file.write(piece)
+                        bytes += piece.readableBytes
+                        guard progress.isShown else { return }
+                        counter.count(piece.readableBytesView)
+                        progress.show("\(counter.points) points, \((Double(bytes) / 1e6).decimals(1)) MB")
+                    }
+                } catch {
+                    progress.end()
+                    file.discard()
+                    guard let failure = error as? CommandFailure else { throw error }
+                    throw CommandFailure(
+                        failure.description.replacing("what was printed is not all", with: "\(output) was not written"),
+                        exitCode: failure.exitCode
+                    )
+                }
+                progress.end()
+                try file.complete()
+            }
+        }
+    }
+}
+
+extension TrackFormat: ExpressibleByArgument {}
+
+/// Counts the points in a document that comes in pieces: each of them begins a line.
+struct PointCounter {
+    private let format: TrackFormat
+    private(set) var points = 0
+    private var line: [UInt8] = []
+    /// What comes first is no point in any of the formats.
+    private var isFirstLine = true
+
+    init(format: TrackFormat) {
+        self.format = format
+    }
+
+    mutating func count(_ bytes: some Sequence<UInt8>) {
+        for byte in bytes {
+            if byte == UInt8(ascii: "\n") {
+                line.removeAll(keepingCapacity: true)
+                isFirstLine = false
+            } else if !isFirstLine, line.count < 6 {
+                line.append(byte)
+                if beginsPoint { points += 1 }
+            }
+        }
+    }
+
+    /// Whether the line is just as long as it takes to know that it is a point's.
+    private var beginsPoint: Bool {
+        switch format {
+        case .gpx: line == Array("<trkpt".utf8)
+        case .json, .geojson: line == [UInt8(ascii: "{")]
+        case .csv, .kml:
+            line.count == 1 && (line[0] == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= line[0])
+        }
+    }
+}

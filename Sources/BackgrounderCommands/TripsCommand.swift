@@ -1,0 +1,60 @@
+import ArgumentParser
+import BackgrounderAPI
+import FoundationEssentials
+
+extension TrackCommand {
+    struct Trips: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "The trips of a time, oldest first: from the first movement to a stop or a gap of 10 minutes.",
+            discussion: HistoryRange.times
+        )
+
+        @Option(help: ArgumentHelp("Trips that had not ended before this time.", valueName: "time"))
+        var since: PointInTime?
+
+        @Option(help: ArgumentHelp("Trips that began before this time.", valueName: "time"))
+        var until: PointInTime?
+
+        @OptionGroup var reading: ReadingOptions
+
+        func run() async throws {
+            let query = [since.map { ("since", $0) }, until.map { ("until", $0) }].compactMap(\.self)
+                .map { ($0, ISO8601.string($1.date)) }
+            let trips = try await reading.use { try await $0.call(Routes.trips, query: query) }
+            try reading.show(trips) { TripTable.render($0, hasSparklines: Output.isTerminal) }
+        }
+    }
+}
+
+/// Trips as a table, a line each.
+enum TripTable {
+    /// Characters of the row of bars: half of the spans that a trip has.
+    private static let sparkline = 16
+
+    static func render(_ trips: [Trip], hasSparklines: Bool) -> String {
+        guard !trips.isEmpty else { return "No trips in this time." }
+        var columns: [(heading: String, alignment: Table.Alignment)] = [
+            ("ID", .right), ("START", .left), ("END", .left), ("KM", .right), ("TIME", .right), ("MOVING", .right),
+            ("AVG km/h", .right), ("TOP km/h", .right),
+        ]
+        if hasSparklines { columns.append(("SPEED", .left)) }
+        var table = Table(columns)
+        for trip in trips {
+            var cells = [
+                String(trip.id), ISO8601.string(trip.start),
+                trip.inProgress == true ? "in progress" : ISO8601.string(trip.end), (trip.distance / 1000).decimals(2),
+                hours(trip.duration), hours(trip.movingTime), (trip.averageSpeed * 3.6).decimals(1),
+                (trip.topSpeed * 3.6).decimals(1),
+            ]
+            if hasSparklines { cells.append(Sparkline.render(trip.speeds, columns: sparkline)) }
+            table.add(cells)
+        }
+        return table.render()
+    }
+
+    /// `1:05`: hours and minutes, rounded.
+    private static func hours(_ seconds: Double) -> String {
+        let minutes = Int((seconds / 60).rounded())
+        return "\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60)"
+    }
+}

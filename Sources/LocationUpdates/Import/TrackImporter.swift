@@ -1,0 +1,123 @@
+package import BackgrounderAPI
+import Dispatch
+import FoundationEssentials
+
+/// Reads a GPX file for the history, a batch at a time: whoever takes the batches sets the pace.
+///
+/// It works on a queue of its own, where it may wait for the disk. Points without a time are `invalid`, as a history needs times.
+///
+///     let importer = try TrackImporter(path: "old.gpx", selection: .filtered(LocationSettings()))
+///     while let batch = await importer.next() { try await store(batch) }
+package actor TrackImporter {
+    /// Which points are taken.
+    package enum Selection: Sendable {
+        /// Every valid one, and none twice in a row.
+        case raw
+        /// What the filter lets through.
+        case filtered(LocationSettings)
+    }
+
+    /// What came of some points of the file.
+    package struct Batch: Sendable {
+        package var received = 0
+        package var accepted: [Location] = []
+        package var rejected = RejectionCounts()
+        /// The trips that changed by the accepted points.
+        package var trips: [TripRecord] = []
+        /// How many of the newest accepted points can still become part of a trip that changes.
+        package var openPoints = 0
+        /// Why nothing comes after this batch; `nil` too at the file's end.
+        package var fault: String?
+    }
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    private let executor = ImportExecutor()
+    private let path: String
+    private let reader: GPXReader
+    private var filter: LocationFilter?
+    private var recorder = TripRecorder()
+    private var lastRaw: Waypoint?
+    private var received = 0
+    private var hasTime = false
+    private var isAtEnd = false
+    /// Accepted points that one batch has at least, unless the file ends.
+    private static let batchSize = 1000  // judgement: stored in some 20 ms, for which live points may have to wait
+
+    /// Opens `path`, which is absolute.
+    package init(path: String, selection: Selection) throws(TrackFault) {
+        self.path = path
+        reader = try GPXReader(path: path, start: nil)
+        switch selection {
+        case .raw: filter = nil
+        case .filtered(let settings): filter = LocationFilter(settings: settings)
+        }
+    }
+
+    /// The next points of the file; `nil` after the last batch.
+    package func next() -> Batch? {
+        guard !isAtEnd else { return nil }
+        var batch = Batch()
+        do throws(TrackFault) {
+            while !isAtEnd, batch.accepted.count < Self.batchSize, batch.received < 10 * Self.batchSize {
+                guard let points = try reader.next() else {
+                    isAtEnd = true
+                    break
+                }
+                for point in points { take(point.fix, into: &batch) }
+            }
+        } catch {
+            isAtEnd = true
+            batch.fault = error.description
+        }
+        if isAtEnd {
+            recorder.finish()
+            batch.fault = batch.fault ?? wholeFault
+        }
+        batch.trips = recorder.takeChanges()
+        batch.openPoints = recorder.openPoints
+        return batch
+    }
+
+    /// What is wrong with a file that could be read to its end.
+    private var wholeFault: String? {
+        if received == 0 { return "\(path) has no track points (trkpt); give a GPX file with a recorded track" }
+        return hasTime ? nil : "\(path) has no times, and a history needs them; give a recorded track"
+    }
+
+    private func take(_ fix: Fix, into batch: inout Batch) {
+        received += 1
+        batch.received += 1
+        if fix.time != nil { hasTime = true }
+        switch filter?.receive(.fix(fix)) ?? takeRaw(fix) {
+        case .accepted(let location):
+            recorder.receive(location)
+            batch.accepted.append(location)
+        case .rejected(let rejection):
+            batch.rejected[rejection.reason] += 1
+        }
+    }
+
+    private func takeRaw(_ fix: Fix) -> Decision {
+        guard fix.mode >= 2 else { return .rejected(Rejection(reason: .noFix, timestamp: fix.time)) }
+        guard fix.mode <= 3, let waypoint = Waypoint(fix) else {
+            return .rejected(Rejection(reason: .invalid, timestamp: fix.time))
+        }
+        if let lastRaw, lastRaw.time == waypoint.time, lastRaw.place == waypoint.place {
+            return .rejected(Rejection(reason: .duplicate, timestamp: fix.time))
+        }
+        lastRaw = waypoint
+        let estimate = AccuracyEvidence().estimate(fix)
+        return .accepted(Location(fix, waypoint, estimate, isSegmentStart: fix.opensSegment))
+    }
+}
+
+/// A thread of its own while there is work.
+private final class ImportExecutor: SerialExecutor {
+    private let queue = DispatchQueue(label: "backgrounder.import")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+}

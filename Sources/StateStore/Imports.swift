@@ -1,0 +1,151 @@
+package import BackgrounderAPI
+import FoundationEssentials
+import GRDB
+
+/// How far an import is: what became of its points, and where those of its unfinished trip are.
+package struct ImportSession: Sendable {
+    /// Points that were new.
+    package private(set) var stored = 0
+    /// Points that were there before.
+    package private(set) var known = 0
+    /// Trips that were new or have changed.
+    package private(set) var trips = 0
+
+    /// Points of consecutive numbers and ids, all of them new or none.
+    private struct Run {
+        var number: Int
+        var first: Int64
+        var count: Int
+        var isNew: Bool
+    }
+
+    /// The newest runs, oldest first.
+    private var runs: [Run] = []
+    private var count: Int { stored + known }
+    /// The first point of the trip that was counted last.
+    private var lastTrip: Int64?
+
+    package init() {}
+
+    fileprivate mutating func add(_ id: Int64, isNew: Bool) {
+        if let last = runs.indices.last, runs[last].isNew == isNew, runs[last].first + Int64(runs[last].count) == id {
+            runs[last].count += 1
+        } else {
+            runs.append(Run(number: count, first: id, count: 1, isNew: isNew))
+        }
+        if isNew { stored += 1 } else { known += 1 }
+    }
+
+    /// The ids of the points of `record`, in order, and whether one of them is new.
+    fileprivate func points(of record: TripRecord) -> (ids: [ClosedRange<Int64>], areNew: Bool) {
+        let numbers = count - 1 - record.pointsAfterFirst...count - 1 - record.pointsAfterLast
+        var ids: [ClosedRange<Int64>] = []
+        var areNew = false
+        for run in runs where run.number <= numbers.upperBound && run.number + run.count > numbers.lowerBound {
+            let first = run.first + Int64(max(0, numbers.lowerBound - run.number))
+            let last = run.first + Int64(min(run.count - 1, numbers.upperBound - run.number))
+            areNew = areNew || run.isNew
+            if let before = ids.last, before.upperBound + 1 == first {
+                ids[ids.count - 1] = before.lowerBound...last
+            } else {
+                ids.append(first...last)
+            }
+        }
+        return (ids, areNew)
+    }
+
+    fileprivate mutating func countTrip(from first: Int64) {
+        if lastTrip != first { trips += 1 }
+        lastTrip = first
+    }
+
+    /// Forgets all but the newest `open` points.
+    fileprivate mutating func keep(_ open: Int) {
+        runs.removeFirst(runs.prefix { $0.number + $0.count <= count - open }.count)
+    }
+}
+
+extension StateStore {
+    /// Adds points of another origin to the history, those of them that are not there yet, and the `trips` that changed by them.
+    ///
+    /// Their ids are below 0, so that they are no part of the rolling track. What was imported before is recognised by time and
+    /// place: importing again adds nothing, and completes an import that was cut off.
+    ///
+    /// - Parameter openPoints: how many of the newest points can still become part of a trip that changes.
+    /// - Returns: `session` after it.
+    package func importPoints(
+        _ locations: [Location],
+        trips: [TripRecord],
+        openPoints: Int,
+        into session: ImportSession
+    ) async throws -> ImportSession {
+        if locations.isEmpty, trips.isEmpty { return session }
+        return try await write(durable: true) { database in
+            var session = session
+            let recorded = Date()
+            var newest = try database.newestImportedID()
+            for location in locations {
+                if let id = try database.id(of: location) {
+                    session.add(id, isNew: false)
+                } else {
+                    newest += 1
+                    try database.insert(location, id: newest, recorded: recorded)
+                    session.add(newest, isNew: true)
+                }
+            }
+            for record in trips {
+                let points = session.points(of: record)
+                if try database.saveImported(record.trip, points: points.ids, areNew: points.areNew, recorded),
+                    let first = points.ids.first
+                {
+                    session.countTrip(from: first.lowerBound)
+                }
+            }
+            session.keep(openPoints)
+            return session
+        }
+    }
+}
+
+extension Database {
+    /// Imported points have ids from here up to 0; the live ones follow.
+    private static let lowestID: Int64 = -1 << 62
+
+    fileprivate func newestImportedID() throws -> Int64 {
+        try Int64.fetchOne(
+            cachedStatement(sql: "SELECT id FROM location WHERE id < 0 ORDER BY id DESC LIMIT 1")
+        ) ?? Self.lowestID - 1
+    }
+
+    fileprivate func id(of location: Location) throws -> Int64? {
+        try Int64.fetchOne(
+            cachedStatement(
+                sql: "SELECT id FROM location WHERE time = ? AND latitude = ? AND longitude = ? ORDER BY id LIMIT 1"
+            ),
+            arguments: [location.timestamp.milliseconds, location.latitude, location.longitude]
+        )
+    }
+
+    /// - Returns: whether anything had to be written.
+    fileprivate func saveImported(
+        _ trip: Trip,
+        points: [ClosedRange<Int64>],
+        areNew: Bool,
+        _ recorded: Date
+    ) throws -> Bool {
+        // A trip all of whose points were there before is as it was, or is somebody else's; but an import that was cut off
+        // may have left it longer than it is.
+        if !areNew, trip.inProgress == true { return false }
+        let stored = try Row.fetchOne(
+            cachedStatement(sql: "SELECT ended, points FROM trip WHERE imported = 1 AND firstPoint = ?"),
+            arguments: [points.first?.lowerBound]
+        )
+        if stored == nil, !areNew { return false }
+        if let stored, stored["ended"] == trip.end.milliseconds, stored["points"] == trip.points { return false }
+        var trip = trip
+        // A file does not go on.
+        trip.inProgress = nil
+        try save(trip, points: points, imported: true, recorded: recorded)
+        return true
+    }
+}
