@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 TESTS = $(filter-out IntegrationTests,$(notdir $(wildcard Tests/*Tests))) IntegrationTests.IdleTests
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: help run test build dependencies test-dependencies format lint clean-run manuals install media tracks
+.PHONY: help run test build bench-location dependencies test-dependencies bench-dependencies format lint clean-run manuals install media tracks
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -32,6 +32,9 @@ test: test-dependencies lint ## install what the tests need, and run them all
 	done; \
 	! grep -hE '^✘ |^error: |^[A-Za-z.]+ failed$$' .build/test/*.log
 
+bench-location: bench-dependencies build ## measure what tracking costs, beside its peers (QUICK=1: a short look)
+	@QUICK=$(QUICK) Benchmarks/location.py
+
 lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests
 
@@ -43,6 +46,9 @@ dependencies:
 
 test-dependencies:
 	@Packaging/dependencies.sh run test
+
+bench-dependencies:
+	@Packaging/dependencies.sh run bench
 
 clean-run: ## stop the service of `make run` and remove its state
 	@Packaging/demo.sh --clean $(RELEASE) $(HOME_DIR)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Debian packages of the given sets (run, test) that are missing; as a user it needs sudo.
+# Installs the Debian packages of the given sets (run, test, bench) that are missing; as a user it needs sudo.
 set -eu
 
 packages=
@@ -9,6 +9,7 @@ for set in "$@"; do
             libsqlite3-dev gpsd libpulse0 libasound2" ;;
         test) packages="$packages python3 gpsd-clients pulseaudio pulseaudio-utils sox libsox-fmt-mp3 lame mpg123 espeak-ng
             libxml2-utils sqlite3 strace curl procps iproute2" ;;
+        bench) packages="$packages python3 gpsd-clients gpsbabel strace" ;;
         *) echo "$0: unknown set $set" >&2; exit 64 ;;
     esac
 done

@@ -1,0 +1,245 @@
+#!/usr/bin/python3
+"""What the location mode costs, each figure beside that of a peer which was measured in the same run.
+
+    make bench-location            all of it, about 10 minutes on two cores
+    make bench-location QUICK=1    smaller inputs, fewer runs: a look, not a result
+    Benchmarks/location.py epochs  one part alone: epochs, tracking, replay or history
+
+Programs that are compared take turns, and the figure is the median of the turns. A target that is missed is said in the table
+and is no failure: the exit code is 1 only where something could not be measured.
+"""
+
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from feeds import FastGPSD, RealGPSD, history_sql, make, write_epochs, write_gpx
+from processes import PROGRAMS, WORK, Failure, Process, Service, run
+from report import Report
+
+QUICK = bool(os.environ.get("QUICK"))
+TURNS = 1 if QUICK else 3
+EPOCHS = 20_000 if QUICK else 200_000
+POINTS = 100_000 if QUICK else 1_000_000
+HISTORY = 1_000_000 if QUICK else 10_000_000
+SECONDS = 15 if QUICK else 60
+
+
+def medians(**jobs):
+    """The median of what each job returns, field by field; in each turn every job runs once."""
+    turns = {name: [] for name in jobs}
+    for _ in range(TURNS):
+        for name, job in jobs.items():
+            turns[name].append(job())
+    return {name: [statistics.median(values) for values in zip(*results)] for name, results in turns.items()}
+
+
+def epochs(report, scratch):
+    """CPU for what gpsd sends as fast as it is read: filter, track, SQLite and log against a text file."""
+    for with_sky, target in [(True, 0.5), (False, 1.0)]:
+        name = "sky" if with_sky else "tpv"
+        feed = make(WORK / f"{name}-{EPOCHS}.json", lambda out: write_epochs(out, EPOCHS, with_sky))
+
+        def service(path):
+            gpsd = FastGPSD(path, closes=False)
+            home = Path(tempfile.mkdtemp(dir=scratch))
+            program = Service(home, f"gpsd://127.0.0.1:{gpsd.port}")
+            process = program.start()
+            program.wait_until_ready()
+            gpsd.watched.wait(10)
+            if path is not None:
+                program.wait_for_points(EPOCHS)
+            usage = process.stop()
+            gpsd.close()
+            if path is not None and program.query("SELECT count(*) FROM location") != EPOCHS:
+                raise Failure("the service did not store each epoch once")
+            shutil.rmtree(home)
+            return usage.cpu, usage.rss
+
+        def client(*command):
+            gpsd = FastGPSD(feed, closes=True)
+            usage = run(*command, f"127.0.0.1:{gpsd.port}")
+            gpsd.close()
+            return usage.cpu, usage.rss
+
+        result = medians(
+            idle=lambda: service(None),
+            service=lambda: service(feed),
+            gpxlogger=lambda: client("gpxlogger", "-f", scratch / "gpxlogger.gpx"),
+            gpspipe=lambda: client("gpspipe", "-w", "-o", scratch / "gpspipe.json"),
+        )
+        cost = {key: 1e6 * value[0] / EPOCHS for key, value in result.items()}
+        ours = cost["service"] - cost["idle"]
+        what = "TPV and 12-satellite SKY" if with_sky else "TPV only"
+        report.ratio(f"CPU an epoch, {what}", "µs", ours, "gpxlogger", cost["gpxlogger"], target)
+        report.ratio("  beside it", "µs", ours, "gpspipe", cost["gpspipe"])
+        report.figure("  memory", "MB", result["service"][1])
+
+
+def tracking(report, scratch):
+    """Wakeups and syncs at 1 Hz, all clients of the same real gpsd at the same time."""
+    gpsd = RealGPSD()
+    url = f"gpsd://127.0.0.1:{gpsd.port}"
+    trace = scratch / "syncs.txt", scratch / "parked.txt"
+    strace = [("strace", "-f", "-qq", "-e", "trace=fsync,fdatasync", "-o", path) for path in trace]
+    minute = Service(scratch / "minute", url, sync_interval="60s")
+    second = Service(scratch / "second", url)
+    traced = Service(scratch / "traced", url)
+    parked = Service(scratch / "parked", url, distance_filter=100_000)
+    parked_traced = Service(scratch / "parked-traced", url, distance_filter=100_000)
+    processes = {
+        "minute": minute.start(),
+        "second": second.start(),
+        "parked": parked.start(),
+        "gpxlogger": Process("gpxlogger", "-f", scratch / "1hz.gpx", f"127.0.0.1:{gpsd.port}"),
+        "gpspipe": Process("gpspipe", "-w", "-o", scratch / "1hz.json", f"127.0.0.1:{gpsd.port}"),
+    }
+    tracers = [traced.start(*strace[0]), parked_traced.start(*strace[1])]
+    for service in (minute, second, traced, parked, parked_traced):
+        service.wait_until_ready()
+    for service in (minute, second, traced):
+        service.wait_for_points(5)
+    # The first point behind the filter is stored and synced.
+    for service in (parked, parked_traced):
+        service.wait_for_points(1)
+    time.sleep(3)
+
+    def syncs():
+        return [path.read_text().count("sync(") for path in trace]
+
+    before = {name: process.voluntary_switches() for name, process in processes.items()}
+    syncs_before, began = syncs(), time.monotonic()
+    points = minute.query("SELECT max(id) FROM location")
+    time.sleep(SECONDS)
+    seconds = time.monotonic() - began
+    wakeups = {
+        name: (process.voluntary_switches() - before[name]) / seconds for name, process in processes.items()
+    }
+    per_minute = [60 * (now - then) / seconds for now, then in zip(syncs(), syncs_before)]
+    points = minute.query("SELECT max(id) FROM location") - points
+    if points < seconds - 3:
+        raise Failure(f"only {points} points in {seconds:.0f} s")
+    for process in processes.values():
+        process.stop()
+    for tracer in tracers:
+        # The tracer passes it on and ends with what it traced.
+        child = Path(f"/proc/{tracer.pid}/task/{tracer.pid}/children").read_text().split()[0]
+        os.kill(int(child), 15)
+        tracer.wait()
+    gpsd.close()
+    peer = wakeups["gpxlogger"]
+    report.limit("Wakeups at 1 Hz, syncInterval 60s", "/s", wakeups["minute"], 2.5, "gpxlogger", peer)
+    report.limit("Wakeups at 1 Hz, syncInterval 1s", "/s", wakeups["second"], 8, "gpspipe", wakeups["gpspipe"])
+    report.figure("Wakeups parked behind a filter", "/s", wakeups["parked"])
+    report.limit("Syncs at 1 Hz, syncInterval 1s", "/min", per_minute[0], 62, "gpxlogger", 0)
+    report.limit("Syncs parked behind a filter", "/min", per_minute[1], 0, "gpxlogger", 0)
+
+
+def replay(report, scratch):
+    """A large GPX file through the filter against one that is only read and written."""
+    large = make(WORK / f"track-{POINTS}.gpx", lambda out: write_gpx(out, POINTS))
+    small = make(WORK / f"track-{POINTS // 10}.gpx", lambda out: write_gpx(out, POINTS // 10))
+
+    def ours(path, *options):
+        usage = run(PROGRAMS / "backgrounderd", "replay", path, *options)
+        return usage.cpu, usage.rss
+
+    def gpsbabel():
+        usage = run("gpsbabel", "-t", "-i", "gpx", "-f", large, "-o", "unicsv", "-F", "/dev/null")
+        return usage.cpu, usage.rss
+
+    result = medians(
+        csv=lambda: ours(large, "--format", "csv"),
+        table=lambda: ours(large),
+        filtered=lambda: ours(large, "--filter", "10"),
+        small=lambda: ours(small),
+        gpsbabel=gpsbabel,
+    )
+    cpu = {key: value[0] for key, value in result.items()}
+    rss = {key: value[1] for key, value in result.items()}
+    name = f"GPX of {POINTS:,} points"
+    report.ratio(f"{name}, CPU", "s", cpu["table"], "gpsbabel", cpu["gpsbabel"], 0.6)
+    report.ratio("  as CSV, CPU", "s", cpu["csv"], "gpsbabel", cpu["gpsbabel"], 0.6)
+    report.ratio("  with a 10 m filter, CPU", "s", cpu["filtered"], "without", cpu["table"], 1.25)
+    report.limit("  memory", "MB", max(rss["table"], rss["csv"]), 40, "gpsbabel", rss["gpsbabel"])
+    report.ratio("  memory, beside a tenth of it", "MB", rss["table"], "a tenth", rss["small"], 1.1)
+
+
+def history(report, scratch):
+    """Questions to a year of history against reading all of it; the file is kept for the next run."""
+    large = Service(WORK / f"history-{HISTORY}", "gpsd://127.0.0.1:1")
+    empty = Service(scratch / "empty", "gpsd://127.0.0.1:1")
+
+    def start(service):
+        began = time.monotonic()
+        process = service.start()
+        service.wait_until_ready()
+        seconds = time.monotonic() - began
+        process.stop()
+        return (seconds,)
+
+    if not large.database.exists() or large.query("SELECT count(*) FROM (SELECT 1 FROM location LIMIT 1)") == 0:
+        start(large)
+        print(f"Writing a history of {HISTORY:,} points to {large.home} ...", file=sys.stderr)
+        with large.connect() as database:
+            database.execute("PRAGMA synchronous = OFF")
+            database.execute(history_sql(HISTORY, int(time.time())))
+        database.close()
+    if large.query("SELECT count(*) FROM location") != HISTORY:
+        raise Failure(f"{large.home} holds another history; remove it")
+    last = large.query("SELECT max(time) FROM location") // 1000
+    start(large)
+    times = medians(large=lambda: start(large), empty=lambda: start(empty))
+    process = large.start()
+    large.wait_until_ready()
+    scan = large.command("track", "history", "--format", "csv").wall
+
+    def ask(*words):
+        return lambda: (large.command("track", *words).wall,)
+
+    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(last - 3600))
+    questions = {"history --since 1h": ["history", "--since", since, "--format", "csv"]}
+    if large.query("SELECT count(*) FROM sqlite_master WHERE name = 'trip'"):
+        trip = large.query("SELECT max(id) - 1 FROM trip")
+        questions["trips"] = ["trips"]
+        questions["history --trip N"] = ["history", "--trip", trip, "--format", "csv"]
+    answers = medians(**{name: ask(*words) for name, words in questions.items()})
+    process.stop()
+    for name, (seconds,) in answers.items():
+        report.ratio(f"track {name}, of {HISTORY:,} points", "s", seconds, "full scan", scan, 0.1)
+    report.ratio("Start with that history", "s", times["large"][0], "empty", times["empty"][0], 1.25)
+
+
+PARTS = {part.__name__: part for part in (epochs, tracking, replay, history)}
+
+
+def main(arguments):
+    unknown = [name for name in arguments if name not in PARTS]
+    if unknown:
+        print(f"no part is named {unknown[0]}; there are {', '.join(PARTS)}", file=sys.stderr)
+        return 64
+    WORK.mkdir(parents=True, exist_ok=True)
+    report = Report()
+    report.describe_machine()
+    failures = 0
+    for name in arguments or PARTS:
+        print(f"== {name}: {PARTS[name].__doc__}", file=sys.stderr)
+        # Not in /tmp, which may be memory, where a sync costs nothing.
+        with tempfile.TemporaryDirectory(dir=WORK, prefix="run-") as scratch:
+            try:
+                PARTS[name](report, Path(scratch))
+            except Failure as failure:
+                print(f"{name}: {failure}", file=sys.stderr)
+                failures += 1
+            finally:
+                Process.end_all()
+    report.show()
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,153 @@
+"""Runs programs and measures them: processor time, memory, wakeups, syncs, wall time."""
+
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAMS = ROOT / ".build" / "release"
+WORK = ROOT / ".build" / "bench"
+
+
+class Failure(Exception):
+    """What could not be measured, and why."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a process took over its life, by wait4(2)."""
+
+    cpu: float
+    wall: float
+    rss: float  # MB; not under that of this Python, which a child begins as
+
+
+class Process:
+    """A child whose output goes to a file or nowhere."""
+
+    running = []
+
+    def __init__(self, *command, output=os.devnull):
+        self.command = [str(word) for word in command]
+        self.began = time.monotonic()
+        self.errors = tempfile.TemporaryFile()
+        with open(output, "wb") as out:
+            self.child = subprocess.Popen(
+                self.command, stdin=subprocess.DEVNULL, stdout=out, stderr=self.errors, start_new_session=True
+            )
+        self.pid = self.child.pid
+        Process.running.append(self)
+
+    def wait(self, expected=(0,)):
+        _, status, rusage = os.wait4(self.pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        self.child.returncode = code
+        Process.running.remove(self)
+        if code not in expected:
+            self.errors.seek(0)
+            said = self.errors.read().decode(errors="replace").strip().splitlines()
+            raise Failure(f"{' '.join(self.command)}: exit {code}: {said[-1] if said else 'nothing said'}")
+        wall = time.monotonic() - self.began
+        return Usage(rusage.ru_utime + rusage.ru_stime, wall, rusage.ru_maxrss / 1000)
+
+    def stop(self, sent=signal.SIGTERM):
+        """Ends it by a signal."""
+        self.child.send_signal(sent)
+        return self.wait(expected=(0, -sent))
+
+    @classmethod
+    def end_all(cls):
+        """Leaves nothing behind of a measurement that failed."""
+        for process in list(cls.running):
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(expected=(-signal.SIGKILL,))
+
+    def voluntary_switches(self):
+        """Of all threads that it has: how often one of them went to sleep and was woken."""
+        total = 0
+        for status in Path(f"/proc/{self.pid}/task").glob("*/status"):
+            for line in status.read_text().splitlines():
+                if line.startswith("voluntary_ctxt_switches:"):
+                    total += int(line.split()[1])
+        return total
+
+
+def run(*command, output=os.devnull):
+    """The usage of a program that ends by itself."""
+    return Process(*command, output=output).wait()
+
+
+def free_port(kind=socket.SOCK_STREAM):
+    with socket.socket(socket.AF_INET, kind) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for(what, condition, seconds=120):
+    """Looks again and again, here and not in what is measured."""
+    deadline = time.monotonic() + seconds
+    while not (value := condition()):
+        if time.monotonic() > deadline:
+            raise Failure(f"waited {seconds} s for {what}")
+        time.sleep(0.02)
+    return value
+
+
+class Service:
+    """A `backgrounderd` with a home of its own, as a user runs it: both modes, SQLite, and the log of who is detached."""
+
+    def __init__(self, home, source, *, distance_filter=0, sync_interval="1s"):
+        self.home = Path(home)
+        self.home.mkdir(parents=True, exist_ok=True)
+        (self.home / "config.yaml").write_text(
+            "modes: [audio, location]\n"
+            "location:\n"
+            f"  source: {source}\n"
+            "  usageDescription: Measures what tracking costs\n"
+            f"  distanceFilter: {distance_filter}\n"
+            "audio: {driver: 'null', queue: [], autoplay: false}\n"
+            f"store: {{syncInterval: {sync_interval}}}\n"
+        )
+
+    @property
+    def database(self):
+        return self.home / "state" / "backgrounder.sqlite"
+
+    def start(self, *tracer):
+        """In the foreground, under `tracer` where there is one."""
+        return Process(*tracer, PROGRAMS / "backgrounderd", "--home", self.home)
+
+    def wait_until_ready(self):
+        def answers():
+            with socket.socket(socket.AF_UNIX) as probe:
+                return probe.connect_ex(str(self.home / "run" / "control.sock")) == 0
+
+        wait_for("the service", answers)
+
+    def wait_for_points(self, count, seconds=300):
+        """Reads the file, so that the service is not asked and does no work for the answer."""
+        wait_for("the database", self.database.exists)
+        with self.connect() as database:
+            newest = "SELECT ifnull(max(id), 0) FROM location"
+            wait_for(f"{count} points", lambda: database.execute(newest).fetchone()[0] >= count, seconds)
+        database.close()
+
+    def connect(self):
+        return sqlite3.connect(self.database, isolation_level=None, timeout=10)
+
+    def query(self, sql):
+        database = self.connect()
+        try:
+            return database.execute(sql).fetchone()[0]
+        finally:
+            database.close()
+
+    def command(self, *words):
+        """The usage of one `backgrounder` command to the running service."""
+        return run(PROGRAMS / "backgrounder", *words, "--home", self.home)
