@@ -14,8 +14,8 @@ struct StoreJournal: LocationJournal, PlayerJournal {
         trips: [TripRecord],
         checkpoint: LocationCheckpoint,
         durable: Bool
-    ) async throws {
-        try await store.append(accepted, trips: trips, state: try record(.location, checkpoint), durable: durable)
+    ) throws {
+        try store.append(accepted, trips: trips, state: try record(.location, checkpoint), durable: durable)
     }
 
     func save(queue: [PlayerItem], state: PlayerState) async throws {

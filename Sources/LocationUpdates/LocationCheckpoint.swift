@@ -71,12 +71,13 @@ package protocol LocationJournal: Sendable {
     /// Stores all of it in one transaction, with the `trips` that changed by the points; after a crash it is there or nothing of it.
     ///
     /// `durable` says that a power cut must not take them for longer than the configured interval. Throws when nothing was stored.
+    /// Blocks, on a thread that may; one call after the other.
     func commit(
         _ accepted: [Location],
         trips: [TripRecord],
         checkpoint: LocationCheckpoint,
         durable: Bool
-    ) async throws
+    ) throws
 }
 
 /// What happened to the location mode; posted once it is stored.

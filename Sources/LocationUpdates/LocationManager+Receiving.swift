@@ -19,7 +19,9 @@ extension LocationManager {
         runCount += 1
         monitor = QualityMonitor()
         do throws(SystemRefusal) {
-            let control = try SourceControl(run: runCount) { [mailbox] in mailbox.yield($0) }
+            let control = try SourceControl(run: runCount) { [mailbox, executor] batch in
+                executor.host { mailbox.send(batch) }
+            }
             try read(control)
             run = Run(id: runCount, control: control)
         } catch {
@@ -66,6 +68,11 @@ extension LocationManager {
     func closeSource() {
         run?.control.stop()
         run = nil
+    }
+
+    /// Takes what the sources send until the end.
+    func receiveAll() async {
+        while let batch = await withCheckedContinuation({ mailbox.next($0) }) { await receive(batch) }
     }
 
     /// Judges all of `batch`, stores what came of it at once, and then tells.
@@ -117,7 +124,20 @@ extension LocationManager {
         var stored = next
         let trips = stored.recordTrips(of: points)
         do {
-            try await journal.commit(points, trips: trips, checkpoint: stored, durable: durable || !points.isEmpty)
+            try await withCheckedThrowingContinuation { (isStored: CheckedContinuation<Void, any Error>) in
+                executor.runBlocking { [journal, stored] in
+                    isStored.resume(
+                        with: Result {
+                            try journal.commit(
+                                points,
+                                trips: trips,
+                                checkpoint: stored,
+                                durable: durable || !points.isEmpty
+                            )
+                        }
+                    )
+                }
+            }
             state = stored
             if isFailing {
                 logger.notice(

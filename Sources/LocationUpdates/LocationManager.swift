@@ -43,8 +43,9 @@ package actor LocationManager: Service {
     let elapsed: @Sendable () -> Double
     let logger: Logger
     let onEvent: @Sendable (LocationEvent) -> Void
-    let batches: AsyncStream<SourceBatch>
-    let mailbox: AsyncStream<SourceBatch>.Continuation
+    let mailbox = Mailbox()
+    let executor = SourceExecutor()
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// A mode that goes on where `checkpoint` ended, or begins and tracks at once where there is none.
     ///
@@ -78,7 +79,6 @@ package actor LocationManager: Service {
         self.logger = logger
         self.onEvent = onEvent
         elapsed = stopwatch(clock)
-        (batches, mailbox) = AsyncStream.makeStream()
     }
 
     /// Tracks until the graceful shutdown.
@@ -87,7 +87,7 @@ package actor LocationManager: Service {
         lifecycle = .running
         openSource()
         await withTaskCancellationOrGracefulShutdownHandler {
-            for await batch in batches { await receive(batch) }
+            await withTaskExecutorPreference(executor) { await receiveAll() }
         } onCancelOrGracefulShutdown: { [mailbox] in
             mailbox.finish()
         }

@@ -10,19 +10,17 @@ extension StateStore {
         state: StateRecord,
         durable: Bool
     ) async throws {
-        try await write(durable: durable) { database in
-            let recorded = Date()
-            var newest = try database.newestID()
-            for location in locations {
-                newest += 1
-                try database.insert(location, id: newest, recorded: recorded)
-            }
-            for record in trips {
-                let points = newest - Int64(record.pointsAfterFirst)...newest - Int64(record.pointsAfterLast)
-                try database.save(record.trip, points: [points], imported: false, recorded: recorded)
-            }
-            try database.save(state)
-        }
+        try await write(durable: durable) { try $0.append(locations, trips: trips, state: state) }
+    }
+
+    /// As the other, on this thread, which waits for the disk; it must be none of the cooperative pool.
+    package func append(
+        _ locations: [Location],
+        trips: [TripRecord] = [],
+        state: StateRecord,
+        durable: Bool
+    ) throws {
+        try write(durable: durable) { try $0.append(locations, trips: trips, state: state) }
     }
 
     /// The newest `count` points in the order in which they were accepted, without the imported.
@@ -76,6 +74,20 @@ extension Database {
     func newestLocations(_ count: Int) throws -> [Location] {
         try Row.fetchAll(self, sql: "SELECT * FROM location WHERE id > 0 ORDER BY id DESC LIMIT ?", arguments: [count])
             .reversed().map { Location(row: $0) }
+    }
+
+    fileprivate func append(_ locations: [Location], trips: [TripRecord], state: StateRecord) throws {
+        let recorded = Date()
+        var newest = try newestID()
+        for location in locations {
+            newest += 1
+            try insert(location, id: newest, recorded: recorded)
+        }
+        for record in trips {
+            let points = newest - Int64(record.pointsAfterFirst)...newest - Int64(record.pointsAfterLast)
+            try save(record.trip, points: [points], imported: false, recorded: recorded)
+        }
+        try save(state)
     }
 
     /// The id of the newest point that was not imported; 0 where there is none.

@@ -71,15 +71,35 @@ package final class StateStore: Sendable {
         let result: Result
         do {
             result = try await database.write(body)
-        } catch let error where error.isCorruption {
-            try? Data().write(to: URL(filePath: marker))
-            throw error
+        } catch {
+            throw noting(error)
         }
         if durable {
             sync.somethingWaits()
             retention.purgeIfDue(database)
         }
         return result
+    }
+
+    /// As the other, on this thread, which waits for the disk; it must be none of the cooperative pool.
+    func write<Result>(durable: Bool, _ body: (Database) throws -> Result) throws -> Result {
+        let result: Result
+        do {
+            result = try database.write(body)
+        } catch {
+            throw noting(error)
+        }
+        if durable {
+            sync.somethingWaits()
+            retention.purgeIfDue(database)
+        }
+        return result
+    }
+
+    /// `error`, after the next start was told of what it means.
+    private func noting(_ error: any Error) -> any Error {
+        if error.isCorruption { try? Data().write(to: URL(filePath: marker)) }
+        return error
     }
 
     /// Syncs what waits and closes the file. Nothing may be called after it.

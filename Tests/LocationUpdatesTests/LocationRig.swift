@@ -88,27 +88,46 @@ final class LocationRig: Sendable {
 actor MemoryJournal: LocationJournal {
     struct Full: Error {}
 
-    private(set) var points: [Location] = []
-    /// By the number of their first points, from 1 on.
-    private(set) var trips: [Int: Trip] = [:]
-    private(set) var bytes: Data?
-    private(set) var commits = 0
-    private(set) var durableCommits = 0
-    /// What there was after each commit.
-    private(set) var moments: [(points: Int, bytes: Data)] = []
-    private var isFull = false
+    private struct Content {
+        var points: [Location]
+        /// By the number of their first points, from 1 on.
+        var trips: [Int: Trip]
+        var bytes: Data?
+        var commits = 0
+        var durableCommits = 0
+        /// What there was after each commit.
+        var moments: [(points: Int, bytes: Data)] = []
+        var isFull = false
+    }
 
-    func commit(_ accepted: [Location], trips: [TripRecord], checkpoint: LocationCheckpoint, durable: Bool) throws {
-        if isFull { throw Full() }
+    private nonisolated let content: Mutex<Content>
+
+    var points: [Location] { content.withLock { $0.points } }
+    var trips: [Int: Trip] { content.withLock { $0.trips } }
+    var bytes: Data? { content.withLock { $0.bytes } }
+    var commits: Int { content.withLock { $0.commits } }
+    var durableCommits: Int { content.withLock { $0.durableCommits } }
+    var moments: [(points: Int, bytes: Data)] { content.withLock { $0.moments } }
+
+    nonisolated func commit(
+        _ accepted: [Location],
+        trips: [TripRecord],
+        checkpoint: LocationCheckpoint,
+        durable: Bool
+    ) throws {
         let bytes = try JSONEncoder().encode(checkpoint)
-        self.bytes = bytes
-        points += accepted
-        for record in trips { self.trips[points.count - record.pointsAfterFirst] = record.trip }
-        commits += 1
-        moments.append((self.points.count, bytes))
-        if durable { durableCommits += 1 }
+        let stored = try content.withLock { content in
+            if content.isFull { throw Full() }
+            content.bytes = bytes
+            content.points += accepted
+            for record in trips { content.trips[content.points.count - record.pointsAfterFirst] = record.trip }
+            content.commits += 1
+            content.moments.append((content.points.count, bytes))
+            if durable { content.durableCommits += 1 }
+            return content.points.count
+        }
         let counts = try JSONDecoder().decode(LocationCheckpoint.self, from: bytes).counts
-        #expect(counts.accepted == points.count, "counts and points belong to one transaction")
+        #expect(counts.accepted == stored, "counts and points belong to one transaction")
     }
 
     func checkpoint() throws -> LocationCheckpoint? {
@@ -116,18 +135,16 @@ actor MemoryJournal: LocationJournal {
     }
 
     func setFull(_ isFull: Bool) {
-        self.isFull = isFull
+        content.withLock { $0.isFull = isFull }
     }
 
     /// What a service that is started after a crash at this moment would find.
     func copy() -> MemoryJournal {
-        MemoryJournal(points: points, trips: trips, bytes: bytes)
+        content.withLock { MemoryJournal(points: $0.points, trips: $0.trips, bytes: $0.bytes) }
     }
 
     init(points: [Location] = [], trips: [Int: Trip] = [:], bytes: Data? = nil) {
-        self.points = points
-        self.trips = trips
-        self.bytes = bytes
+        content = Mutex(Content(points: points, trips: trips, bytes: bytes))
     }
 }
 

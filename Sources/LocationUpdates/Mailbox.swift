@@ -1,0 +1,47 @@
+import Synchronization
+
+/// Batches on their way from the sources' threads to the manager, which is woken where it awaits them: an `AsyncStream` takes a
+/// detour over the pool. One reader.
+final class Mailbox: Sendable {
+    private struct State {
+        var batches: [SourceBatch] = []
+        var reader: CheckedContinuation<SourceBatch?, Never>?
+        var isFinished = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Any thread.
+    func send(_ batch: SourceBatch) {
+        let reader = state.withLock { state in
+            guard let reader = state.reader.take() else {
+                state.batches.append(batch)
+                return nil as CheckedContinuation<SourceBatch?, Never>?
+            }
+            return reader
+        }
+        reader?.resume(returning: batch)
+    }
+
+    /// Resumes `reader` with the next batch; with `nil` after the last one of a mailbox that is finished.
+    ///
+    /// The reader suspends itself, as an asynchronous method of this class would resume on the pool first.
+    func next(_ reader: CheckedContinuation<SourceBatch?, Never>) {
+        let answer: SourceBatch?? = state.withLock { state in
+            if !state.batches.isEmpty { return state.batches.removeFirst() }
+            if state.isFinished { return .some(nil) }
+            state.reader = reader
+            return nil
+        }
+        if let answer { reader.resume(returning: answer) }
+    }
+
+    /// Any thread.
+    func finish() {
+        let reader = state.withLock { state in
+            state.isFinished = true
+            return state.reader.take()
+        }
+        reader?.resume(returning: nil)
+    }
+}
