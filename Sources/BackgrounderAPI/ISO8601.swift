@@ -8,31 +8,26 @@ package import FoundationEssentials
 package enum ISO8601 {
     /// `date` rounded to milliseconds. Years outside 0...9999 are clamped, so the result is always 24 characters long.
     package static func string(_ date: Date) -> String {
+        var buffer = TextBuffer()
+        buffer.append(date)
+        return buffer.string
+    }
+
+    /// Calls `append` with each number of ``string(_:)``, the digits that it has and the character behind it.
+    static func write(_ date: Date, _ append: (_ number: UInt64, _ width: Int, _ separator: UInt8) -> Void) {
         let limits = -62_167_219_200_000.0...253_402_300_799_999.0
         let seconds = date.timeIntervalSince1970 * 1000
         let milliseconds =
             seconds.isFinite ? Int64(min(max(seconds.rounded(), limits.lowerBound), limits.upperBound)) : 0
         let (days, remainder) = milliseconds.flooredDivision(by: 86_400_000)
         let (year, month, day) = civil(days: days)
-        var text = [UInt8]()
-        text.reserveCapacity(24)
-        func append(_ value: Int64, width: Int, then separator: Character) {
-            var divisor: Int64 = 1
-            for _ in 1..<width { divisor *= 10 }
-            while divisor > 0 {
-                text.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
-                divisor /= 10
-            }
-            text.append(separator.asciiValue ?? 0)
-        }
-        append(year, width: 4, then: "-")
-        append(month, width: 2, then: "-")
-        append(day, width: 2, then: "T")
-        append(remainder / 3_600_000, width: 2, then: ":")
-        append(remainder / 60_000 % 60, width: 2, then: ":")
-        append(remainder / 1000 % 60, width: 2, then: ".")
-        append(remainder % 1000, width: 3, then: "Z")
-        return String(decoding: text, as: UTF8.self)
+        append(UInt64(year), 4, UInt8(ascii: "-"))
+        append(UInt64(month), 2, UInt8(ascii: "-"))
+        append(UInt64(day), 2, UInt8(ascii: "T"))
+        append(UInt64(remainder / 3_600_000), 2, UInt8(ascii: ":"))
+        append(UInt64(remainder / 60_000 % 60), 2, UInt8(ascii: ":"))
+        append(UInt64(remainder / 1000 % 60), 2, UInt8(ascii: "."))
+        append(UInt64(remainder % 1000), 3, UInt8(ascii: "Z"))
     }
 
     /// The time that `text` states, rounded to milliseconds; `nil` where it is none.

@@ -6,15 +6,20 @@ import Synchronization
 
 /// What would go to a client, said in the log while none is attached, in the words of INTERFACE.md.
 final class BackgroundLog: Sendable {
+    private let log: DaemonLog
     private let logger: Logger
     private let timeLog = Mutex<Task<Void, Never>?>(nil)
 
-    init(logger: Logger) {
-        self.logger = logger
+    init(log: DaemonLog) {
+        self.log = log
+        logger = log.makeLogger()
     }
 
-    func log(_ location: Location) {
-        logger.info("App is backgrounded. New location is \(location.logDescription)")
+    func log(_ locations: [Location]) {
+        log.write(.info, count: locations.count) { index, line in
+            line.append("App is backgrounded. New location is ")
+            line.append(locations[index])
+        }
     }
 
     /// Begins to say every `interval` how far the current item was heard.
@@ -45,11 +50,36 @@ extension Location {
     /// `<+37.33482105,-122.03350886> +/- 5.00m (speed 15.90 mps / course 255.94) @ 2014-12-22T04:05:13.000Z`, without
     /// what is unknown.
     package var logDescription: String {
-        var text = "<\(latitude.decimals(8, signed: true)),\(longitude.decimals(8, signed: true))>"
-        if let horizontalAccuracy { text += " +/- \(horizontalAccuracy.decimals(2))m" }
-        let motion = [speed.map { "speed \($0.decimals(2)) mps" }, course.map { "course \($0.decimals(2))" }]
-            .compactMap(\.self)
-        if !motion.isEmpty { text += " (\(motion.joined(separator: " / ")))" }
-        return text + " @ \(ISO8601.string(timestamp))"
+        var buffer = TextBuffer()
+        buffer.append(self)
+        return buffer.string
+    }
+}
+
+extension TextBuffer {
+    /// ``Location/logDescription``.
+    mutating func append(_ location: Location) {
+        append("<")
+        append(location.latitude, places: 8, signed: true)
+        append(",")
+        append(location.longitude, places: 8, signed: true)
+        append(">")
+        if let accuracy = location.horizontalAccuracy {
+            append(" +/- ")
+            append(accuracy, places: 2)
+            append("m")
+        }
+        if let speed = location.speed {
+            append(" (speed ")
+            append(speed, places: 2)
+            append(" mps")
+        }
+        if let course = location.course {
+            append(location.speed == nil ? " (course " : " / course ")
+            append(course, places: 2)
+        }
+        if location.speed != nil || location.course != nil { append(")") }
+        append(" @ ")
+        append(location.timestamp)
     }
 }

@@ -68,7 +68,7 @@ struct Daemon: Sendable {
             clock: clock,
             logger: logger
         ) { event in wires.player(event) }
-        let backgroundLog = BackgroundLog(logger: logger)
+        let backgroundLog = BackgroundLog(log: log)
         let lifecycle = Lifecycle {
             if await location.status().isAtWork { return true }
             return await player.status().isAtWork
@@ -146,9 +146,11 @@ private final class Wires: Sendable {
     func location(_ event: LocationEvent) {
         guard let ends = ends.withLock({ $0 }) else { return }
         switch event {
-        case .location(let location):
-            if ends.lifecycle.current.attached == 0 { ends.log.log(location) }
-            ends.hub.post(.location(location))
+        case .locations(let locations):
+            if ends.lifecycle.current.attached == 0 { ends.log.log(locations) }
+            ends.hub.post(locations)
+        case .counted:
+            ends.hub.stateChanged()
         case .changed:
             changed(ends)
         }

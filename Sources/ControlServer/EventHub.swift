@@ -33,6 +33,12 @@ package final class EventHub: Sendable {
         for reader in readers { reader.post(event, bytes: bytes) }
     }
 
+    /// As each of `locations`, in their order.
+    package func post(_ locations: [Location]) {
+        guard state.withLock({ !$0.readers.isEmpty }) else { return }
+        for location in locations { post(.location(location)) }
+    }
+
     /// Something changed that only the state shows; readers get it soon, and at most 10 times a second.
     package func stateChanged() {
         let delay: Duration? = state.withLock { state in

@@ -82,7 +82,10 @@ package protocol LocationJournal: Sendable {
 
 /// What happened to the location mode; posted once it is stored.
 package enum LocationEvent: Hashable, Sendable {
-    case location(Location)
+    /// Accepted at once; at least one.
+    case locations([Location])
+    /// Fixes were rejected; nothing else of the status is another.
+    case counted
     /// Something of the status that no location carries.
     case changed
 }

@@ -111,10 +111,10 @@ extension LocationManager {
             state = next
         }
         run.control.acknowledge()
-        for location in accepted { onEvent(.location(location)) }
+        if !accepted.isEmpty { onEvent(.locations(accepted)) }
         let after = (monitor.quality, monitor.detail, connection)
         if before.0 != after.0 { logQuality() }
-        if received > accepted.count || before != after { onEvent(.changed) }
+        if before != after { onEvent(.changed) } else if received > accepted.count { onEvent(.counted) }
     }
 
     /// Stores `accepted` with what waited before, and takes `next` as the state. For holders of the turn.

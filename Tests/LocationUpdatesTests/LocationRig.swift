@@ -76,7 +76,7 @@ final class LocationRig: Sendable {
     }
 
     var locations: [Location] {
-        heard.withLock { $0.compactMap { if case .location(let location) = $0 { location } else { nil } } }
+        heard.withLock { $0.flatMap { if case .locations(let locations) = $0 { locations } else { [] } } }
     }
 
     private final class Relay: Sendable {

@@ -2,14 +2,15 @@ import BackgrounderAPI
 import Dispatch
 import FoundationEssentials
 import Glibc
+import LocationUpdates
 package import Logging
 import Synchronization
 
 /// The log: one line a record, `2026-11-21T06:55:49.786Z info …`.
 ///
 /// It goes to stderr on a terminal or under systemd, else to a file that is bounded: at 4 MiB it becomes `….1`, whose
-/// predecessor is deleted. Any thread may log and none waits: lines are written on a queue of their own, and a destination
-/// that takes nothing, or not in time, loses lines and nothing else.
+/// predecessor is deleted. Any thread may log and none waits: lines are written on a queue of their own, those for the file also
+/// on a thread that may wait for the disk anyway, and a destination that takes nothing, or not in time, loses lines and nothing else.
 package final class DaemonLog: Sendable {
     private static let fileLimit = 4 << 20  // judgement: with the older one 8 MiB, about 60,000 lines
     private static let mostPending = 1000  // judgement: more are a destination that hangs
@@ -21,9 +22,16 @@ package final class DaemonLog: Sendable {
         var isStandardError = false
     }
 
+    /// Whole lines on their way.
+    private struct Pending {
+        var bytes: [UInt8] = []
+        var lines = 0
+        var isScheduled = false
+    }
+
     private let destination: Mutex<Destination>
     private let currentLevel: Mutex<Logger.Level>
-    private let pending = Mutex(0)
+    private let pending = Mutex(Pending())
     private let queue = DispatchQueue(label: "backgrounder.log")
 
     package init(path: String, level: Logger.Level, environment: [String: String]) {
@@ -66,34 +74,55 @@ package final class DaemonLog: Sendable {
         _ = isWritten.wait(timeout: .now() + 0.3)  // judgement: little of the 2 s of a stop
     }
 
-    fileprivate func write(_ level: Logger.Level, _ message: String) {
-        let isRoom = pending.withLock { pending in
-            guard pending < Self.mostPending else { return false }
-            pending += 1
+    /// Writes `count` lines; `message` appends each, without control characters.
+    func write(_ level: Logger.Level, count: Int = 1, _ message: (_ index: Int, _ line: inout TextBuffer) -> Void) {
+        guard level >= self.level, pending.withLock({ $0.lines < Self.mostPending }) else { return }
+        var head = TextBuffer()
+        head.append(Date())
+        head.append(text: " \(level.rawValue) ")
+        var lines = TextBuffer()
+        for index in 0..<count {
+            lines.append(head)
+            message(index, &lines)
+            lines.append("\n")
+        }
+        let mayWait = SourceExecutor.isHosting
+        let isScheduled = pending.withLock { pending in
+            pending.bytes += lines.bytes
+            pending.lines += count
+            defer { pending.isScheduled = pending.isScheduled || !mayWait }
+            return pending.isScheduled
+        }
+        if isScheduled { return }
+        guard mayWait else { return schedule() }
+        let isWritten = destination.withLockIfAvailable { destination in
+            guard destination.path != nil else { return false }
+            writePending(to: &destination)
             return true
         }
-        guard isRoom else { return }
-        let line = "\(ISO8601.string(Date())) \(level.rawValue) \(message.withoutControlCharacters)\n"
-        queue.async { [self] in
-            append(line)
-            pending.withLock { $0 -= 1 }
-        }
+        if isWritten != true { schedule() }
     }
 
-    private func append(_ line: String) {
-        destination.withLock { destination in
-            if let path = destination.path, destination.size > Self.fileLimit {
-                close(destination.descriptor)
-                rename(path, path + ".1")
-                let isStandardError = destination.isStandardError
-                destination = Self.openFile(path)
-                destination.isStandardError = isStandardError
-                if isStandardError { dup2(destination.descriptor, STDERR_FILENO) }
-            }
-            var text = line
-            let count = text.withUTF8 { Glibc.write(destination.descriptor, $0.baseAddress, $0.count) }
-            destination.size += max(0, count)
+    private func schedule() {
+        queue.async { [self] in destination.withLock { writePending(to: &$0) } }
+    }
+
+    private func writePending(to destination: inout Destination) {
+        let bytes = pending.withLock { pending in
+            defer { pending = Pending() }
+            return pending.bytes
         }
+        guard !bytes.isEmpty else { return }
+        if let path = destination.path, destination.size > Self.fileLimit {
+            close(destination.descriptor)
+            rename(path, path + ".1")
+            let isStandardError = destination.isStandardError
+            destination = Self.openFile(path)
+            destination.isStandardError = isStandardError
+            if isStandardError { dup2(destination.descriptor, STDERR_FILENO) }
+        }
+        let count = bytes.withUnsafeBytes { Glibc.write(destination.descriptor, $0.baseAddress, $0.count) }
+        destination.size += max(0, count)
     }
 
     private static func openFile(_ path: String) -> Destination {
@@ -124,7 +153,7 @@ package final class DaemonLog: Sendable {
         }
 
         func log(event: LogEvent) {
-            log.write(event.level, event.message.description)
+            log.write(event.level) { _, line in line.append(text: event.message.description.withoutControlCharacters) }
         }
     }
 }
