@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <gps.h>
+#include <string.h>
 // Not in Swift's Glibc module: what wakes a thread that waits for gpsd.
 #include <sys/eventfd.h>
 
@@ -31,6 +32,12 @@ static inline int cgps_open(const char *host, const char *port, struct gps_data_
     const int result = gps_open(host, port, data);
     *reason = result == 0 ? "" : gps_errstr(errno != 0 ? errno : result);
     return result;
+}
+
+// glibc's memmem, which is behind _GNU_SOURCE: what is looked for in `bytes`, or a null pointer.
+static inline const char *cgps_find(const char *bytes, size_t count, const void *text, size_t length) {
+    extern void *memmem(const void *, size_t, const void *, size_t);
+    return (const char *)memmem(bytes, count, text, length);
 }
 
 // Parses one line, which ends in NUL. What the line does not say is NaN or empty afterwards: nothing lingers from the one before.

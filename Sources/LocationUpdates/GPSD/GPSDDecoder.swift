@@ -131,17 +131,9 @@ extension UnsafeMutableBufferPointer<CChar> {
 
     /// Behind the first `text` in here.
     fileprivate func find(_ text: StaticString) -> UnsafeMutablePointer<CChar>? {
-        guard let baseAddress else { return nil }
         let length = text.utf8CodeUnitCount
-        var position = 0
-        while count - position >= length,
-            let found = memchr(baseAddress + position, Int32(text.utf8Start[0]), count - position - length + 1)
-        {
-            let start = found.assumingMemoryBound(to: CChar.self)
-            if memcmp(start, text.utf8Start, length) == 0 { return start + length }
-            position = start - baseAddress + 1
-        }
-        return nil
+        guard let baseAddress, let found = cgps_find(baseAddress, count, text.utf8Start, length) else { return nil }
+        return UnsafeMutablePointer(mutating: found) + length
     }
 
     /// Whether this is one JSON object from the first byte to the last, as far as braces, brackets and strings tell.

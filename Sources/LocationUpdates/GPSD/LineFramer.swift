@@ -9,7 +9,8 @@ struct LineFramer: ~Copyable {
     /// Lines that were longer than the limit.
     private(set) var skipped = 0
     private let limit: Int
-    private static let block = 16_384
+    /// All that is read at once becomes one transaction.
+    private static let block = 131_072
 
     init(limit: Int = Judgement.lineLimit) {
         self.limit = limit
