@@ -38,7 +38,11 @@ let package = Package(
         ),
         .target(
             name: "StateStore",
-            dependencies: ["BackgrounderAPI", .product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: [
+                "BackgrounderAPI",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]
         ),
         .target(
             name: "ControlServer",

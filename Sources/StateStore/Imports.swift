@@ -83,13 +83,14 @@ extension StateStore {
         return try await write(durable: true) { database in
             var session = session
             let recorded = Date()
+            let insertion = try LocationInsertion(database, recorded: recorded)
             var newest = try database.newestImportedID()
             for location in locations {
                 if let id = try database.id(of: location) {
                     session.add(id, isNew: false)
                 } else {
                     newest += 1
-                    try database.insert(location, id: newest, recorded: recorded)
+                    try insertion.insert(location, id: newest)
                     session.add(newest, isNew: true)
                 }
             }

@@ -78,10 +78,11 @@ extension Database {
 
     fileprivate func append(_ locations: [Location], trips: [TripRecord], state: StateRecord) throws {
         let recorded = Date()
+        let insertion = try LocationInsertion(self, recorded: recorded)
         var newest = try newestID()
         for location in locations {
             newest += 1
-            try insert(location, id: newest, recorded: recorded)
+            try insertion.insert(location, id: newest)
         }
         for record in trips {
             let points = newest - Int64(record.pointsAfterFirst)...newest - Int64(record.pointsAfterLast)
@@ -95,22 +96,6 @@ extension Database {
         try Int64.fetchOne(
             cachedStatement(sql: "SELECT id FROM location WHERE id > 0 ORDER BY id DESC LIMIT 1")
         ) ?? 0
-    }
-
-    func insert(_ location: Location, id: Int64, recorded: Date) throws {
-        let statement = try cachedStatement(
-            sql: """
-                INSERT INTO location (id, recorded, time, latitude, longitude, altitude, horizontalAccuracy, accuracySource,
-                    verticalAccuracy, speed, course, mode, segmentStart)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-        )
-        try statement.execute(arguments: [
-            id, recorded.milliseconds, location.timestamp.milliseconds, location.latitude, location.longitude,
-            location.altitude, location.horizontalAccuracy, location.accuracySource?.rawValue,
-            location.verticalAccuracy, location.speed, location.course, location.mode,
-            location.segmentStart == true,
-        ])
     }
 }
 

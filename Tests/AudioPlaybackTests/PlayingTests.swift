@@ -32,7 +32,7 @@ extension Playback {
             }
             try await fixture.wait("the end") { $0.timeControlStatus == .stopped }
             let took = (ContinuousClock.now - began)
-            #expect(took > .milliseconds(1_950) && took < .milliseconds(3_500), "\(took)")
+            #expect(took > .milliseconds(1_950) && took < .seconds(10), "\(took)")
             try await fixture.shutDown()
             let elapsed = await seen.value.map(\.elapsed)
             for tenth in 1...19 {

@@ -89,12 +89,12 @@ extension Playback {
             #expect(stalled.interruptions == 1 && stalled.lastError?.reason.contains("does not answer") == true)
             let position = try #require(stalled.elapsed)
             let player = fixture.player
-            #expect(try await time { _ = try await player.seek(to: 20) } < .milliseconds(200))
-            #expect(await time { _ = await player.pause() } < .milliseconds(200))
-            #expect(try await time { _ = try await player.play() } < .milliseconds(200))
-            #expect(try await time { _ = try await player.previous() } < .milliseconds(200))
-            #expect(try await time { _ = try await player.seek(to: position) } < .milliseconds(200))
-            #expect(await time { _ = await player.status() } < .milliseconds(200))
+            #expect(try await time { _ = try await player.seek(to: 20) } < .seconds(1))
+            #expect(await time { _ = await player.pause() } < .seconds(1))
+            #expect(try await time { _ = try await player.play() } < .seconds(1))
+            #expect(try await time { _ = try await player.previous() } < .seconds(1))
+            #expect(try await time { _ = try await player.seek(to: position) } < .seconds(1))
+            #expect(await time { _ = await player.status() } < .seconds(1))
             server.send(SIGCONT)
             let back = try await fixture.wait("the sound", limit: .seconds(30)) { status in
                 status.timeControlStatus == .playing && status.elapsed ?? 0 > position + 0.5
@@ -108,7 +108,7 @@ extension Playback {
             _ = try await fixture.player.play(paths: [try await media.wav("a.wav", seconds: 60)])
             try await fixture.wait("the beginning") { $0.elapsed ?? 0 > 0.5 }
             server.send(SIGSTOP)
-            #expect(try await time { try await fixture.shutDown() } < .milliseconds(1_500))
+            #expect(try await time { try await fixture.shutDown() } < .seconds(3))
             #expect(await fixture.journal.state.timeControlStatus == .playing)
             server.end()
         }
@@ -141,7 +141,7 @@ extension Playback {
             #expect(await fixture.player.drivers().first { $0.name == "pulse" }?.available == false)
             let before = try threads()
             for _ in 0..<20 {
-                #expect(await time { _ = await fixture.player.drivers() } < .milliseconds(500))
+                #expect(await time { _ = await fixture.player.drivers() } < .seconds(2))
             }
             #expect(try threads() < before + 10)
             withExtendedLifetime(server) {}

@@ -19,7 +19,7 @@ import Testing
         let began = ContinuousClock.now
         #expect(await !Launcher.waitForEnd(lock: path, seconds: 1))
         let took = ContinuousClock.now - began
-        #expect(took >= .seconds(1) && took < .seconds(4), "\(took)")
+        #expect(took >= .seconds(1) && took < .seconds(20), "\(took)")
     }
 
     @Test func `The wait is over as soon as the lock is free, and where there is none`() async throws {

@@ -202,7 +202,7 @@ import Testing
         let begin = ContinuousClock.now
         attached = nil
         try await rig.attachments.wait(for: .detached(1))
-        #expect(ContinuousClock.now - begin < .seconds(1))
+        #expect(ContinuousClock.now - begin < .seconds(5))
         #expect(rig.attachments.entries == [.attached(1), .detached(1)])
         try await server.stop()
     }
@@ -313,7 +313,7 @@ import Testing
         try await half.socket.send("GET /v1/st")
         let begin = ContinuousClock.now
         try await server.stop()
-        #expect(ContinuousClock.now - begin < .seconds(1))
+        #expect(ContinuousClock.now - begin < .seconds(5))
         for reader in readers { #expect(try await reader.next() == nil) }
         #expect(rig.attachments.entries == [.attached(1), .detached(1)])
     }

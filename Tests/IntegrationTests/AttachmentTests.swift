@@ -80,7 +80,7 @@ import Testing
                 return states.starts(with: ["active", "inactive"]) ? true : nil
             }
         }
-        #expect(took > .seconds(5) && took < .seconds(8), "\(took)")
+        #expect(took > .seconds(5) && took < .seconds(20), "\(took)")
         let status: ServiceStatus = try await service.json("status")
         #expect(status.state == .inactive && status.attached == 1)
         // Reading all that waits makes it active; it goes on until the change comes in that very stream.

@@ -83,11 +83,15 @@ import Testing
 
     /// Gives every command and holds each answer against the limit.
     private func command(_ connection: HTTPConnection) async throws {
+        var times: [Duration] = []
         for (method, path, body) in Self.commands {
             let (reply, took) = try await time { try await connection.send(method, path, body: body) }
             #expect(reply.status == 200, "\(method) \(path): \(reply.text)")
-            #expect(took < .milliseconds(200), "\(method) \(path)")
+            // What waits for the sound server waits for ever; a busy machine alone takes some of it now and then.
+            #expect(took < .seconds(1), "\(method) \(path)")
+            times.append(took)
         }
+        #expect(times.sorted()[times.count * 3 / 4] < .milliseconds(200), "\(times)")
     }
 
     @Test("A stopped sound server holds no command up, and when it goes on so does the sound")

@@ -76,7 +76,7 @@ final class LocationRig: Sendable {
     }
 
     var locations: [Location] {
-        heard.withLock { $0.flatMap { if case .locations(let locations) = $0 { locations } else { [] } } }
+        heard.withLock { $0.flatMap { if case .locations(let locations) = $0 { locations } else { [Location]() } } }
     }
 
     private final class Relay: Sendable {

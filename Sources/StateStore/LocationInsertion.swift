@@ -1,0 +1,71 @@
+import BackgrounderAPI
+import FoundationEssentials
+import GRDB
+import GRDBSQLite
+
+/// Inserts points by SQLite's own calls: for each of them GRDB's arguments cost more than SQLite's whole work.
+///
+/// For one transaction, on GRDB's queue.
+struct LocationInsertion {
+    private let database: Database
+    /// Keeps the pointer alive.
+    private let statement: Statement
+    private let recorded: Int64
+
+    init(_ database: Database, recorded: Date) throws {
+        self.database = database
+        self.recorded = recorded.milliseconds
+        statement = try database.cachedStatement(
+            sql: """
+                INSERT INTO location (id, recorded, time, latitude, longitude, altitude, horizontalAccuracy, accuracySource,
+                    verticalAccuracy, speed, course, mode, segmentStart)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        )
+    }
+
+    /// - Throws: `DatabaseError`.
+    func insert(_ location: Location, id: Int64) throws {
+        let pointer = statement.sqliteStatement
+        sqlite3_bind_int64(pointer, 1, id)
+        sqlite3_bind_int64(pointer, 2, recorded)
+        sqlite3_bind_int64(pointer, 3, location.timestamp.milliseconds)
+        sqlite3_bind_double(pointer, 4, location.latitude)
+        sqlite3_bind_double(pointer, 5, location.longitude)
+        bind(6, location.altitude)
+        bind(7, location.horizontalAccuracy)
+        bind(8, location.accuracySource)
+        bind(9, location.verticalAccuracy)
+        bind(10, location.speed)
+        bind(11, location.course)
+        sqlite3_bind_int64(pointer, 12, Int64(location.mode))
+        sqlite3_bind_int64(pointer, 13, location.segmentStart == true ? 1 : 0)
+        let code = sqlite3_step(pointer)
+        // Says the same code again where the step failed, and takes back nothing of the transaction.
+        sqlite3_reset(pointer)
+        guard code == SQLITE_DONE else {
+            throw DatabaseError(
+                resultCode: ResultCode(rawValue: code),
+                message: sqlite3_errmsg(database.sqliteConnection).map { String(cString: $0) }
+            )
+        }
+    }
+
+    private func bind(_ index: Int32, _ value: Double?) {
+        if let value {
+            sqlite3_bind_double(statement.sqliteStatement, index, value)
+        } else {
+            sqlite3_bind_null(statement.sqliteStatement, index)
+        }
+    }
+
+    private func bind(_ index: Int32, _ source: AccuracySource?) {
+        guard let source else {
+            sqlite3_bind_null(statement.sqliteStatement, index)
+            return
+        }
+        // SQLITE_TRANSIENT: SQLite copies the text at once.
+        let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        sqlite3_bind_text(statement.sqliteStatement, index, source.rawValue, -1, copies)
+    }
+}
