@@ -142,7 +142,7 @@ import Testing
 
     @Test("Killed after any commit, the replay goes on behind its last fix and ends with the same points")
     func resume() async throws {
-        let path = try scratch.write(Self.drive(seed: 6, count: 1500).map { $0 + "\n" }.joined(), to: "log.jsonl")
+        let path = try scratch.write(Self.drive(seed: 6, count: 4000).map { $0 + "\n" }.joined(), to: "log.jsonl")
         let settings = LocationSettings(desiredAccuracy: .best, distanceFilter: 20)
         func run(_ journal: MemoryJournal) async throws -> LocationRig {
             let rig = try await LocationRig("gpsd-log:\(path)?rate=max", settings: settings, journal: journal)
@@ -153,7 +153,7 @@ import Testing
         let points = await whole.journal.points
         let moments = await whole.journal.moments
         let expected = await whole.manager.status()
-        #expect(moments.count > 10 && points.count > 200 && expected.rejected[.device] > 0)
+        #expect(moments.count > 5 && points.count > 200 && expected.rejected[.device] > 0)
         for moment in moments.dropLast() {
             let journal = MemoryJournal(points: Array(points.prefix(moment.points)), bytes: moment.bytes)
             let resumed = try await run(journal)

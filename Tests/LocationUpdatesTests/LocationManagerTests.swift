@@ -53,7 +53,7 @@ import Testing
         let rig = try await LocationRig(source(rate))
         try await rig.wait(for: "end") { $0.connection == .finished }
         let taken = (ContinuousClock.now - began) / .seconds(1)
-        #expect(taken >= seconds * 0.99 && taken < seconds + 10)
+        #expect(taken >= seconds * 0.99 && taken < seconds + 60)
         try await rig.shutDown()
     }
 
