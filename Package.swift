@@ -92,7 +92,8 @@ let package = Package(
         ),
         .testTarget(
             name: "LocationUpdatesTests",
-            dependencies: ["BackgrounderAPI", "CGPS", "LocationUpdates", "TestSupport", serviceLifecycle, logging]
+            dependencies: ["BackgrounderAPI", "CGPS", "LocationUpdates", "TestSupport", serviceLifecycle, logging],
+            exclude: ["Wild"]
         ),
         .target(
             name: "TestSupport",

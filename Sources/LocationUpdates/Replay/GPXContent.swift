@@ -46,7 +46,9 @@ final class GPXContent {
             guard let bytes else { return }
             GPXContent.of(context)?.characters(bytes, Int(count))
         }
-        XML_SetStartDoctypeDeclHandler(parser) { context, _, _, _, _ in GPXContent.of(context)?.refuse(.doctype) }
+        XML_SetStartDoctypeDeclHandler(parser) { context, name, _, _, _ in
+            GPXContent.of(context)?.refuse(name.map(GPXNames.isHTML) == true ? .html : .doctype)
+        }
         XML_SetUnknownEncodingHandler(parser, cexpat_any_encoding, nil)
     }
 
@@ -82,6 +84,7 @@ final class GPXContent {
             if strcmp(local, "trkpt") == 0 {
                 openPoint(name, local, attributes)
             } else {
+                if depth == 1, GPXNames.isHTML(local) { return refuse(.html) }
                 names.declare(attributes)
                 if strcmp(local, "trkseg") == 0 || strcmp(local, "trk") == 0 { opensSegment = true }
             }
@@ -151,7 +154,7 @@ final class GPXContent {
     private func closeField(_ field: GPXField) {
         let bytes = UnsafeBufferPointer(rebasing: text[..<textCount])
         switch field {
-        case .time: point.time = ISO8601.date(utf8: bytes)
+        case .time: point.time = GPXPoint.time(bytes)
         case .fix: point.mode = GPXPoint.mode(bytes)
         default: point.set(field, DecimalNumber.parse(bytes), rank: fieldRank)
         }

@@ -30,6 +30,9 @@ struct GPXNames {
         return UnsafePointer(colon + 1)
     }
 
+    /// Whether a document that is called `name` is a page of the web.
+    static func isHTML(_ name: UnsafePointer<CChar>) -> Bool { strcasecmp(name, "html") == 0 }
+
     /// Calls `body` with the name and the value of each attribute.
     static func each(
         _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>,

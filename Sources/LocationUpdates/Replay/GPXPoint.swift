@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import FoundationEssentials
 import Glibc
 
@@ -14,7 +15,7 @@ enum GPXField: Int, CaseIterable {
         case UInt8(ascii: "f") where isCore && strcmp(name, "fix") == 0: self = .fix
         case UInt8(ascii: "h") where isCore && strcmp(name, "hdop") == 0: self = .hdop
         case UInt8(ascii: "s") where strcmp(name, "speed") == 0: self = .speed
-        case UInt8(ascii: "c") where strcmp(name, "course") == 0: self = .course
+        case UInt8(ascii: "c") where strcmp(name, "course") == 0 || strcmp(name, "cog") == 0: self = .course
         case UInt8(ascii: "a") where strcmp(name, "accuracy") == 0: self = .accuracy
         case UInt8(ascii: "v") where strcmp(name, "verticalAccuracy") == 0: self = .verticalAccuracy
         default: return nil
@@ -56,6 +57,11 @@ struct GPXPoint {
             opensSegment: opensSegment,
             isLive: false
         )
+    }
+
+    /// The time that `<time>` states; `nil` where it is none. XML Schema has no year 0, which loggers write before their first fix.
+    static func time(_ bytes: UnsafeBufferPointer<UInt8>) -> Date? {
+        ISO8601.date(utf8: bytes).flatMap { $0.timeIntervalSince1970 >= -62_135_596_800 ? $0 : nil }
     }
 
     /// gpsd's mode for the content of `<fix>`; what GPX does not know counts as a full fix.

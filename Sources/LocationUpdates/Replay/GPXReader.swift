@@ -60,12 +60,22 @@ package final class GPXReader {
         }
         let count = try file.read(into: buffer, capacity: Int(Self.blockSize)) { line }
         isAtEnd = count == 0
+        if bytesRead == 0, let packer = Self.packer(UnsafeRawBufferPointer(start: buffer, count: count)) {
+            isAtEnd = true
+            throw TrackFault(path: path, line: 1, kind: .packed(packer))
+        }
         bytesRead += count
         guard XML_ParseBuffer(parser, Int32(count), isAtEnd ? 1 : 0) == XML_STATUS_OK else { throw damage() }
         // Where the parser stands while a token is unfinished is the token's beginning.
         if !isAtEnd, bytesRead - Int(XML_GetCurrentByteIndex(parser)) > Judgement.tokenLimit {
             throw TrackFault(path: path, line: line, kind: .tooLong(limit: Judgement.tokenLimit))
         }
+    }
+
+    /// Who packed a file that begins so.
+    private static func packer(_ bytes: UnsafeRawBufferPointer) -> String? {
+        if bytes.starts(with: [0x1F, 0x8B]) { return "gzip" }
+        return bytes.starts(with: [0x50, 0x4B, 0x03, 0x04]) ? "zip" : nil
     }
 
     private var line: Int { Int(XML_GetCurrentLineNumber(parser)) }

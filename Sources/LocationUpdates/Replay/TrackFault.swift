@@ -6,6 +6,10 @@ package struct TrackFault: Error, Hashable, Sendable, CustomStringConvertible {
         case notRegular
         /// What XML forbids, in expat's words.
         case notWellFormed(String)
+        /// A page of the web, mostly a login in place of the file.
+        case html
+        /// A packed file, by the name of the packer.
+        case packed(String)
         /// A document type declaration: none is needed, and it can define entities.
         case doctype
         /// More elements inside each other than any track has.
@@ -31,6 +35,8 @@ package struct TrackFault: Error, Hashable, Sendable, CustomStringConvertible {
             case .unreadable(let code): systemMessage(code)
             case .notRegular: "not a regular file"
             case .notWellFormed(let message): "damaged XML: \(message)"
+            case .html: "an HTML page and no GPX; open the link in a browser, and save the file itself"
+            case .packed(let packer): "packed with \(packer); unpack it first"
             case .doctype: "a DOCTYPE is refused"
             case .tooDeep(let limit): "elements nested deeper than \(limit)"
             case .tooLong(let limit): "a tag or comment longer than \(limit) bytes"
