@@ -122,7 +122,7 @@ import Testing
         let text = try String(contentsOfFile: path, encoding: .utf8)
         #expect((8000...16_384).contains(text.utf8.count) && text.hasSuffix("}\n"))
         let recorded = text.ranges(of: "\"class\":\"TPV\"").count
-        #expect(ended.text.split(separator: "\n").count > 2 * recorded)
+        #expect(ended.text.split(whereSeparator: \.isNewline).count > 2 * recorded)
         withExtendedLifetime(gpsd) {}
     }
 }
