@@ -115,7 +115,19 @@ struct TrackCommand: AsyncParsableCommand {
 
     struct Replay: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Run a GPX file through the filter without a service; see `backgrounderd replay --help`."
+            abstract:
+                "Run a recording through the filter without a service, explain it, hold it against what is expected.",
+            discussion: """
+                FILE is a GPX file, gpsd-log:FILE with gpsd's JSON lines, or gpsd://host[:port] for a live gpsd; the options \
+                are those of `backgrounderd replay --help`.
+
+                EXAMPLES
+                  backgrounder track replay drive.gpx --filter 10 --explain
+                  backgrounder track replay drive.gpx --filter 10 --format expected > drive.expected.json
+                  backgrounder track replay drive.gpx --expect drive.expected.json
+                  backgrounder track replay gpsd://localhost --record drive.jsonl --for 10m
+                  backgrounder track replay gpsd-log:drive.jsonl --rejected
+                """
         )
 
         @Argument(
