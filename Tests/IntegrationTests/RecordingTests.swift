@@ -88,7 +88,7 @@ import Testing
             close(errors.writeEnd)
             let (points, said) = (LineReader(output.readEnd), LineReader(errors.readEnd))
             let feed = try receiver.feed(Products.repository("tracks/city-walk.gpx"), "--rate", "20")
-            let shown = try await points.wait(for: "20 points") { lines, _ in lines.count >= 20 ? lines.count : nil }
+            let shown = try await points.wait(for: "20 points", within: 60) { lines, _ in lines.count >= 20 ? lines.count : nil }
             replay.kill(signal)
             let code = try await replay.waitForEnd()
             #expect(code == (signal == SIGINT ? 0 : 128 + SIGKILL))
