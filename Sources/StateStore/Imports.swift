@@ -36,22 +36,22 @@ package struct ImportSession: Sendable {
         if isNew { stored += 1 } else { known += 1 }
     }
 
-    /// The ids of the points of `record`, in order, and whether one of them is new.
-    fileprivate func points(of record: TripRecord) -> (ids: [ClosedRange<Int64>], areNew: Bool) {
+    /// The ids of the points of `record`, in order, and how many of them are new.
+    fileprivate func points(of record: TripRecord) -> (ids: [ClosedRange<Int64>], new: Int) {
         let numbers = count - 1 - record.pointsAfterFirst...count - 1 - record.pointsAfterLast
         var ids: [ClosedRange<Int64>] = []
-        var areNew = false
+        var new = 0
         for run in runs where run.number <= numbers.upperBound && run.number + run.count > numbers.lowerBound {
             let first = run.first + Int64(max(0, numbers.lowerBound - run.number))
             let last = run.first + Int64(min(run.count - 1, numbers.upperBound - run.number))
-            areNew = areNew || run.isNew
+            if run.isNew { new += Int(last - first) + 1 }
             if let before = ids.last, before.upperBound + 1 == first {
                 ids[ids.count - 1] = before.lowerBound...last
             } else {
                 ids.append(first...last)
             }
         }
-        return (ids, areNew)
+        return (ids, new)
     }
 
     fileprivate mutating func countTrip(from first: Int64) {
@@ -96,7 +96,7 @@ extension StateStore {
             }
             for record in trips {
                 let points = session.points(of: record)
-                if try database.saveImported(record.trip, points: points.ids, areNew: points.areNew, recorded),
+                if try database.saveImported(record.trip, points: points.ids, new: points.new, recorded),
                     let first = points.ids.first
                 {
                     session.countTrip(from: first.lowerBound)
@@ -131,18 +131,22 @@ extension Database {
     fileprivate func saveImported(
         _ trip: Trip,
         points: [ClosedRange<Int64>],
-        areNew: Bool,
+        new: Int,
         _ recorded: Date
     ) throws -> Bool {
-        // A trip all of whose points were there before is as it was, or is somebody else's; but an import that was cut off
-        // may have left it longer than it is.
-        if !areNew, trip.inProgress == true { return false }
+        // While only points that were there before have come, the trip is as it was; but an import that was cut off may have left
+        // it longer than it is.
+        if new == 0, trip.inProgress == true { return false }
         let stored = try Row.fetchOne(
             cachedStatement(sql: "SELECT ended, points FROM trip WHERE imported = 1 AND firstPoint = ?"),
             arguments: [points.first?.lowerBound]
         )
-        if stored == nil, !areNew { return false }
-        if let stored, stored["ended"] == trip.end.milliseconds, stored["points"] == trip.points { return false }
+        if let stored {
+            if stored["ended"] == trip.end.milliseconds, stored["points"] == trip.points { return false }
+        } else if 2 * new <= trip.points {
+            // Most of it is in the history by another way, as a trip of its own where it is one.
+            return false
+        }
         var trip = trip
         // A file does not go on.
         trip.inProgress = nil
