@@ -26,6 +26,8 @@ package struct Fix: Codable, Hashable, Sendable {
     package var hdop: Double?
     /// The horizontal accuracy that a file states.
     package var statedAccuracy: Double?
+    /// Where that came from before it was in the file.
+    package var statedSource: AccuracySource?
     package var device: String?
     /// When it arrived, seconds of the monotonic clock; `nil` for a file.
     package var arrival: Double?
@@ -49,6 +51,7 @@ package struct Fix: Codable, Hashable, Sendable {
         status: Int = 0,
         hdop: Double? = nil,
         statedAccuracy: Double? = nil,
+        statedSource: AccuracySource? = nil,
         device: String? = nil,
         arrival: Double? = nil,
         opensSegment: Bool = false,
@@ -68,6 +71,7 @@ package struct Fix: Codable, Hashable, Sendable {
         self.status = status
         self.hdop = hdop
         self.statedAccuracy = statedAccuracy
+        self.statedSource = statedSource
         self.device = device
         self.arrival = arrival
         self.opensSegment = opensSegment

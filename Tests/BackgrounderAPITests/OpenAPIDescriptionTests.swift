@@ -37,7 +37,7 @@ import Testing
         .init(Routes.drivers), .init(Routes.queue), .init(Routes.enqueue), .init(Routes.clearQueue),
         .init(Routes.shuffleQueue),
         .init(Routes.moveItem), .init(Routes.removeItem), .init(stream: Routes.eventsPath),
-        .init(stream: Routes.historyPath),
+        .init(stream: Routes.historyPath), .init(Routes.trips), .init(Routes.importTrack),
     ]
 
     @Test func `The description has every route and no other`() {
@@ -67,7 +67,7 @@ import Testing
     private func problems<Body, Reply>(_ value: Reply, of route: Route<Body, Reply>) throws -> [String] {
         let reply = HTTPReply(
             status: route.status,
-            headers: ["content-type": "application/json"],
+            headers: ["content-type": Reply.self == ImportProgress.self ? "application/x-ndjson" : "application/json"],
             body: Array(try JSON.encode(value))
         )
         return interface.problems(of: reply, to: route.method.rawValue, route.path)
@@ -99,6 +99,27 @@ import Testing
         mode: 2,
         segmentStart: true
     )
+    private static let trip = Trip(
+        id: 1,
+        start: date,
+        end: date.addingTimeInterval(1.5),
+        distance: 3,
+        movingTime: 1,
+        topSpeed: 2.5,
+        bounds: GeographicBounds(minLatitude: -1, minLongitude: 179, maxLatitude: 1, maxLongitude: -179),
+        points: 3,
+        speeds: [2, 0]
+    )
+    private static var tripInProgress: Trip {
+        var trip = trip
+        (trip.inProgress, trip.speeds) = (true, [])
+        return trip
+    }
+    private static var damagedImport: ImportProgress {
+        var progress = ImportProgress()
+        (progress.finished, progress.fault) = (true, "a.gpx:3: damaged")
+        return progress
+    }
     private static let bareLocation = Location(latitude: 1, longitude: 2, timestamp: date)
     private static let fullLocationStatus = LocationStatus(
         updating: true,
@@ -180,6 +201,9 @@ import Testing
         #expect(try problems(Self.fullLocationStatus, of: Routes.location) == [])
         #expect(try problems(Self.bareLocationStatus, of: Routes.changeLocation) == [])
         #expect(try problems([Self.location, Self.bareLocation], of: Routes.track) == [])
+        #expect(try problems([Self.trip, Self.tripInProgress], of: Routes.trips) == [])
+        #expect(try problems(ImportProgress(), of: Routes.importTrack) == [])
+        #expect(try problems(Self.damagedImport, of: Routes.importTrack) == [])
         #expect(try problems(Self.fullAudioStatus, of: Routes.audio) == [])
         #expect(try problems(Self.bareAudioStatus, of: Routes.seek) == [])
         #expect(try problems(Self.status(Self.fullLocationStatus, Self.fullAudioStatus), of: Routes.status) == [])
@@ -252,7 +276,9 @@ import Testing
         ("PATCH", "/v1/audio", #"{"volume":101}"#, false), ("POST", "/v1/audio/seek", "{}", false),
         ("POST", "/v1/audio/seek", #"{"to":1,"by":1}"#, false), ("POST", "/v1/audio/seek", #"{"by":-1}"#, true),
         ("POST", "/v1/queue", #"{"items":[]}"#, false), ("POST", "/v1/audio/play", "{}", true),
-        ("PATCH", "/v1/queue/7", #"{"position":0}"#, true),
+        ("PATCH", "/v1/queue/7", #"{"position":0}"#, true), ("POST", "/v1/track/import", "{}", false),
+        ("POST", "/v1/track/import", #"{"path":"/a","raw":false,"distanceFilter":0,"jitterGuard":true}"#, true),
+        ("POST", "/v1/track/import", #"{"path":"/a","maximumAccuracy":0}"#, false),
     ])
     func `The description takes and refuses the bodies that the service takes and refuses`(
         method: String,

@@ -194,7 +194,7 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         #expect(fault.count == 1, "\(run.errors)")
     }
 
-    private static func makeFiles(_ scratch: ScratchDirectory) throws {
+    static func makeFiles(_ scratch: ScratchDirectory) throws {
         for name in ["empty.mp3", "empty.gpx"] { try scratch.write("", to: name) }
         for name in ["text.mp3", "text.gpx"] { try scratch.write("This is a text, and no more.\n", to: name) }
         let gpx = "<gpx version=\"1.1\" creator=\"x\" xmlns=\"http://www.topografix.com/GPX/1/1\"></gpx>"

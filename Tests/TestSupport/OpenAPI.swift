@@ -63,7 +63,14 @@ package struct OpenAPI: Sendable {
         guard let media = content[String(mediaType)] else {
             return ["\(method) \(path): \(mediaType.debugDescription) is not documented for \(reply.status)"]
         }
-        guard mediaType == "application/json", let schema = media["schema"] else { return [] }
+        guard let schema = media["schema"] else { return [] }
+        if mediaType == "application/x-ndjson" {
+            return reply.text.split(separator: "\n").flatMap { line in
+                guard let value = try? JSONValue(parsing: String(line)) else { return ["\(line) is no JSON"] }
+                return problems(of: value, against: schema, at: "\(method) \(path)")
+            }
+        }
+        guard mediaType == "application/json" else { return [] }
         guard let value = try? reply.json() else { return ["\(method) \(path): the body is no JSON"] }
         return problems(of: value, against: schema, at: "\(method) \(path)")
     }

@@ -107,7 +107,9 @@ package actor TrackImporter {
             return .rejected(Rejection(reason: .duplicate, timestamp: fix.time))
         }
         lastRaw = waypoint
-        let estimate = AccuracyEvidence().estimate(fix)
+        var estimate = AccuracyEvidence().estimate(fix)
+        // What we exported comes back as it was.
+        if estimate?.source == .file, let source = fix.statedSource { estimate?.source = source }
         return .accepted(Location(fix, waypoint, estimate, isSegmentStart: fix.opensSegment))
     }
 }

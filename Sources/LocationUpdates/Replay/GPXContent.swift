@@ -156,6 +156,10 @@ final class GPXContent {
         switch field {
         case .time: point.time = GPXPoint.time(bytes)
         case .fix: point.mode = GPXPoint.mode(bytes)
+        case .accuracySource:
+            if fieldRank == 3 {
+                point.accuracySource = AccuracySource(rawValue: String(decoding: bytes, as: UTF8.self))
+            }
         default: point.set(field, DecimalNumber.parse(bytes), rank: fieldRank)
         }
     }

@@ -4,7 +4,7 @@ import Glibc
 
 /// What is read of a `trkpt` and its extensions.
 enum GPXField: Int, CaseIterable {
-    case elevation, time, fix, hdop, speed, course, accuracy, verticalAccuracy
+    case elevation, time, fix, hdop, speed, course, accuracy, verticalAccuracy, accuracySource
 
     /// The field with this local name; `isCore` where GPX itself has a say.
     init?(_ name: UnsafePointer<CChar>, isCore: Bool) {
@@ -17,6 +17,7 @@ enum GPXField: Int, CaseIterable {
         case UInt8(ascii: "s") where strcmp(name, "speed") == 0: self = .speed
         case UInt8(ascii: "c") where strcmp(name, "course") == 0 || strcmp(name, "cog") == 0: self = .course
         case UInt8(ascii: "a") where strcmp(name, "accuracy") == 0: self = .accuracy
+        case UInt8(ascii: "a") where strcmp(name, "accuracySource") == 0: self = .accuracySource
         case UInt8(ascii: "v") where strcmp(name, "verticalAccuracy") == 0: self = .verticalAccuracy
         default: return nil
         }
@@ -29,6 +30,8 @@ struct GPXPoint {
     var longitude: Double?
     var time: Date?
     var mode = 3
+    /// Where the accuracy came from that our extension states.
+    var accuracySource: AccuracySource?
     private var values = Values(repeating: nil)
     private var ranks = Ranks(repeating: 0)
 
@@ -54,6 +57,7 @@ struct GPXPoint {
             epv: values[GPXField.verticalAccuracy.rawValue],
             hdop: values[GPXField.hdop.rawValue],
             statedAccuracy: values[GPXField.accuracy.rawValue],
+            statedSource: accuracySource,
             opensSegment: opensSegment,
             isLive: false
         )

@@ -1,0 +1,98 @@
+import BackgrounderAPI
+import Foundation
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import BackgrounderCommands
+
+@Suite struct TripTableTests {
+    private func trip(_ id: Int, inProgress: Bool? = nil) -> Trip {
+        Trip(
+            id: id,
+            start: Date(timeIntervalSince1970: 0),
+            end: Date(timeIntervalSince1970: 3930),
+            distance: 12_345,
+            movingTime: 3600,
+            topSpeed: 10,
+            bounds: GeographicBounds(minLatitude: 0, minLongitude: 0, maxLatitude: 1, maxLongitude: 1),
+            points: 5,
+            speeds: [0, 10],
+            inProgress: inProgress
+        )
+    }
+
+    @Test func `A trip is a line with its times, kilometres and speeds`() {
+        let lines = TripTable.render([trip(1), trip(12, inProgress: true)], hasSparklines: false).split(separator: "\n")
+        #expect(lines.count == 3)
+        #expect(lines[0].split(separator: " ").first == "ID" && !lines[0].contains("SPEED"))
+        let words = lines[1].split(separator: " ")
+        #expect(
+            words == [
+                "1", "1970-01-01T00:00:00.000Z", "1970-01-01T01:05:30.000Z", "12.35", "1:06", "1:00", "11.3", "36.0",
+            ]
+        )
+        #expect(lines[2].contains("in progress"))
+    }
+
+    @Test func `On a terminal the speeds are drawn`() {
+        let lines = TripTable.render([trip(1)], hasSparklines: true).split(separator: "\n")
+        #expect(lines[0].hasSuffix("SPEED") && lines[1].hasSuffix("▁█"))
+    }
+
+    @Test func `No trip is said in words`() {
+        #expect(TripTable.render([], hasSparklines: true) == "No trips in this time.")
+    }
+}
+
+@Suite struct ExportTests {
+    @Test(arguments: TrackFormat.allCases, [1, 7, 100_000])
+    func `Points are counted in each format, in pieces of any length`(format: TrackFormat, length: Int) {
+        var encoder = format.makeEncoder()
+        var text = encoder.begin()
+        for index in 0..<250 {
+            let location = Location(
+                latitude: -1,
+                longitude: Double(index % 180) - 90,
+                speed: 1,
+                timestamp: Date(timeIntervalSince1970: Double(index)),
+                segmentStart: index % 50 == 0 ? true : nil
+            )
+            text += encoder.append(location)
+        }
+        let bytes = Array((text + encoder.end()).utf8)
+        var counter = PointCounter(format: format)
+        for begin in stride(from: 0, to: bytes.count, by: length) {
+            counter.count(bytes[begin..<min(begin + length, bytes.count)])
+        }
+        #expect(counter.points == 250)
+    }
+
+    @Test func `A file has its name once it is complete, and replaces the one before`() throws {
+        let scratch = try ScratchDirectory()
+        let path = try scratch.write("before", to: "a.gpx")
+        let file = try ExportFile(path)
+        try file.write(ByteBuffer(string: "one "))
+        try file.write(ByteBuffer(string: "two"))
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "before")
+        try file.complete()
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "one two")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["a.gpx"])
+    }
+
+    @Test func `What is thrown away leaves the file before as it was`() throws {
+        let scratch = try ScratchDirectory()
+        let path = try scratch.write("before", to: "a.gpx")
+        let file = try ExportFile(path)
+        try file.write(ByteBuffer(string: "half"))
+        file.discard()
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "before")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["a.gpx"])
+    }
+
+    @Test(arguments: ["/dev/null", "/tmp", "/nowhere/a.gpx", "/proc/a.gpx"])
+    func `A name that cannot be a file is refused`(path: String) {
+        #expect(throws: CommandFailure.self) { try ExportFile(path) }
+    }
+
+}
