@@ -53,7 +53,7 @@ final class GPSDDecoder {
 
     private func fix(_ line: UnsafeMutableBufferPointer<CChar>, arrival: Double) -> Fix {
         // libgps takes the half of a line for the whole and a number for what is left of it.
-        guard line.isOneObject, let start = line.baseAddress else { return Fix(mode: 3, arrival: arrival) }
+        guard line.condenseObject(), let start = line.baseAddress else { return Fix(mode: 3, arrival: arrival) }
         cgps_unpack(start, data)
         let fix = data.pointee.fix
         return Fix(
@@ -83,7 +83,7 @@ final class GPSDDecoder {
     }
 
     private func errors(_ line: UnsafeMutableBufferPointer<CChar>) -> GPSDMessage {
-        guard line.isOneObject, let start = line.baseAddress else { return .garbage }
+        guard line.condenseObject(), let start = line.baseAddress else { return .garbage }
         let device = deviceName(line)
         cgps_unpack(start, data)
         guard let errors = cgps_gst(data), let time = Self.date(errors.pointee.utctime) else { return .data }
@@ -134,40 +134,5 @@ extension UnsafeMutableBufferPointer<CChar> {
         let length = text.utf8CodeUnitCount
         guard let baseAddress, let found = cgps_find(baseAddress, count, text.utf8Start, length) else { return nil }
         return UnsafeMutablePointer(mutating: found) + length
-    }
-
-    /// Whether this is one JSON object from the first byte to the last, as far as braces, brackets and strings tell.
-    fileprivate var isOneObject: Bool {
-        var depth = 0
-        var isString = false
-        var isEscaped = false
-        var isOver = false
-        for character in self {
-            let byte = UInt8(bitPattern: character)
-            if byte == 0 { return false }
-            if isString {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else if byte == UInt8(ascii: "\"") {
-                    isString = false
-                }
-                continue
-            }
-            if isOver {
-                if byte > 0x20 { return false }
-                continue
-            }
-            switch byte {
-            case UInt8(ascii: "\""): isString = true
-            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                depth -= 1
-                isOver = depth == 0
-            default: break
-            }
-        }
-        return isOver
     }
 }

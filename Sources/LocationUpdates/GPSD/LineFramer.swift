@@ -9,8 +9,11 @@ struct LineFramer: ~Copyable {
     /// Lines that were longer than the limit.
     private(set) var skipped = 0
     private let limit: Int
-    /// All that is read at once becomes one transaction.
-    private static let block = 131_072
+    private static let block = 65_536
+    /// A reading of so many bytes is that of somebody who lags behind.
+    private static let backlog = 16_384
+    /// What is read at once becomes one transaction.
+    private static let mostAtOnce = 1 << 20
 
     init(limit: Int = Judgement.lineLimit) {
         self.limit = limit
@@ -19,10 +22,24 @@ struct LineFramer: ~Copyable {
 
     deinit { buffer.deallocate() }
 
-    /// Reads once, with `read`, and calls `body` with each line that this completes.
+    /// Reads with `read`, once or as long as there is much, and calls `body` with each line that this completes.
     ///
-    /// The line is without its end, stands in memory that `body` may change, and has a NUL behind it. Returns what `read` returned.
+    /// The line is without its end, stands in memory that `body` may change, and has a NUL behind it. Returns how many bytes there
+    /// were, or what the first `read` returned instead.
     mutating func fill(
+        _ read: (UnsafeMutableRawBufferPointer) -> Int,
+        _ body: (UnsafeMutableBufferPointer<CChar>) -> Void
+    ) -> Int {
+        var total = 0
+        while true {
+            let result = readOnce(read, body)
+            guard result > 0 else { return total > 0 ? total : result }
+            total += result
+            if result < Self.backlog || total >= Self.mostAtOnce { return total }
+        }
+    }
+
+    private mutating func readOnce(
         _ read: (UnsafeMutableRawBufferPointer) -> Int,
         _ body: (UnsafeMutableBufferPointer<CChar>) -> Void
     ) -> Int {
