@@ -76,7 +76,9 @@ final class LocationRig: Sendable {
     }
 
     var locations: [Location] {
-        heard.withLock { $0.flatMap { if case .locations(let locations) = $0 { locations } else { [Location]() } } }
+        heard.withLock { heard in
+            heard.flatMap { event -> [Location] in if case .locations(let locations) = event { locations } else { [] } }
+        }
     }
 
     private final class Relay: Sendable {
