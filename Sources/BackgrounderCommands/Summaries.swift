@@ -15,12 +15,16 @@ extension ServiceStatus {
 }
 
 extension LocationStatus {
-    /// Some lines for people: the source, the settings, what became of the fixes.
+    /// Some lines for people: the source, how good it is and why, the settings, what became of the fixes.
     var lines: [String] {
-        var lines = [
-            "\(updating ? connection.rawValue : "stopped"), \(source)" + (quality.map { ", \($0.rawValue)" } ?? "")
-        ]
-        if let qualityDetail { lines.append(qualityDetail) }
+        var lines = ["\(updating ? connection.rawValue : "stopped"), \(source)"]
+        if let quality {
+            if let qualityDetail {
+                lines.append("\(quality.rawValue): \(qualityDetail)")
+            } else {
+                lines[0] += ", \(quality.rawValue)"
+            }
+        }
         let limit = acceptLimit.map { "accepts up to \($0.metres)" } ?? "accepts all"
         let maximum = maximumAccuracy.map { ", at most \($0.metres)" } ?? ""
         let filter = distanceFilter == 0 ? "no distance filter" : "distance filter \(distanceFilter.metres)"
@@ -30,8 +34,27 @@ extension LocationStatus {
             "\(received) received, \(accepted) accepted"
                 + (reasons.isEmpty ? "" : ", rejected: \(reasons.joined(separator: ", "))")
         )
+        if let lastRejection { lines.append("last rejected: \(lastRejection.summary)") }
         if let lastFix { lines.append("last fix \(lastFix.summary)") }
         return lines
+    }
+}
+
+extension Rejection {
+    /// `accuracy 48.3 m, limit 30 m at 2014-12-22T04:05:13.000Z`
+    fileprivate var summary: String {
+        func text(_ value: Double) -> String {
+            switch reason {
+            case .outOfOrder: value.decimals(1) + " s"
+            case .implausible: value.decimals(1) + " m/s"
+            default: value.metres
+            }
+        }
+        var line = reason.rawValue
+        if let value { line += " \(text(value))" }
+        if let limit { line += ", limit \(text(limit))" }
+        if let timestamp { line += " at \(ISO8601.string(timestamp))" }
+        return line
     }
 }
 
