@@ -24,6 +24,15 @@ extension DesiredAccuracy {
         }
     }
 
+    /// How long a live source stays away after a delivered fix; `nil` reads on.
+    package var rest: Duration? {
+        switch self {
+        case .kilometer: .seconds(120)
+        case .threeKilometers: .seconds(300)
+        default: nil
+        }
+    }
+
     /// Whether a fix without altitude is too coarse.
     package var needsAltitude: Bool { self == .bestForNavigation }
 }

@@ -37,9 +37,18 @@ enum Judgement {
     // Quality.
     static let starvation = 30.0
     static let goodFixes = 3
+    /// Fixes are counted over so long for a starved source.
+    static let countedTime = 60
+
+    /// How long gpsd keeps a receiver open after its last client has gone (gpsd 3.22: its constant is 60).
+    static let receiverRelease = 61
+    /// A receiver whose dates are further from the machine's clock is doubted; NMEA gives the week of 1,024 only.
+    static let dateDoubt = 7.0 * 86_400
 
     // gpsd's connection.
     static let silence = 5.0
+    /// So long before a silence is said, gpsd is asked whether it has a receiver at all: it does not tell when one vanishes.
+    static let inquiry = 0.5
     static let renewal = 30.0
     /// A new connection that lasts so long is one, also where nothing has been said on it.
     static let settling = 0.25

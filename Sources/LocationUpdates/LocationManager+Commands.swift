@@ -79,6 +79,7 @@ extension LocationManager {
         guard body(&next) else { return }
         await commit([], next, durable: true)
         openSource()
+        adjustRest()
         onEvent(.changed)
     }
 }

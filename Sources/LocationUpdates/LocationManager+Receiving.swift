@@ -68,6 +68,7 @@ extension LocationManager {
     func closeSource() {
         run?.control.stop()
         run = nil
+        rest = nil
     }
 
     /// Takes what the sources send until the end.
@@ -94,7 +95,8 @@ extension LocationManager {
             received += 1
             next.replay?.received += 1
             // A replayed minute counts as a minute, whatever its pace.
-            monitor.receive(decision, of: fix, elapsed: next.replay == nil ? elapsed() : fix.arrival ?? elapsed())
+            let instant = next.replay == nil ? elapsed() : fix.arrival ?? elapsed()
+            monitor.receive(decision, of: fix, next.filter.settings, elapsed: instant)
             switch decision {
             case .accepted(let location):
                 next.counts.accepted += 1
@@ -111,7 +113,11 @@ extension LocationManager {
             state = next
         }
         run.control.acknowledge()
-        if !accepted.isEmpty { onEvent(.locations(accepted)) }
+        if let newest = accepted.last {
+            beginRest()
+            doubtDate(of: newest)
+            onEvent(.locations(accepted))
+        }
         let after = (monitor.quality, monitor.detail, connection)
         if before.0 != after.0 { logQuality() }
         if before != after { onEvent(.changed) } else if received > accepted.count { onEvent(.counted) }
@@ -169,7 +175,11 @@ extension LocationManager {
             connection = .waiting
             monitor.disconnected(reason: reason)
         case .silent: monitor.silent()
-        case .noDevice: monitor.noDevice()
+        case .left:
+            connection = .waiting
+            logFirstRest()
+        case .returning: rest = nil
+        case .noDevice(let reason): monitor.noDevice(reason: reason)
         case .devicePresent: monitor.devicePresent()
         case .skippedLines(let count):
             if skippedLines == 0 {
@@ -188,7 +198,7 @@ extension LocationManager {
         }
     }
 
-    private func logQuality() {
+    func logQuality() {
         let detail = monitor.detail.map { " (\($0))" } ?? ""
         let isBad = monitor.quality != .ok && monitor.quality != .searching
         logger.log(level: isBad ? .warning : .info, "Location of \(source) is \(monitor.quality.rawValue)\(detail).")

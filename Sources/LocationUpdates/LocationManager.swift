@@ -1,5 +1,5 @@
 package import BackgrounderAPI
-import FoundationEssentials
+package import FoundationEssentials
 package import Logging
 import ServiceLifecycle
 
@@ -37,10 +37,16 @@ package actor LocationManager: Service {
     var lost = 0
     var isFailing = false
     var skippedLines = 0
+    /// Why the source is away; none while it reads.
+    var rest: Rest?
+    var hasLoggedRest = false
+    var hasDoubtedDate = false
 
     let journal: any LocationJournal
     let recorder: GPSDRecorder?
     let elapsed: @Sendable () -> Double
+    let now: @Sendable () -> Date
+    let restOfLevel: @Sendable (DesiredAccuracy) -> Duration?
     let logger: Logger
     let onEvent: @Sendable (LocationEvent) -> Void
     let mailbox = Mailbox()
@@ -50,7 +56,8 @@ package actor LocationManager: Service {
     /// A mode that goes on where `checkpoint` ended, or begins and tracks at once where there is none.
     ///
     /// `settings` win over those of the checkpoint; `track` is the newest accepted points, oldest first; `recorder` is given
-    /// what a gpsd says. `onEvent` is called in the order of events and must return at once.
+    /// what a gpsd says. `onEvent` is called in the order of events and must return at once. `now` is the machine's clock, and
+    /// `rest` how long a live source stays away after a delivered fix.
     package init(
         settings: LocationSettings,
         source: LocationSource,
@@ -58,6 +65,8 @@ package actor LocationManager: Service {
         track: [Location],
         journal: any LocationJournal,
         clock: any Clock<Duration>,
+        now: @escaping @Sendable () -> Date = { Date() },
+        rest: @escaping @Sendable (DesiredAccuracy) -> Duration? = { $0.rest },
         logger: Logger,
         recorder: GPSDRecorder? = nil,
         onEvent: @escaping @Sendable (LocationEvent) -> Void
@@ -78,6 +87,8 @@ package actor LocationManager: Service {
         self.recorder = recorder
         self.logger = logger
         self.onEvent = onEvent
+        self.now = now
+        restOfLevel = rest
         elapsed = stopwatch(clock)
     }
 
@@ -108,7 +119,7 @@ package actor LocationManager: Service {
             source: source.description,
             connection: connection,
             quality: connection == .off ? nil : monitor.quality,
-            qualityDetail: connection == .off ? nil : monitor.detail,
+            qualityDetail: connection == .off ? nil : rest?.detail ?? monitor.detail,
             desiredAccuracy: settings.desiredAccuracy,
             target: settings.desiredAccuracy.target,
             acceptLimit: settings.desiredAccuracy.acceptLimit,

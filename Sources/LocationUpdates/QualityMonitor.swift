@@ -7,11 +7,13 @@ struct QualityMonitor {
     /// The reason, the value and the limit behind the word, for people.
     private(set) var detail: String?
     private var goodInRow = 0
+    /// Those with a place since the last good one.
+    private var recent = RecentFixes()
     /// How long no fix has been good up to the last one, and whether one of them had a place.
     private var drought: (seconds: Double, last: Double, hasPlace: Bool)?
 
-    /// Takes what became of `fix`; `elapsed` is the seconds of a clock that never jumps.
-    mutating func receive(_ decision: Decision, of fix: Fix, elapsed: Double) {
+    /// Takes what became of `fix` under `settings`; `elapsed` is the seconds of a clock that never jumps.
+    mutating func receive(_ decision: Decision, of fix: Fix, _ settings: LocationSettings, elapsed: Double) {
         switch decision {
         case .accepted: receiveGood()
         case .rejected(let rejection):
@@ -23,7 +25,7 @@ struct QualityMonitor {
             default:
                 // A replayed minute counts as a minute, whatever its pace.
                 let instant = fix.isLive ? elapsed : fix.time?.timeIntervalSince1970
-                receiveBad(rejection, at: instant)
+                receiveBad(rejection, at: instant) { rejection.remedy(settings, isLive: fix.isLive) }
             }
         }
     }
@@ -40,12 +42,17 @@ struct QualityMonitor {
         if quality != .noDevice { enter(.silent, detail: "no report for \(Int(Judgement.silence)) s") }
     }
 
-    mutating func noDevice() {
-        enter(.noDevice, detail: "gpsd has no receiver")
+    mutating func noDevice(reason: String) {
+        enter(.noDevice, detail: reason)
     }
 
     mutating func devicePresent() {
         if quality == .noDevice { enter(.searching) }
+    }
+
+    /// The source leaves for a rest after a delivered fix: there will be no others to wait for.
+    mutating func rest() {
+        if quality == .searching { enter(.ok) }
     }
 
     /// Says why a file ended before its end.
@@ -58,19 +65,22 @@ struct QualityMonitor {
         self.detail = detail
         goodInRow = 0
         drought = nil
+        recent.clear()
     }
 
     private mutating func receiveGood() {
         goodInRow += 1
         drought = nil
+        recent.clear()
         if quality != .ok, goodInRow >= Judgement.goodFixes { enter(.ok) }
     }
 
-    private mutating func receiveBad(_ rejection: Rejection, at instant: Double?) {
+    private mutating func receiveBad(_ rejection: Rejection, at instant: Double?, remedy: () -> String?) {
         goodInRow = 0
         if [.silent, .noDevice, .disconnected].contains(quality) { enter(.searching) }
         guard let instant else { return }
         let hasPlace = rejection.reason != .noFix
+        if hasPlace { recent.add(at: instant) }
         // A step that only a jump of the clock explains is no time that passed.
         let step = drought.map { instant - $0.last } ?? 0
         let seconds = (drought?.seconds ?? 0) + (step > 0 && step <= Judgement.gapOpensSegment ? step : 0)
@@ -81,29 +91,9 @@ struct QualityMonitor {
             detail = nil
         } else if hasPlace || quality != .starved {
             quality = .starved
-            detail = Self.describe(rejection)
+            let count = recent.total == 1 ? "1 fix" : "\(recent.total) fixes"
+            detail = "\(count) in the last \(Judgement.countedTime) s, \(rejection.measure)"
+            if let remedy = remedy() { detail? += "; try \(remedy)" }
         }
-    }
-
-    private static func describe(_ rejection: Rejection) -> String {
-        func number(_ value: Double?) -> String? {
-            guard let value, value.magnitude < 1e15 else { return nil }
-            let tenths = Int64((value * 10).rounded())
-            return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\((tenths % 10).magnitude)"
-        }
-        let unit =
-            switch rejection.reason {
-            case .outOfOrder: "s"
-            case .implausible: "m/s"
-            default: "m"
-            }
-        var text = rejection.reason.rawValue
-        if let value = number(rejection.value) {
-            text += ": \(value) \(unit)"
-        } else if rejection.reason == .accuracy {
-            text += ": a 2D fix where 3D is needed"
-        }
-        if let limit = number(rejection.limit) { text += ", limit \(limit) \(unit)" }
-        return text
     }
 }

@@ -8,9 +8,14 @@ package enum SourceItem: Sendable {
     case connected
     /// In words for people.
     case disconnected(reason: String)
+    /// The connection was given up for a rest.
+    case left
+    /// The rest is over, and the source looks for its connection again.
+    case returning
     /// Connected, and nothing came for too long.
     case silent
-    case noDevice
+    /// In words for people.
+    case noDevice(reason: String)
     case devicePresent
     /// A line was longer than is read; how many so far.
     case skippedLines(Int)
@@ -33,10 +38,14 @@ struct SourceBatch: Sendable {
 final class SourceControl: Sendable {
     enum Wakeup {
         case readable, timeout, stopped
+        /// The source is to leave what it reads from until the rest is over.
+        case resting
     }
 
     private struct State {
         var isStopped = false
+        /// Seconds of the monotonic clock.
+        var restEnd: Double?
         var isWaitingForRoom = false
         var outstanding = 0
     }
@@ -58,6 +67,28 @@ final class SourceControl: Sendable {
     func stop() {
         state.withLock { $0.isStopped = true }
         wakeup.signal()
+    }
+
+    /// Sends the source away until the monotonic clock says `end`, or calls it back with `nil`. Any thread.
+    func rest(until end: Double?) {
+        let isNews = state.withLock { state in
+            defer { state.restEnd = end }
+            return state.restEnd != end
+        }
+        if isNews { wakeup.signal() }
+    }
+
+    /// Waits while a rest lasts; false once stopped. The source's thread.
+    func waitForEndOfRest() -> Bool {
+        while true {
+            let (isStopped, end) = state.withLock { ($0.isStopped, $0.restEnd) }
+            if isStopped { return false }
+            guard let end else { return true }
+            if case .timeout = wakeup.wait(for: nil, until: end) {
+                // Only the one that was waited for: it may have been moved meanwhile.
+                state.withLock { if $0.restEnd == end { $0.restEnd = nil } }
+            }
+        }
     }
 
     /// Says that a batch was taken. Any thread.
@@ -91,16 +122,19 @@ final class SourceControl: Sendable {
         }
     }
 
-    /// Waits until `descriptor` can be read, the monotonic clock says `deadline`, or the source is stopped. The source's thread.
+    /// Waits until `descriptor` can be read, the monotonic clock says `deadline`, or the source is stopped or sent to rest. The
+    /// source's thread.
     func wait(for descriptor: Int32? = nil, until deadline: Double?) -> Wakeup {
-        while !isStopped {
+        while true {
+            let (isStopped, restEnd) = state.withLock { ($0.isStopped, $0.restEnd) }
+            if isStopped { return .stopped }
+            if restEnd != nil { return .resting }
             switch wakeup.wait(for: descriptor, until: deadline) {
             case .signalled: continue
             case .readable: return .readable
             case .timeout: return .timeout
             }
         }
-        return .stopped
     }
 }
 

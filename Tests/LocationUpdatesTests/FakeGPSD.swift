@@ -82,6 +82,12 @@ final class FakeGPSD: Sendable {
 
         func send(line: String) { send("\(line)\r\n".utf8) }
 
+        /// Whether the other side has closed the connection; waits for its next word or its end.
+        var isAtEnd: Bool {
+            var byte: UInt8 = 0
+            return recv(descriptor, &byte, 1, 0) <= 0
+        }
+
         /// Ends the connection as a gpsd does that ends.
         func hangUp() { shutdown(descriptor, Int32(SHUT_RDWR)) }
     }

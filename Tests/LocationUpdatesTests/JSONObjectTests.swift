@@ -40,7 +40,7 @@ import Testing
             """
         let fix = try #require(
             withLine(report) { line in
-                if case .report(.fix(let fix)) = GPSDDecoder().decode(line, arrival: 1) { fix } else { nil }
+                if case .report(.fix(let fix)) = GPSDDecoder(device: nil).decode(line, arrival: 1) { fix } else { nil }
             }
         )
         var expected = Fix(mode: 3, latitude: 48.123456789, longitude: 11.5, altitude: 502.1, speed: 10.5, course: 0.25)

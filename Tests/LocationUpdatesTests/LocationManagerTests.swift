@@ -212,7 +212,11 @@ import Testing
         try scratch.write("<gpx>\(points.joined())</gpx>", to: "poor.gpx")
         let rig = try await LocationRig(source("max", name: "poor.gpx"))
         let status = try await rig.wait(for: "end") { $0.connection == .finished }
-        #expect(status.quality == .starved && status.qualityDetail == "accuracy: 48.3 m, limit 30 m")
+        #expect(status.quality == .starved)
+        #expect(
+            status.qualityDetail
+                == "41 fixes in the last 60 s, accuracy 48.3 m, limit 30 m; try `location accuracy hundredMeters`"
+        )
         #expect(rig.log.lines.count { $0.contains("starved") } == 1)
         try await rig.shutDown()
     }

@@ -17,13 +17,15 @@ final class LocationRig: Sendable {
     private let group: ServiceGroup
     private let task: Task<Void, any Error>
 
-    /// Begins where `journal` ended.
+    /// Begins where `journal` ended; the machine's clock stands at `now`.
     init(
         _ source: String,
         settings: LocationSettings = LocationSettings(),
         journal: MemoryJournal = MemoryJournal(),
         clock: any Clock<Duration> = ContinuousClock(),
-        recorder: GPSDRecorder? = nil
+        recorder: GPSDRecorder? = nil,
+        now: Date = time(0),
+        rest: @escaping @Sendable (DesiredAccuracy) -> Duration? = { $0.rest }
     ) async throws {
         self.journal = journal
         let relay = Relay()
@@ -35,6 +37,8 @@ final class LocationRig: Sendable {
             track: await journal.points,
             journal: journal,
             clock: clock,
+            now: { now },
+            rest: rest,
             logger: Logger(label: "test") { _ in log },
             recorder: recorder,
             onEvent: { event in relay.receiver.withLock { $0 }?(event) }

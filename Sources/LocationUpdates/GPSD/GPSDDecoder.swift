@@ -7,9 +7,13 @@ enum GPSDMessage {
     case report(Report)
     /// Something that a receiver caused and that is not read.
     case data
-    /// The list of the receivers, or news of one.
+    /// The list of the receivers, or news of one; of the one that is wanted alone, where one is.
     case devices(isEmpty: Bool)
-    /// An answer of gpsd itself.
+    /// The reports that were asked for will come.
+    case watching
+    /// What was asked for is refused, in gpsd's words.
+    case refused(reason: String)
+    /// Another answer of gpsd itself.
     case other
     case garbage
 }
@@ -23,8 +27,12 @@ final class GPSDDecoder {
     /// The device of the report before, so that a string is made only when it changes.
     private var device: String?
     private var deviceBytes: [CChar] = [0]
+    /// How the wanted receiver stands in a list.
+    private let wantedPath: String?
 
-    init() {
+    /// Reads what a gpsd says to whom wants the reports of `device`, or those of all where it is `nil`.
+    init(device: String?) {
+        wantedPath = device.map { "\"path\":\"\($0)\"" }
         data = .allocate(capacity: 1)
         memset(data, 0, MemoryLayout<gps_data_t>.size)
     }
@@ -38,17 +46,21 @@ final class GPSDDecoder {
         if line.hasPrefix("{\"class\":\"SKY\"") { return sky(line) }
         if line.hasPrefix("{\"class\":\"GST\"") { return errors(line) }
         if line.hasPrefix("{\"class\":\"DEVICES\"") {
-            return .devices(isEmpty: line.find("\"devices\":[]") != nil)
+            return .devices(isEmpty: line.find("\"devices\":[]") != nil || !hasWanted(line))
         }
         if line.hasPrefix("{\"class\":\"DEVICE\"") {
-            return line.find("\"activated\":0") == nil ? .devices(isEmpty: false) : .other
+            return line.find("\"activated\":0") == nil && hasWanted(line) ? .devices(isEmpty: false) : .other
+        }
+        if line.hasPrefix("{\"class\":\"WATCH\"") { return .watching }
+        if line.hasPrefix("{\"class\":\"ERROR\"") {
+            return .refused(reason: text(of: "\"message\":\"", in: line) { String(cString: $0) } ?? "no reason")
         }
         for answer in Self.answers where line.hasPrefix(answer) { return .other }
         return .data
     }
 
     private static let answers: [StaticString] = [
-        "{\"class\":\"VERSION\"", "{\"class\":\"WATCH\"", "{\"class\":\"ERROR\"", "{\"class\":\"POLL\"",
+        "{\"class\":\"VERSION\"", "{\"class\":\"POLL\"",
     ]
 
     private func fix(_ line: UnsafeMutableBufferPointer<CChar>, arrival: Double) -> Fix {
@@ -105,13 +117,25 @@ final class GPSDDecoder {
     }
 
     private func deviceName(_ line: UnsafeMutableBufferPointer<CChar>) -> String? {
-        guard let value = line.find("\"device\":\""), let end = strchr(value, Int32(UInt8(ascii: "\""))) else {
-            return nil
-        }
+        text(of: "\"device\":\"", in: line, name)
+    }
+
+    /// What `make` makes of the text behind the first `key` of `line`, up to the next quote; `nil` where there is none.
+    private func text(
+        of key: StaticString,
+        in line: UnsafeMutableBufferPointer<CChar>,
+        _ make: (UnsafePointer<CChar>) -> String?
+    ) -> String? {
+        guard let value = line.find(key), let end = strchr(value, Int32(UInt8(ascii: "\""))) else { return nil }
         let saved = end.pointee
         end.pointee = 0
         defer { end.pointee = saved }
-        return name(value)
+        return make(value)
+    }
+
+    private func hasWanted(_ line: UnsafeMutableBufferPointer<CChar>) -> Bool {
+        guard let wantedPath, let start = line.baseAddress else { return true }
+        return strstr(start, wantedPath) != nil
     }
 
     private func name(_ bytes: UnsafePointer<CChar>?) -> String? {

@@ -35,9 +35,16 @@ final class GPSDSession {
     /// Asks for reports, of one device alone where `device` names one; false when the connection is gone.
     func watch(device: String?) -> Bool {
         let selection = device.map { ",\"device\":\"\($0)\"" } ?? ""
-        // Not gps_stream: a write to a closed connection would raise SIGPIPE.
-        let command = Array("?WATCH={\"enable\":true,\"json\":true\(selection)};\r\n".utf8)
-        return send(descriptor, command, command.count, Int32(MSG_NOSIGNAL)) == command.count
+        return say("?WATCH={\"enable\":true,\"json\":true\(selection)};\r\n")
+    }
+
+    /// Asks which receivers there are; false when the connection is gone.
+    func askForDevices() -> Bool { say("?DEVICES;\r\n") }
+
+    private func say(_ request: String) -> Bool {
+        // Not gps_stream and gps_send: a write to a closed connection would raise SIGPIPE.
+        let bytes = Array(request.utf8)
+        return send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
     /// What is there to read, as recv(2) says it.

@@ -38,7 +38,7 @@ package final class GPSDLogReader {
     private let path: String
     private let file: TrackFile
     private var framer = LineFramer()
-    private var decoder = GPSDDecoder()
+    private var decoder = GPSDDecoder(device: nil)
     private var clock = LogClock()
     private var fixCount = 0
     /// Complete lines before the block that is read.
@@ -106,7 +106,7 @@ package final class GPSDLogReader {
         if isAtEnd, line.last != CChar(bitPattern: UInt8(ascii: "}")) { return false }
         if line.isVersion {
             // libgps keeps what it read before; a connection begins without.
-            decoder = GPSDDecoder()
+            decoder = GPSDDecoder(device: nil)
             reports.append(LoggedReport(report: .reconnected, instant: clock.now))
             return true
         }
@@ -117,7 +117,7 @@ package final class GPSDLogReader {
             fixCount += 1
         case .report(let report):
             reports.append(LoggedReport(report: report, instant: clock.now))
-        case .data, .devices, .other: break
+        case .data, .devices, .watching, .refused, .other: break
         case .garbage: return line.allSatisfy { $0 == 0x20 }
         }
         return true

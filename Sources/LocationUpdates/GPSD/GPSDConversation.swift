@@ -1,0 +1,93 @@
+import Glibc
+
+/// What is said over one connection to a gpsd, from the first request to its end. The source's thread.
+struct GPSDConversation: ~Copyable {
+    enum Ending {
+        case stopped
+        case resting
+        /// Silent for so long that only a new connection can tell whether anybody is there.
+        case stale
+        case lost(reason: String)
+    }
+
+    private let session: GPSDSession
+    private let address: GPSDAddress
+    private let control: SourceControl
+    /// Is given every line that is read.
+    private let recorder: GPSDRecorder?
+    private let decoder: GPSDDecoder
+    private var framer = LineFramer()
+    private var standing: GPSDStanding
+    private var isAnnounced = false
+    private var skipped = 0
+
+    init(_ session: GPSDSession, of address: GPSDAddress, _ control: SourceControl, _ recorder: GPSDRecorder?) {
+        (self.session, self.address, self.control, self.recorder) = (session, address, control, recorder)
+        decoder = GPSDDecoder(device: address.device)
+        standing = GPSDStanding(of: address, at: monotonicSeconds())
+    }
+
+    /// Asks for reports and hands on what comes; `retry` starts anew with the first one.
+    mutating func listen(_ retry: inout RetryDelay) -> Ending {
+        guard session.watch(device: address.device) else { return Self.closed }
+        // Not announced at once: one that takes connections only to drop them has not come back.
+        let settled = monotonicSeconds() + Judgement.settling
+        while true {
+            switch control.wait(for: session.descriptor, until: isAnnounced ? standing.deadline : settled) {
+            case .stopped: return .stopped
+            case .resting: return .resting
+            case .timeout:
+                if let ending = isAnnounced ? act() : announce() { return ending }
+            case .readable:
+                if let ending = hear(&retry) { return ending }
+            }
+        }
+    }
+
+    private static let closed = Ending.lost(reason: "it closed the connection")
+    private static let announcement: [SourceItem] = [.report(.reconnected), .connected]
+
+    private mutating func announce() -> Ending? {
+        isAnnounced = true
+        return control.deliver(Self.announcement) ? nil : .stopped
+    }
+
+    /// Does what is due when nothing came until the deadline.
+    private mutating func act() -> Ending? {
+        switch standing.passDeadline(at: monotonicSeconds()) {
+        case .askForDevices: session.askForDevices() ? nil : Self.closed
+        case .askForReports: session.watch(device: address.device) ? nil : Self.closed
+        case .saySilent: control.deliver([.silent]) ? nil : .stopped
+        case .reconnect: .stale
+        }
+    }
+
+    private mutating func hear(_ retry: inout RetryDelay) -> Ending? {
+        let now = monotonicSeconds()
+        let (decoder, session, recorder) = (decoder, session, recorder)
+        var standing = standing
+        var items: [SourceItem] = []
+        let count = framer.fill(session.receive) { line in
+            recorder?.append(line)
+            let message = decoder.decode(line, arrival: now)
+            if let news = standing.take(message, at: now) { items.append(news) }
+        }
+        let code = errno
+        recorder?.flush()
+        self.standing = standing
+        // Only now: a gpsd that takes connections and drops them is not asked four times a second.
+        if standing.lastReport == now { retry.reset() }
+        if framer.skipped != skipped {
+            skipped = framer.skipped
+            items.append(.skippedLines(skipped))
+        }
+        if count > 0, !isAnnounced {
+            isAnnounced = true
+            items.insert(contentsOf: Self.announcement, at: 0)
+        }
+        guard control.deliver(items) else { return .stopped }
+        if count == 0 { return Self.closed }
+        if count < 0, code != EAGAIN, code != EINTR { return .lost(reason: systemMessage(code)) }
+        return nil
+    }
+}

@@ -1,0 +1,92 @@
+import BackgrounderAPI
+
+/// How many fixes came within the last minute, in a memory that does not grow.
+struct RecentFixes {
+    /// One for each second, by its remainder.
+    private var counts = [Int](repeating: 0, count: Judgement.countedTime)
+    private var newest: Int?
+
+    var total: Int { counts.reduce(0, +) }
+
+    /// Counts a fix at `instant`, in seconds of any clock; one that goes back counts for the newest second.
+    mutating func add(at instant: Double) {
+        guard let second = Int(exactly: instant.rounded(.down)) else { return }
+        if let newest, second > newest {
+            let passed = second.subtractingReportingOverflow(newest)
+            if passed.overflow || passed.partialValue >= counts.count {
+                clear()
+            } else {
+                for gone in newest + 1...second { counts[index(gone)] = 0 }
+            }
+        }
+        let current = max(second, newest ?? second)
+        newest = current
+        counts[index(current)] += 1
+    }
+
+    mutating func clear() {
+        guard newest != nil else { return }
+        for index in counts.indices { counts[index] = 0 }
+        newest = nil
+    }
+
+    private func index(_ second: Int) -> Int {
+        let remainder = second % counts.count
+        return remainder < 0 ? remainder + counts.count : remainder
+    }
+}
+
+extension Rejection {
+    /// Value and limit for people: `accuracy 48.3 m, limit 30 m`.
+    var measure: String {
+        var text =
+            switch reason {
+            case .accuracy where value == nil: "2D where 3D is needed"
+            case .accuracy: "accuracy"
+            case .noAccuracy: "accuracy unknown"
+            case .invalid: "no valid position and time"
+            case .outOfOrder: "back in time by"
+            case .implausible: "implausible speed"
+            default: reason.rawValue
+            }
+        let unit =
+            switch reason {
+            case .outOfOrder: "s"
+            case .implausible: "m/s"
+            default: "m"
+            }
+        if let value = value.flatMap(Self.tenths) { text += " \(value) \(unit)" }
+        if let limit = limit.flatMap(Self.tenths), limit != "0" { text += ", limit \(limit) \(unit)" }
+        return text
+    }
+
+    /// The command whose setting would take fixes like this one; `nil` where none would.
+    func remedy(_ settings: LocationSettings, isLive: Bool) -> String? {
+        let levels = DesiredAccuracy.allCases
+        let level: DesiredAccuracy?
+        switch (reason, value) {
+        case (.accuracy, let value?):
+            level = levels.first { ($0.acceptLimit ?? .infinity) >= value }
+        case (.accuracy, nil):
+            level = .best
+        case (.noAccuracy, _):
+            level = isLive ? levels.first { $0.acceptLimit == nil } : settings.desiredAccuracy
+        default:
+            return nil
+        }
+        guard let level else { return nil }
+        let isTooFine = levels.drop { $0 != settings.desiredAccuracy }.dropFirst().contains(level)
+        let isStrict = settings.maximumAccuracy.map { $0 < value ?? (reason == .noAccuracy ? .infinity : 0) } ?? false
+        let commands = [
+            isTooFine ? "`location accuracy \(level.rawValue)`" : nil, isStrict ? "`location maximum none`" : nil,
+        ].compactMap(\.self)
+        return commands.isEmpty ? nil : commands.joined(separator: " and ")
+    }
+
+    /// `nil` where the number says nothing to people.
+    private static func tenths(_ value: Double) -> String? {
+        guard value.magnitude < 1e15 else { return nil }
+        let tenths = Int64((value * 10).rounded())
+        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\((tenths % 10).magnitude)"
+    }
+}
