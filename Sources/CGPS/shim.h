@@ -8,6 +8,8 @@
 #include <string.h>
 // Not in Swift's Glibc module: what wakes a thread that waits for gpsd.
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 // API 9 brought struct timespec and altHAE/altMSL; Debian 11 has 9.0 and Debian 12 has 11.0.
 #if GPSD_API_MAJOR_VERSION < 9
@@ -52,5 +54,8 @@ static inline const char *cgps_device(const struct gps_data_t *data) { return da
 
 // The error statistics that were unpacked last; they left the union at API 14. Valid until the next unpacking.
 static inline const struct gst_t *cgps_gst(const struct gps_data_t *data) { return &data->gst; }
+
+// The calling thread, for a timer that signals it; gettid(2) is not in Swift's Glibc module.
+static inline pid_t cgps_thread(void) { return (pid_t)syscall(SYS_gettid); }
 
 #endif

@@ -52,6 +52,8 @@ enum Judgement {
     static let renewal = 30.0
     /// A new connection that lasts so long is one, also where nothing has been said on it.
     static let settling = 0.25
+    /// A host that does not answer is asked anew instead of waited for: the kernel's own repetitions come ever later.
+    static let connecting = 5.0
     static let firstRetry = 0.25
     static let lastRetryLoopback = 1.0
     static let lastRetryRemote = 5.0

@@ -72,3 +72,12 @@ extension LocationFilter {
         return rejection
     }
 }
+
+/// A report as gpsd writes it: `second` after a fixed start, `metres` to the north of a fixed place.
+func tpv(at second: Int, metres: Double = 0, device: String = "/dev/gps0", eph: Double? = 5, mode: Int = 3) -> String {
+    let when = Date(timeIntervalSince1970: 1_700_000_000 + Double(second)).formatted(.iso8601)
+    let place = mode < 2 ? "" : ",\"lat\":\(48 + metres / metresPerDegree),\"lon\":11.0,\"altMSL\":500.0"
+    let error = eph.map { ",\"eph\":\($0)" } ?? ""
+    return
+        "{\"class\":\"TPV\",\"device\":\"\(device)\",\"mode\":\(mode),\"time\":\"\(when)\"\(place)\(error),\"speed\":1.000}"
+}

@@ -1,4 +1,5 @@
 import BackgrounderAPI
+import Dispatch
 import Foundation
 import LocationUpdates
 import Logging
@@ -107,6 +108,8 @@ actor MemoryJournal: LocationJournal {
     }
 
     private nonisolated let content: Mutex<Content>
+    /// Closed while commits wait.
+    private nonisolated let gate = DispatchSemaphore(value: 1)
 
     var points: [Location] { content.withLock { $0.points } }
     var trips: [Int: Trip] { content.withLock { $0.trips } }
@@ -121,6 +124,8 @@ actor MemoryJournal: LocationJournal {
         checkpoint: LocationCheckpoint,
         durable: Bool
     ) throws {
+        gate.wait()
+        gate.signal()
         let bytes = try JSONEncoder().encode(checkpoint)
         let stored = try content.withLock { content in
             if content.isFull { throw Full() }
@@ -142,6 +147,11 @@ actor MemoryJournal: LocationJournal {
 
     func setFull(_ isFull: Bool) {
         content.withLock { $0.isFull = isFull }
+    }
+
+    /// Whether commits wait, as on a disk that does not answer.
+    func setStalled(_ isStalled: Bool) {
+        if isStalled { gate.wait() } else { gate.signal() }
     }
 
     /// What a service that is started after a crash at this moment would find.

@@ -9,7 +9,7 @@ struct GPSDConnectError: Error, Hashable, Sendable {
 
 /// Owns one connection to a gpsd.
 ///
-/// Opening blocks for as long as the name and the network do; everything else returns at once. To be used by one thread at a time.
+/// Opening blocks for as long as the name takes, and some seconds for the network; everything else returns at once. To be used by one thread at a time.
 final class GPSDSession {
     private let data: UnsafeMutablePointer<gps_data_t>
     /// Readable when gpsd has said something or has gone.
@@ -19,9 +19,18 @@ final class GPSDSession {
         let data = UnsafeMutablePointer<gps_data_t>.allocate(capacity: 1)
         memset(data, 0, MemoryLayout<gps_data_t>.size)
         var reason: UnsafePointer<CChar>?
-        guard cgps_open(address.host, String(address.port), data, &reason) == 0 else {
+        let began = monotonicSeconds()
+        let result = limitingBlockingCalls(to: Judgement.connecting) {
+            cgps_open(address.host, String(address.port), data, &reason)
+        }
+        guard result == 0 else {
             data.deallocate()
-            throw GPSDConnectError(address: address, reason: reason.map { String(cString: $0) } ?? "unknown error")
+            let words = reason.map { String(cString: $0) } ?? "unknown error"
+            let isLate = monotonicSeconds() - began >= Judgement.connecting
+            throw GPSDConnectError(
+                address: address,
+                reason: isLate ? "no answer within \(Int(Judgement.connecting)) s" : words
+            )
         }
         self.data = data
         descriptor = cgps_socket(data)

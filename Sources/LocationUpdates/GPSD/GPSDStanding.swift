@@ -11,7 +11,8 @@ struct GPSDStanding {
         case hearing
         /// Nothing came for a while, and gpsd was asked which receivers it has: it tells nobody when one vanishes.
         case asked
-        case silent
+        /// gpsd takes some seconds to notice that one is gone, and is asked anew at this time.
+        case silent(again: Double)
         case deviceless
         /// gpsd does not have the receiver that is wanted, and is asked for it again at this time.
         case refused(again: Double)
@@ -37,8 +38,8 @@ struct GPSDStanding {
         switch stage {
         case .hearing: lastNews + Judgement.silence - Judgement.inquiry
         case .asked: lastNews + Judgement.silence
-        case .silent, .deviceless: lastNews + Judgement.renewal
-        case .refused(let again): min(again, lastNews + Judgement.renewal)
+        case .deviceless: lastNews + Judgement.renewal
+        case .silent(let again), .refused(let again): min(again, lastNews + Judgement.renewal)
         }
     }
 
@@ -48,8 +49,11 @@ struct GPSDStanding {
             stage = .asked
             return .askForDevices
         case .asked:
-            stage = .silent
+            stage = .silent(again: now + Judgement.silence)
             return .saySilent
+        case .silent where now < lastNews + Judgement.renewal:
+            stage = .silent(again: now + Judgement.silence)
+            return .askForDevices
         case .refused where now < lastNews + Judgement.renewal:
             stage = .refused(again: now + request.next())
             return .askForReports

@@ -1,0 +1,154 @@
+import BackgrounderAPI
+import Dispatch
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Ports for a gpsd of this machine that nobody used a moment ago: its own, and one that a receiver sends to.
+struct FreePorts {
+    let control: Int
+    let feed: Int
+
+    init() throws {
+        control = try freePort(SOCK_STREAM)
+        feed = try freePort(SOCK_DGRAM)
+    }
+
+    /// Runs a gpsd that reads `devices`, or the receiver on UDP where there are none.
+    func startGPSD(_ devices: [String] = []) throws -> ChildProcess {
+        let devices = devices.isEmpty ? ["udp://127.0.0.1:\(feed)"] : devices
+        // Debian puts it where a user's PATH does not look.
+        return try ChildProcess("/usr/sbin/gpsd", ["-N", "-n", "-S", "\(control)"] + devices)
+    }
+}
+
+/// A terminal that gpsd takes for a receiver on a serial line; it is gone with the last reference.
+final class PseudoTerminal: Sendable {
+    let path: String
+    let descriptor: Int32
+    private let isOpen = Mutex(true)
+
+    init() throws {
+        // posix_openpt(3), unlockpt(3) and ptsname(3) are not in Swift's Glibc module; these are the calls that they make.
+        descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+        var (number, lock) = (Int32(-1), Int32(0))
+        guard descriptor >= 0, ioctl(descriptor, UInt(0x4004_5431), &lock) == 0,  // TIOCSPTLCK
+            ioctl(descriptor, UInt(0x8004_5430), &number) == 0  // TIOCGPTN
+        else { throw SystemCallFailure("/dev/ptmx") }
+        path = "/dev/pts/\(number)"
+        // gpsd gives its rights up before it comes back to a device.
+        guard chmod(path, 0o666) == 0 else { throw SystemCallFailure("chmod \(path)") }
+        var settings = termios()
+        tcgetattr(descriptor, &settings)
+        cfmakeraw(&settings)
+        tcsetattr(descriptor, TCSANOW, &settings)
+    }
+
+    deinit { unplug() }
+
+    func unplug() {
+        isOpen.withLock { isOpen in
+            if isOpen { close(descriptor) }
+            isOpen = false
+        }
+    }
+
+    func write(_ text: String) {
+        isOpen.withLock { if $0 { _ = Foundation.write(descriptor, text, text.utf8.count) } }
+    }
+}
+
+/// A receiver that goes north at 10 m/s and says so `rate` times a second, each time a second later.
+final class NMEAFeed {
+    enum Way {
+        case udp(Int)
+        case terminal(PseudoTerminal)
+    }
+
+    static let start = Date(timeIntervalSince1970: 1_795_000_000)
+    private let timer: any DispatchSourceTimer
+    private let longitude: Int
+
+    /// It moves along the meridian of `longitude` and a half degrees.
+    init(to way: Way, rate: Double = 20, longitude: Int = 11) {
+        self.longitude = longitude
+        let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "feed"))
+        self.timer = timer
+        let epoch = Mutex(0)
+        let udp = UDPSender()
+        timer.schedule(deadline: .now(), repeating: 1 / rate)
+        timer.setEventHandler {
+            let now = epoch.withLock { epoch in
+                epoch += 1
+                return epoch
+            }
+            let text = Self.sentences(Double(now), longitude)
+            switch way {
+            case .udp(let port): udp.send(text, to: port)
+            case .terminal(let terminal): terminal.write(text)
+            }
+        }
+        timer.resume()
+    }
+
+    deinit { stop() }
+
+    func stop() { timer.cancel() }
+
+    /// Every point is one that this feed sent, and none comes twice.
+    func verify(_ points: [Location], sourceLocation: SourceLocation = #_sourceLocation) {
+        for (earlier, later) in zip(points, points.dropFirst()) {
+            #expect(later.timestamp > earlier.timestamp, sourceLocation: sourceLocation)
+        }
+        for point in points {
+            let epoch = point.timestamp.timeIntervalSince(Self.start)
+            #expect(
+                abs(point.latitude - Self.latitude(epoch)) < 2e-7 && sent(point),
+                "epoch \(epoch): \(point)",
+                sourceLocation: sourceLocation
+            )
+        }
+        #expect(points.first?.segmentStart == true, sourceLocation: sourceLocation)
+    }
+
+    /// Whether `point` is of this receiver and not of another.
+    func sent(_ point: Location) -> Bool { abs(point.longitude - Double(longitude) - 0.5) < 1e-9 }
+
+    private static func latitude(_ epoch: Double) -> Double { 48 + epoch * 10 / metresPerDegree }
+
+    private static func sentences(_ epoch: Double, _ longitude: Int) -> String {
+        let when = start.addingTimeInterval(epoch).formatted(.iso8601)
+        let digits = when.filter(\.isNumber)
+        let clock = "\(digits.suffix(6)).00"
+        let date = "\(digits.dropFirst(6).prefix(2))\(digits.dropFirst(4).prefix(2))\(digits.dropFirst(2).prefix(2))"
+        let minutes = (latitude(epoch) - 48) * 60
+        let place = String(format: "48%010.7f,N,%03d30.0000000,E", minutes, longitude)
+        return [
+            "GPRMC,\(clock),A,\(place),19.438,0.0,\(date),,,A",
+            "GPGGA,\(clock),\(place),1,08,1.00,500.0,M,47.0,M,,",
+            "GPGSA,A,3,01,02,03,04,05,06,07,08,,,,,1.50,1.00,1.20",
+        ].map { body in
+            let sum = body.utf8.reduce(UInt8(0), ^)
+            return "$\(body)*\(String(format: "%02X", sum))\r\n"
+        }.joined()
+    }
+}
+
+private final class UDPSender: Sendable {
+    private let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+
+    deinit { close(descriptor) }
+
+    func send(_ text: String, to port: Int) {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        _ = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(descriptor, text, text.utf8.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+}
