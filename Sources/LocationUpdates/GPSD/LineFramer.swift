@@ -9,15 +9,15 @@ struct LineFramer: ~Copyable {
     /// Lines that were longer than the limit.
     private(set) var skipped = 0
     private let limit: Int
-    private static let block = 65_536
+    private let block: Int
+    private let mostAtOnce: Int
     /// A reading of so many bytes is that of somebody who lags behind.
     private static let backlog = 16_384
-    /// What is read at once becomes one transaction.
-    private static let mostAtOnce = 1 << 20
 
-    init(limit: Int = Judgement.lineLimit) {
-        self.limit = limit
-        buffer = .allocate(capacity: limit + Self.block + 1)
+    /// Reads up to `block` bytes, and goes on up to `mostAtOnce` where there is much.
+    init(limit: Int = Judgement.lineLimit, block: Int = 65_536, mostAtOnce: Int = 1 << 20) {
+        (self.limit, self.block, self.mostAtOnce) = (limit, block, mostAtOnce)
+        buffer = .allocate(capacity: limit + block + 1)
     }
 
     deinit { buffer.deallocate() }
@@ -35,7 +35,7 @@ struct LineFramer: ~Copyable {
             let result = readOnce(read, body)
             guard result > 0 else { return total > 0 ? total : result }
             total += result
-            if result < Self.backlog || total >= Self.mostAtOnce { return total }
+            if result < Self.backlog || total >= mostAtOnce { return total }
         }
     }
 
@@ -45,7 +45,7 @@ struct LineFramer: ~Copyable {
     ) -> Int {
         let end = count
         let result = read(
-            UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[end..<end + Self.block]))
+            UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[end..<end + block]))
         )
         guard result > 0, let base = buffer.baseAddress else { return result }
         count += result
