@@ -41,12 +41,12 @@ import Testing
         case .finishedReplay: try await service.waitForEndOfTrack()
         }
         // What the last command left is synced after `store.syncInterval`, and that is no idleness yet.
-        await Self.period(seconds: 3)
+        await pause(seconds: 3)
         // A timer wakes the process up in every period; a page that the kernel has to read again does not.
         var readings: [[String: Int]] = []
         repeat {
             let before = ContextSwitches(of: pid)
-            await Self.period(seconds: 40)
+            await pause(seconds: 40)
             readings.append(ContextSwitches(of: pid).since(before))
         } while readings.count < 3 && readings[readings.count - 1].values.reduce(0, +) > 2
         #expect(readings.contains { $0.values.reduce(0, +) <= 2 }, "40 s each: \(readings)")
@@ -110,13 +110,6 @@ import Testing
         let arguments = ["-sSf", "--unix-socket", service.paths.controlSocket, "http://localhost\(path)"]
         let run = try await ProgramRun.of(Programs.curl, arguments)
         try #require(run.exitCode == 0, "\(run)")
-    }
-
-    /// Lets a time pass in which the service is watched.
-    private static func period(seconds: Double) async {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { continuation.resume() }
-        }
     }
 }
 

@@ -62,13 +62,22 @@ final class Feed: Sendable {
     /// All epochs, when the last one was sent.
     func waitForEnd(within seconds: Double = 60) async throws -> [Epoch] {
         try await output.wait(for: "end of the feed", within: seconds) { lines, isAtEnd in
-            guard isAtEnd else { return nil }
-            return lines.map { line in
-                let fields = line.split(separator: " ", maxSplits: 2).map(String.init)
-                return Epoch(time: fields[1], place: fields[2])
-            }
+            isAtEnd ? Self.epochs(lines) : nil
         }
     }
 
     func stop() { process.kill() }
+
+    /// All epochs that were sent, when it was stopped.
+    func stopped() async throws -> [Epoch] {
+        stop()
+        return try await waitForEnd()
+    }
+
+    private static func epochs(_ lines: [String]) -> [Epoch] {
+        lines.map { line in
+            let fields = line.split(separator: " ", maxSplits: 2).map(String.init)
+            return Epoch(time: fields[1], place: fields[2])
+        }
+    }
 }

@@ -8,6 +8,7 @@ package final class FakeGPSD: Sendable {
     private let signal = Signal()
     private let clients = Mutex<[Client]>([])
     private let isListening = Mutex(true)
+    private let isDropping = Mutex(false)
 
     package init(port: Int = 0) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -21,6 +22,10 @@ package final class FakeGPSD: Sendable {
                 guard let self else {
                     close(descriptor)
                     return
+                }
+                if isDropping.withLock({ $0 }) {
+                    close(descriptor)
+                    continue
                 }
                 clients.withLock { $0.append(Client(descriptor)) }
                 signal.post()
@@ -39,6 +44,9 @@ package final class FakeGPSD: Sendable {
         client.text.withLock { $0 = request }
         return client
     }
+
+    /// Takes connections from now on only to end them.
+    package func dropNewClients() { isDropping.withLock { $0 = true } }
 
     package var hasClient: Bool { clients.withLock { !$0.isEmpty } }
 
