@@ -15,6 +15,7 @@ import make_tracks
 from geodesic import distance, step
 from location_filter import LocationFilter, Point, Settings, run
 from readings import Damage, Fix, Noise, Sky, gpsd_report, iso, milliseconds, read_gpx
+from trips import trips
 
 TRACKS = Path(__file__).resolve().parents[2] / "tracks"
 HOME = (48.0, 11.0)
@@ -283,6 +284,31 @@ class Files(unittest.TestCase):
         self.assertEqual((len(caught.exception.fixes), caught.exception.line), (2, 3))
         with self.assertRaises(Damage):
             self.read("</trkseg></trk></gpx>", head="<!DOCTYPE gpx><gpx>")
+
+
+class Trips(unittest.TestCase):
+    def history(self, *legs):
+        """Points a second apart; each leg is its seconds and its speed to the east."""
+        east, second, points = 0.0, 0, []
+        for duration, speed in legs:
+            for _ in range(duration):
+                latitude, longitude = step(*HOME, east, 0)
+                time = iso(START + second * 1000)
+                points.append({"latitude": latitude, "longitude": longitude, "timestamp": time, "speed": speed})
+                east, second = east + speed, second + 1
+        return points
+
+    def test_a_trip_is_from_the_last_standing_point_to_the_first_one_of_a_stop(self):
+        found = trips(self.history((100, 0), (200, 10), (700, 0), (50, 10)))
+        self.assertEqual([trip["points"] for trip in found], [202, 51])
+        self.assertEqual([trip["inProgress"] for trip in found], [False, True])
+        self.assertAlmostEqual(found[0]["distance"], 2000, delta=1)
+
+    def test_a_short_stop_is_part_of_a_trip(self):
+        self.assertEqual(len(trips(self.history((100, 10), (590, 0), (100, 10)))), 1)
+
+    def test_wandering_is_no_trip(self):
+        self.assertEqual(trips(self.history(*[(4, 10), (4, -10)] * 50)), [])
 
 
 class Samples(unittest.TestCase):
