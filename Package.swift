@@ -87,7 +87,8 @@ let package = Package(
         .testTarget(
             name: "BackgrounderDaemonTests",
             dependencies: [
-                "AudioPlayback", "BackgrounderAPI", "BackgrounderDaemon", "LocationUpdates", "TestSupport", logging,
+                "AudioPlayback", "BackgrounderAPI", "BackgrounderDaemon", "LocationUpdates", "StateStore", "TestSupport",
+                logging,
             ]
         ),
         .testTarget(

@@ -59,6 +59,10 @@ import Testing
         #expect(location.rejected[.accuracy] == location.received - accepted.count)
         #expect(location.rejected.total == location.rejected[.accuracy])
         #expect(history.map(\.timestamp) == accepted.map(Self.time))
+        // The whole drive is one trip, whatever happened on the way.
+        let trips: [Trip] = try await service.json("track", "trips")
+        #expect(trips.map(\.id) == [1] && trips.first?.points == accepted.count)
+        #expect(trips.first?.start == history.first?.timestamp && trips.first?.end == history.last?.timestamp)
     }
 
     @Test("Queue, options, current item and position come back, and what was playing goes on")

@@ -96,6 +96,21 @@ import Testing
         try store.close()
     }
 
+    @Test func `A file of the version before trips is taken over with its points`() async throws {
+        let old = try DatabaseQueue(path: fixture.path)
+        try Schema.migrator.migrate(old, upTo: "1 track, queue, state, settings")
+        try await old.write { database in
+            for index in 0..<5 { try database.insert(.sample(index), id: Int64(index + 1), recorded: Date()) }
+        }
+        try old.close()
+        let store = try fixture.open()
+        #expect(store.movedAside == nil)
+        try await store.append(points(5..<9), trips: [.sample(6..<9, newest: 8)], state: .sample, durable: true)
+        #expect(try store.newestLocations(100) == points(0..<9))
+        #expect(try await store.points(ofTrip: 1) == points(6..<9))
+        try store.close()
+    }
+
     @Test func `Points of a trip come in pages, whatever their number`() async throws {
         let store = try fixture.open()
         try await store.append(

@@ -1,0 +1,64 @@
+import BackgrounderAPI
+import Foundation
+import StateStore
+import TestSupport
+import Testing
+
+@testable import BackgrounderDaemon
+
+@Suite struct TrackImportsTests {
+    private let scratch: ScratchDirectory
+    private let store: StateStore
+    private let file: String
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        store = try StateStore(
+            path: scratch.file("a.sqlite"),
+            syncInterval: .seconds(1),
+            retention: .seconds(86_400)
+        ) { _ in }
+        let points = (0..<5000).map { index in
+            let time = ISO8601.string(Date(timeIntervalSince1970: Double(index)))
+            return "<trkpt lat=\"\(Double(index) * 0.0001)\" lon=\"8\"><time>\(time)</time></trkpt>"
+        }
+        file = try scratch.write("<gpx><trk><trkseg>\(points.joined())</trkseg></trk></gpx>", to: "a.gpx")
+    }
+
+    private func refusal(_ request: ImportRequest, by imports: TrackImports) -> WireError.Code? {
+        do throws(WireError) {
+            _ = try imports.begin(request)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test func `One import goes on at a time, and one that is let go makes room for the next`() async throws {
+        let imports = TrackImports(store: store)
+        do {
+            var steps = try imports.begin(ImportRequest(path: file)).makeAsyncIterator()
+            let first = try #require(try await steps.next())
+            #expect(first.stored > 0 && first.stored < 5000 && !first.finished)
+            #expect(refusal(ImportRequest(path: file), by: imports) == .conflict)
+        }
+        var last = ImportProgress()
+        for try await progress in try imports.begin(ImportRequest(path: file)) { last = progress }
+        #expect(last.finished && last.received == 5000 && last.known > 0 && last.known + last.stored == 5000)
+        #expect(refusal(ImportRequest(path: "/nowhere.gpx"), by: imports) == .notFound)
+        #expect(refusal(ImportRequest(path: scratch.path), by: imports) == .invalid)
+        #expect(refusal(ImportRequest(path: "a.gpx"), by: imports) == .invalid)
+        #expect(refusal(ImportRequest(path: file), by: imports) == nil, "what was refused is no import")
+        try store.close()
+    }
+
+    @Test func `A history that cannot be written ends the import, and that is its last word`() async throws {
+        var steps = try TrackImports(store: store).begin(ImportRequest(path: file)).makeAsyncIterator()
+        _ = try await steps.next()
+        try store.close()
+        let last = try #require(try await steps.next())
+        #expect(last.finished && last.fault?.contains("cannot be written") == true)
+        #expect(last.received == last.stored + last.known + last.rejected.total)
+        #expect(try await steps.next() == nil)
+    }
+}
