@@ -11,22 +11,22 @@ import FoundationEssentials
 ///
 ///     for location in accepted { recorder.receive(location) }
 ///     try await journal.commit(accepted, trips: recorder.takeChanges(), ...)
-package struct TripRecorder: Codable, Hashable, Sendable {
-    private enum Phase: Codable, Hashable, Sendable {
+package struct TripRecorder: Hashable, Sendable {
+    enum Phase: Hashable, Sendable {
         case resting(around: Place)
         case moving(Stay)
     }
 
-    private var phase: Phase?
+    var phase: Phase?
     /// The trip in progress; at rest the one that may have begun.
-    private var tally: TripTally?
+    var tally: TripTally?
     /// The newest point.
-    private var last: TripPoint?
+    var last: TripPoint?
     /// How many points were received.
-    private var count = 0
-    private var ended: [TripTally] = []
+    var count = 0
+    var ended: [TripTally] = []
     /// Whether the trip in progress is not as it was last taken.
-    private var isChanged = false
+    var isChanged = false
 
     package init() {}
 
@@ -75,7 +75,7 @@ package struct TripRecorder: Codable, Hashable, Sendable {
 
     private mutating func goOn(from point: TripPoint) {
         tally?.goOn()
-        phase = tally.map { .moving(Stay(point, $0)) }
+        phase = tally.map { .moving(Stay(place: point.place, since: point.time, arrival: $0.mark)) }
     }
 
     private mutating func rest(around place: Place, from point: TripPoint) {
@@ -108,18 +108,12 @@ package struct TripRecorder: Codable, Hashable, Sendable {
     package var openPoints: Int { phase == nil ? 0 : tally.map { count - $0.first.ordinal + 1 } ?? 0 }
 
     /// Where the machine may have stopped, and since when.
-    private struct Stay: Codable, Hashable, Sendable {
+    struct Stay: Hashable, Sendable {
         var place: Place
         var since: Double
         /// The trip as it was at its first standing point there; before there is one, at the first point.
         var arrival: TripTally.Mark
         var isStanding = false
-
-        init(_ point: TripPoint, _ tally: TripTally) {
-            place = point.place
-            since = point.time
-            arrival = tally.mark
-        }
 
         func standing(_ tally: TripTally) -> Stay {
             var stay = self
@@ -131,7 +125,7 @@ package struct TripRecorder: Codable, Hashable, Sendable {
 }
 
 /// A place on the Earth in degrees.
-struct Place: Codable, Hashable, Sendable {
+struct Place: Hashable, Sendable {
     var latitude: Double
     var longitude: Double
 
@@ -145,7 +139,7 @@ struct Place: Codable, Hashable, Sendable {
 }
 
 /// What a trip needs of a point.
-struct TripPoint: Codable, Hashable, Sendable {
+struct TripPoint: Hashable, Sendable {
     var place: Place
     /// Seconds since 1970, whole milliseconds.
     var time: Double

@@ -2,7 +2,7 @@ import BackgrounderAPI
 import FoundationEssentials
 
 /// What is known of a trip up to its newest point; constant in size, whatever its length.
-struct TripTally: Codable, Hashable, Sendable {
+struct TripTally: Hashable, Sendable {
     private(set) var first: TripPoint
     /// The sums, which a stop takes back to where it began.
     private(set) var mark: Mark
@@ -10,7 +10,7 @@ struct TripTally: Codable, Hashable, Sendable {
     private var spans = SpeedSpans()
 
     /// The sums at one point of a trip.
-    struct Mark: Codable, Hashable, Sendable {
+    struct Mark: Hashable, Sendable {
         fileprivate var time: Double
         fileprivate var ordinal: Int
         fileprivate var distance = 0.0
@@ -97,8 +97,45 @@ struct TripTally: Codable, Hashable, Sendable {
     }
 }
 
+extension TripTally {
+    func pack(into numbers: inout PackedNumbers) {
+        first.pack(into: &numbers)
+        mark.pack(into: &numbers)
+        spans.pack(into: &numbers)
+    }
+
+    init(_ numbers: inout UnpackedNumbers) throws {
+        first = try TripPoint(&numbers)
+        mark = try Mark(&numbers)
+        spans = try SpeedSpans(&numbers)
+    }
+}
+
+extension TripTally.Mark {
+    func pack(into numbers: inout PackedNumbers) {
+        numbers.add(ordinal)
+        for number in [
+            time, distance, movingTime, reportedTop, impliedTop, south, north, west, east, longitude,
+        ] { numbers.add(number) }
+    }
+
+    init(_ numbers: inout UnpackedNumbers) throws {
+        ordinal = try numbers.count()
+        time = try numbers.next()
+        distance = try numbers.next()
+        movingTime = try numbers.next()
+        reportedTop = try numbers.optional()
+        impliedTop = try numbers.next()
+        south = try numbers.next()
+        north = try numbers.next()
+        west = try numbers.next()
+        east = try numbers.next()
+        longitude = try numbers.next()
+    }
+}
+
 /// The way of a trip by equal spans of its time, whose length doubles as the trip gets longer.
-struct SpeedSpans: Codable, Hashable, Sendable {
+struct SpeedSpans: Hashable, Sendable {
     static let limit = 32
     private var length = 1.0
     private var duration = 0.0
@@ -137,5 +174,21 @@ struct SpeedSpans: Codable, Hashable, Sendable {
             let speed = span < metres.count && seconds > 0 ? metres[span] / seconds : 0
             return (speed * 100).rounded() / 100
         }
+    }
+}
+
+extension SpeedSpans {
+    func pack(into numbers: inout PackedNumbers) {
+        for number in [length, duration, distance] { numbers.add(number) }
+        numbers.add(metres.count)
+        for number in metres { numbers.add(number) }
+    }
+
+    init(_ numbers: inout UnpackedNumbers) throws {
+        length = try numbers.next()
+        duration = try numbers.next()
+        distance = try numbers.next()
+        metres = []
+        for _ in 0..<(try numbers.count()) { metres.append(try numbers.next()) }
     }
 }

@@ -224,6 +224,19 @@ import Testing
         #expect(isNear(sum, trip.distance, within: 0.001))
     }
 
+    @Test func `A state of a version without trips, or with trips in another layout, is taken over`() throws {
+        var checkpoint = LocationCheckpoint(source: "gpx:a")
+        let old = try JSONDecoder().decode(LocationCheckpoint.self, from: JSONEncoder().encode(checkpoint))
+        #expect(old.trips == nil && old == checkpoint)
+        checkpoint.trips = TripRecorder()
+        let text = String(decoding: try JSONEncoder().encode(checkpoint), as: UTF8.self)
+        for strange in ["", "AAAA", "AAAAAAAA8D8AAAAAAADwPw=="] {
+            let other = text.replacing(/"trips":"[^"]*"/, with: "\"trips\":\"\(strange)\"")
+            #expect(other != text)
+            #expect(try JSONDecoder().decode(LocationCheckpoint.self, from: Data(other.utf8)) == checkpoint)
+        }
+    }
+
     @Test(arguments: [1, 5, 1000])
     func `Encoded and decoded at any point, and in batches of any size, it finds the same`(batch: Int) throws {
         var generator = SeededGenerator(seed: 4)
@@ -244,7 +257,9 @@ import Testing
             for point in drive.points[begin..<end] { recorder.receive(point) }
             for record in recorder.takeChanges() { found[end - 1 - record.pointsAfterFirst] = record.trip }
             guard begin.isMultiple(of: 7) else { continue }
-            recorder = try JSONDecoder().decode(TripRecorder.self, from: JSONEncoder().encode(recorder))
+            let copy = try JSONDecoder().decode([TripRecorder].self, from: JSONEncoder().encode([recorder]))[0]
+            #expect(copy == recorder)
+            recorder = copy
         }
         let expected = trips(drive.points)
         #expect(expected.count > 3)
