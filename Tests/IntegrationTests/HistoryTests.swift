@@ -194,6 +194,53 @@ import Testing
         }
     }
 
+    @Test("An export that is cut off never has the file's name", arguments: [true, false])
+    func cutOff(serviceDies: Bool) async throws {
+        let service = try await makeIdle()
+        let file = try service.scratch.write(Self.longTrack(points: 60_000), to: "long.gpx")
+        _ = try await importing(service, "--raw", file)
+        let path = service.file("out.gpx")
+        let errors = try PipeEnds()
+        let export = try ForegroundProcess(
+            Products.backgrounder,
+            ["track", "export", "-o", path],
+            environment: service.environment,
+            descriptors: [2: errors.writeEnd]
+        )
+        close(errors.writeEnd)
+        let lines = LineReader(errors.readEnd)
+        try await FileWatch(path + ".part").wait(for: "<trkpt")
+        if serviceDies { try await service.crash() } else { export.kill() }
+        #expect(try await export.waitForEnd() == (serviceDies ? 1 : 128 + SIGKILL))
+        #expect(!FileManager.default.fileExists(atPath: path))
+        if serviceDies {
+            #expect(!FileManager.default.fileExists(atPath: path + ".part"))
+            try await lines.wait(for: "what failed") { lines, _ in
+                lines.first?.contains("out.gpx was not written") == true ? true : nil
+            }
+            try await service.start()
+        }
+        try await service.run("track", "export", "-o", path)
+        try await Tool.run(Programs.xmllint, "--noout", path)
+    }
+
+    @Test("Import and export show how far they are on a terminal, and nowhere else")
+    func progress() async throws {
+        let service = try await makeIdle()
+        for words in ["track import \(Samples.walk)", "track export -o \(service.file("out.gpx"))"] {
+            let piped = try await service.run("track", "export", "-o", service.file("piped.gpx"))
+            #expect(piped.output.isEmpty && piped.errors.isEmpty)
+            let command = "'\(Products.backgrounder)' \(words)"
+            let run = try await ProgramRun.of(
+                Programs.script,
+                ["-qec", command, "/dev/null"],
+                environment: service.environment
+            )
+            #expect(run.exitCode == 0 && run.text.contains("\r\u{1B}[K"), "\(run)")
+            #expect(run.text.contains(words.contains("import") ? " received: " : " points, "), "\(run)")
+        }
+    }
+
     @Test("Of a damaged file the good points are stored, and the fault is named with its line")
     func damaged() async throws {
         let service = try await makeIdle()
