@@ -87,7 +87,8 @@ let package = Package(
         .testTarget(
             name: "BackgrounderDaemonTests",
             dependencies: [
-                "AudioPlayback", "BackgrounderAPI", "BackgrounderDaemon", "LocationUpdates", "StateStore", "TestSupport",
+                "AudioPlayback", "BackgrounderAPI", "BackgrounderDaemon", "LocationUpdates", "StateStore",
+                "TestSupport",
                 logging,
             ]
         ),
