@@ -88,7 +88,9 @@ import Testing
             close(errors.writeEnd)
             let (points, said) = (LineReader(output.readEnd), LineReader(errors.readEnd))
             let feed = try receiver.feed(Products.repository("tracks/city-walk.gpx"), "--rate", "20")
-            let shown = try await points.wait(for: "20 points", within: 60) { lines, _ in lines.count >= 20 ? lines.count : nil }
+            let shown = try await points.wait(for: "20 points", within: 60) { lines, _ in
+                lines.count >= 20 ? lines.count : nil
+            }
             replay.kill(signal)
             let code = try await replay.waitForEnd()
             #expect(code == (signal == SIGINT ? 0 : 128 + SIGKILL))
@@ -100,6 +102,19 @@ import Testing
             #expect(text.hasSuffix("}\n") && text.ranges(of: "\"class\":\"TPV\"").count >= shown)
             withExtendedLifetime(gpsd) {}
         }
+    }
+
+    @Test("A gpsd that is not there is told once, and no fix at the end is exit 1 with the reason")
+    func nobody() async throws {
+        let receiver = try Receiver()
+        let run = try await ProgramRun.of(
+            Products.backgrounder,
+            ["track", "replay", receiver.source, "--for", "1500ms", "--format", "json"]
+        )
+        #expect(run.exitCode == 1 && run.text == "[]\n", "\(run)")
+        let lines = run.errors.split(separator: "\n")
+        #expect(lines.count == 2 && lines.first?.contains("is not there") == true, "\(run)")
+        #expect(lines.last?.contains("no fix came from \(receiver.source): ") == true, "\(run)")
     }
 
     @Test("A recording that cannot be written on ends with one line and a whole line, and the points go on")

@@ -84,6 +84,10 @@ import Testing
             (Self.document(received: 2, accepted: [0, 0]), "runs[0] names index 0 twice"),
             (Self.document(received: 2, accepted: [0, 2]), "runs[0] names index 2 of 2 received"),
             (Self.document(received: 2, accepted: [0]), "runs[0] names 1 indices, but received is 2"),
+            (
+                Self.document(received: 1, accepted: [0]).replacing("rejected", with: #"segmentStarts":[3],"rejected"#),
+                "runs[0] has the segment start 3"
+            ),
         ]
     )
     func noExpectations(content: String, words: String) async throws {

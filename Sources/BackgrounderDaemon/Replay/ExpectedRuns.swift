@@ -66,6 +66,10 @@ extension ExpectedRuns.Run {
             guard (0..<max(0, received)).contains(index) else { return " names index \(index) of \(received) received" }
             guard seen.insert(index).inserted else { return " names index \(index) twice" }
         }
+        let acceptedOnes = Set(accepted)
+        if let start = segmentStarts?.first(where: { !acceptedOnes.contains($0) }) {
+            return " has the segment start \(start), which is not accepted"
+        }
         guard seen.count == received else {
             return " names \(seen.count) indices, but received is \(received)"
         }

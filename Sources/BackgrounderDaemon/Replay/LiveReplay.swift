@@ -8,8 +8,9 @@ struct LiveReplay {
     var record: String?
     var span: Duration?
 
+    /// - Returns: what stands in the way at the end; `nil` where gpsd answers.
     /// - Throws: ``RecordingError`` where the recording cannot begin, ``OutputError`` where stdout takes nothing.
-    func read<Sink>(into run: inout ReplayRun<Sink>) async throws {
+    func read<Sink>(into run: inout ReplayRun<Sink>) async throws -> String? {
         let recorder = try record.map { path throws(RecordingError) in
             try Self.recorder(RuntimePaths.absolute(path)) { ReplayCommand.say($0) }
         }
@@ -21,6 +22,7 @@ struct LiveReplay {
             feed.stop()
         }
         defer { end.cancel() }
+        var obstacle: String?
         var isWaiting = false
         try await run.read(live: feed) { item in
             switch item {
@@ -28,13 +30,16 @@ struct LiveReplay {
                 // Said once, however often it is tried.
                 if !isWaiting { ReplayCommand.say("\(address) is not there: \(reason); waiting for it.") }
                 isWaiting = true
-            case .connected: isWaiting = false
-            case .silent: ReplayCommand.say("\(address) is silent.")
-            case .noDevice: ReplayCommand.say("\(address) has no receiver.")
+                obstacle = reason
+            case .connected: (isWaiting, obstacle) = (false, nil)
+            case .silent: obstacle = "it is silent"
+            case .noDevice: obstacle = "it has no receiver"
+            case .devicePresent: obstacle = nil
             default: break
             }
         }
         withExtendedLifetime(signals) {}
+        return obstacle
     }
 
     /// A recorder that says its end to `say`.

@@ -170,13 +170,19 @@ struct ReplayCommand: AsyncParsableCommand {
         case .gpx(let path, let rate): try await run.read(gpx: path, rate: rate)
         case .log(let path, let rate): try await run.read(log: path, rate: rate)
         case .live(let address):
-            try await LiveReplay(address: address, record: record, span: span?.duration).read(into: &run)
+            let live = LiveReplay(address: address, record: record, span: span?.duration)
+            let obstacle = try await live.read(into: &run)
+            if run.counts.received == 0 {
+                try run.sink.end()
+                let reason = obstacle.map { ": \($0)" } ?? ""
+                DaemonCommand.fail("no fix came from \(address)\(reason); is a receiver connected to it?")
+            }
         }
         if !input.isLive { failIfEmpty(run) }
         try run.sink.end()
         if let odd = run.oddLines { Self.say("\(odd)") }
         // Where nothing was received the fault says it all.
-        if run.counts.received > 0 || input.isLive { Self.say(run.counts.summary) }
+        if run.counts.received > 0 { Self.say(run.counts.summary) }
         if let fault = run.fault { throw fault }
     }
 
