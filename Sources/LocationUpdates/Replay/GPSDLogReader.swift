@@ -46,6 +46,9 @@ package final class GPSDLogReader {
     private var lineCount = 0
     private var lastByte = UInt8(ascii: "\n")
     private var isAtEnd = false
+    /// Bytes that are read at once: less than what makes the framer read on, so that a block is one reading, and less than the
+    /// longest line, so that an over-long one begins a block.
+    private static let block = 16_000
 
     /// - Throws: where `path` cannot be opened, or is no regular file.
     package init(path: String) throws(TrackFault) {
@@ -66,7 +69,7 @@ package final class GPSDLogReader {
         _ = framer.fill { buffer in
             do throws(TrackFault) {
                 let count = try read(into: buffer)
-                newlines = buffer[..<count].count { $0 == UInt8(ascii: "\n") }
+                newlines += buffer[..<count].count { $0 == UInt8(ascii: "\n") }
                 return count
             } catch {
                 fault = error
@@ -90,7 +93,7 @@ package final class GPSDLogReader {
     /// Reads a block; a last line without its end is given one.
     private func read(into buffer: UnsafeMutableRawBufferPointer) throws(TrackFault) -> Int {
         guard let base = buffer.baseAddress else { return 0 }
-        let count = try file.read(into: base, capacity: buffer.count) { lineCount + 1 }
+        let count = try file.read(into: base, capacity: min(buffer.count, Self.block)) { lineCount + 1 }
         guard count == 0 else {
             lastByte = buffer[count - 1]
             return count
