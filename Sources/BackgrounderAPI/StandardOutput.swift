@@ -7,16 +7,24 @@ package enum StandardOutput {
     /// - Throws: ``OutputError`` where it takes nothing; SIGPIPE must be ignored.
     package static func write(_ text: String) throws(OutputError) {
         var text = text
-        let code: Int32 = text.withUTF8 { bytes in
-            var rest = UnsafeRawBufferPointer(bytes)
-            while !rest.isEmpty {
-                let count = Glibc.write(STDOUT_FILENO, rest.baseAddress, rest.count)
-                if count < 0, errno != EINTR { return errno }
-                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(max(0, count)))
-            }
-            return 0
-        }
+        let code = text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
         guard code == 0 else { throw OutputError(code: code) }
+    }
+
+    /// As the other.
+    package static func write(_ text: TextBuffer) throws(OutputError) {
+        let code = text.bytes.withUnsafeBytes { write($0) }
+        guard code == 0 else { throw OutputError(code: code) }
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer) -> Int32 {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = Glibc.write(STDOUT_FILENO, rest.baseAddress, rest.count)
+            if count < 0, errno != EINTR { return errno }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(max(0, count)))
+        }
+        return 0
     }
 }
 

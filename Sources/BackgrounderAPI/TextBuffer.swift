@@ -1,27 +1,32 @@
 package import FoundationEssentials
 
-/// Text that is put together from numbers and times, a million lines of it: bytes, and no string for each piece.
+/// Text that is put together from numbers and times, a million lines of it: bytes in one place, and no string for each piece.
 package struct TextBuffer: Sendable {
-    package private(set) var bytes: [UInt8] = []
+    /// Of which the first ``count`` are the text.
+    private var storage: [UInt8] = []
+    package private(set) var count = 0
 
     package init() {}
 
+    package var bytes: ArraySlice<UInt8> { storage[..<count] }
     package var string: String { String(decoding: bytes, as: UTF8.self) }
 
     package mutating func append(_ text: StaticString) {
-        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
-
-    package mutating func append(_ other: TextBuffer) {
-        bytes.append(contentsOf: other.bytes)
+        append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     package mutating func append(text: String) {
-        bytes.append(contentsOf: text.utf8)
+        var text = text
+        text.withUTF8 { append($0) }
     }
 
+    package mutating func append(_ other: TextBuffer) {
+        other.storage.withUnsafeBufferPointer { append(UnsafeBufferPointer(rebasing: $0[..<other.count])) }
+    }
+
+    /// Keeps the memory for the text that follows.
     package mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
+        count = 0
     }
 
     /// Rounded to `places` digits behind the point, with `+` where `signed` asks for it: C's `%.Nf` and `%+.Nf` for numbers
@@ -29,14 +34,30 @@ package struct TextBuffer: Sendable {
     package mutating func append(_ value: Double, places: Int, signed: Bool = false) {
         var scale: UInt64 = 1
         for _ in 0..<places { scale *= 10 }
-        guard value.isFinite, let scaled = UInt64(exactly: value.magnitude.timesRounded(Double(scale))) else {
-            return append(text: value.description)
-        }
-        if value < 0, scaled != 0 { bytes.append(UInt8(ascii: "-")) } else if signed { bytes.append(UInt8(ascii: "+")) }
-        append(scaled / scale, width: 1)
+        let rounded = value.magnitude.timesRounded(Double(scale))
+        // Also what is not finite.
+        guard rounded < 0x1p63 else { return append(text: value.description) }
+        let scaled = UInt64(rounded)
+        if value < 0, scaled != 0 { append("-") } else if signed { append("+") }
+        append(scaled / scale)
         guard places > 0 else { return }
-        bytes.append(UInt8(ascii: "."))
+        append(".")
         append(scaled % scale, width: places)
+    }
+
+    /// As ``Swift/Double/description``, without the fraction of a whole number and never with an exponent.
+    package mutating func append(shortest value: Double) {
+        let text = value.description
+        guard let mark = text.firstIndex(of: "e"), let exponent = Int(text[text.index(after: mark)...]) else {
+            append(text: text)
+            if text.hasSuffix(".0") { count -= 2 }
+            return
+        }
+        let digits = text[..<mark].filter(\.isNumber)
+        if value < 0 { append("-") }
+        // From 2^53 on, where the exponents begin, a number has no fraction.
+        let zeros = String(repeating: "0", count: exponent < 0 ? -exponent - 1 : max(0, exponent + 1 - digits.count))
+        append(text: exponent < 0 ? "0." + zeros + digits : digits + zeros)
     }
 
     /// ``ISO8601/string(_:)``.
@@ -44,20 +65,38 @@ package struct TextBuffer: Sendable {
         ISO8601.write(date) { append($0, width: $1, then: $2) }
     }
 
-    /// In decimal, filled up with zeros to `width`.
-    mutating func append(_ value: UInt64, width: Int, then separator: UInt8? = nil) {
-        var digits = (UInt64(0), UInt64(0), UInt32(0))  // room for 20
-        withUnsafeMutableBytes(of: &digits) { digits in
+    /// In decimal, filled up with zeros to `width`, at most 20 digits.
+    package mutating func append(_ value: UInt64, width: Int = 1, then separator: UInt8? = nil) {
+        extend(by: 21) { free in
             var rest = value
-            var start = digits.count
+            var length = 0
             repeat {
-                start -= 1
-                digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                free[20 - length] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
                 rest /= 10
-            } while rest > 0 || digits.count - start < width
-            bytes.append(contentsOf: digits[start...])
+                length += 1
+            } while rest > 0 || length < width
+            free.update(from: free + (21 - length), count: length)
+            if let separator { free[length] = separator }
+            return separator == nil ? length : length + 1
         }
-        if let separator { bytes.append(separator) }
+    }
+
+    private mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
+        guard let start = text.baseAddress else { return }
+        extend(by: text.count) { free in
+            free.update(from: start, count: text.count)
+            return text.count
+        }
+    }
+
+    /// Calls `write` with room for `most` bytes and one more; it returns how many it wrote.
+    private mutating func extend(by most: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
+        if count + most >= storage.count {
+            storage.append(contentsOf: repeatElement(0, count: max(storage.count, most + 256)))
+        }
+        count += storage.withUnsafeMutableBufferPointer { all in
+            all.baseAddress.map { write($0 + count) } ?? 0
+        }
     }
 }
 

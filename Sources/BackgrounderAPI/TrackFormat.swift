@@ -30,13 +30,15 @@ package enum TrackFormat: String, CaseIterable, Sendable {
 /// Writes points as text, any number of them in constant memory: ``begin()``, ``append(_:)`` for each, ``end()``.
 package protocol TrackEncoder {
     mutating func begin() -> String
-    mutating func append(_ location: Location, index: Int?) -> String
+    mutating func append(_ location: Location, index: Int?, to text: inout TextBuffer)
     mutating func end() -> String
 }
 
 extension TrackEncoder {
     package mutating func append(_ location: Location) -> String {
-        append(location, index: nil)
+        var text = TextBuffer()
+        append(location, index: nil, to: &text)
+        return text.string
     }
 }
 
@@ -51,11 +53,11 @@ private struct JSONTrackEncoder: TrackEncoder {
 
     mutating func begin() -> String { "[" }
 
-    mutating func append(_ location: Location, index: Int?) -> String {
-        defer { isFirst = false }
+    mutating func append(_ location: Location, index: Int?, to text: inout TextBuffer) {
+        text.append(isFirst ? "\n" : ",\n")
+        isFirst = false
         // A Location holds finite numbers only, so that it always encodes.
-        return (isFirst ? "\n" : ",\n")
-            + ((try? JSON.line(IndexedLocation(index: index, location: location))) ?? "null")
+        text.append(text: (try? JSON.line(IndexedLocation(index: index, location: location))) ?? "null")
     }
 
     mutating func end() -> String { isFirst ? "]\n" : "\n]\n" }
@@ -67,16 +69,16 @@ private struct GeoJSONTrackEncoder: TrackEncoder {
 
     mutating func begin() -> String { #"{"type":"FeatureCollection","features":["# }
 
-    mutating func append(_ location: Location, index: Int?) -> String {
-        defer { isFirst = false }
+    mutating func append(_ location: Location, index: Int?, to text: inout TextBuffer) {
+        text.append(isFirst ? "\n" : ",\n")
+        isFirst = false
         let altitude = location.altitude.map { "," + decimal($0) } ?? ""
         let coordinates = "[\(decimal(location.longitude)),\(decimal(location.latitude))\(altitude)]"
         let index = Field(name: "index", value: index.map { String($0) })
         let properties = ([index] + fields(of: location).dropFirst(3))
             .compactMap { field in field.value.map { "\"\(field.name)\":\(field.isText ? "\"\($0)\"" : $0)" } }
-        return (isFirst ? "\n" : ",\n")
-            + #"{"type":"Feature","geometry":{"type":"Point","coordinates":\#(coordinates)},"#
-            + #""properties":{\#(properties.joined(separator: ","))}}"#
+        text.append(text: #"{"type":"Feature","geometry":{"type":"Point","coordinates":\#(coordinates)},"#)
+        text.append(text: #""properties":{\#(properties.joined(separator: ","))}}"#)
     }
 
     mutating func end() -> String { "\n]}\n" }
@@ -96,27 +98,33 @@ private struct GPXTrackEncoder: TrackEncoder {
         """
     }
 
-    mutating func append(_ location: Location, index: Int?) -> String {
-        var text = ""
+    mutating func append(_ location: Location, index: Int?, to text: inout TextBuffer) {
         if !isInSegment || location.segmentStart == true {
-            text += isInSegment ? "</trkseg>\n<trkseg>\n" : "<trkseg>\n"
+            text.append(isInSegment ? "</trkseg>\n<trkseg>\n" : "<trkseg>\n")
             isInSegment = true
         }
+        text.append("<trkpt lat=\"")
+        text.append(shortest: location.latitude)
+        text.append("\" lon=\"")
         // The schema's longitudes end before 180.
-        let longitude = location.longitude == 180 ? -180 : location.longitude
-        text += "<trkpt lat=\"\(decimal(location.latitude))\" lon=\"\(decimal(longitude))\">"
-        if let altitude = location.altitude { text += "<ele>\(decimal(altitude))</ele>" }
-        text += "<time>\(ISO8601.string(location.timestamp))</time><fix>\(location.mode == 2 ? "2d" : "3d")</fix>"
-        let own: [(String, String?)] = [
-            ("accuracy", location.horizontalAccuracy.map(decimal)),
-            ("verticalAccuracy", location.verticalAccuracy.map(decimal)),
-            ("speed", location.speed.map(decimal)),
-            ("course", location.course.map(decimal)),
-            ("accuracySource", location.accuracySource?.rawValue),
-        ]
-        let elements = own.compactMap { name, value in value.map { "<bg:\(name)>\($0)</bg:\(name)>" } }
-        if !elements.isEmpty { text += "<extensions>\(elements.joined())</extensions>" }
-        return text + "</trkpt>\n"
+        text.append(shortest: location.longitude == 180 ? -180 : location.longitude)
+        text.append("\">")
+        text.appendElement("ele", location.altitude)
+        text.append("<time>")
+        text.append(location.timestamp)
+        text.append(location.mode == 2 ? "</time><fix>2d</fix>" : "</time><fix>3d</fix>")
+        if location.hasExtensions {
+            text.append("<extensions>")
+            text.appendElement("bg:accuracy", location.horizontalAccuracy)
+            text.appendElement("bg:verticalAccuracy", location.verticalAccuracy)
+            text.appendElement("bg:speed", location.speed)
+            text.appendElement("bg:course", location.course)
+            if let source = location.accuracySource {
+                text.append(text: "<bg:accuracySource>\(source.rawValue)</bg:accuracySource>")
+            }
+            text.append("</extensions>")
+        }
+        text.append("</trkpt>\n")
     }
 
     mutating func end() -> String { (isInSegment ? "</trkseg>\n" : "") + "</trk>\n</gpx>\n" }
@@ -138,20 +146,18 @@ private struct KMLTrackEncoder: TrackEncoder {
         """
     }
 
-    mutating func append(_ location: Location, index: Int?) -> String {
-        var text = ""
+    mutating func append(_ location: Location, index: Int?, to text: inout TextBuffer) {
         if location.segmentStart == true || (first == nil && !isInLine) {
-            text = closeSegment()
+            text.append(text: closeSegment())
             first = location
         } else if let start = first {
             first = nil
             isInLine = true
-            text = "<Placemark><TimeStamp><when>\(ISO8601.string(start.timestamp))</when></TimeStamp>"
-            text += "<LineString><coordinates>\n\(coordinates(start))\n\(coordinates(location))\n"
+            text.append(text: "<Placemark><TimeStamp><when>\(ISO8601.string(start.timestamp))</when></TimeStamp>")
+            text.append(text: "<LineString><coordinates>\n\(coordinates(start))\n\(coordinates(location))\n")
         } else {
-            text = coordinates(location) + "\n"
+            text.append(text: coordinates(location) + "\n")
         }
-        return text
     }
 
     mutating func end() -> String { closeSegment() + "</Document>\n</kml>\n" }
@@ -176,17 +182,57 @@ private struct CSVTrackEncoder: TrackEncoder {
 
     mutating func begin() -> String {
         let origin = Location(latitude: 0, longitude: 0, timestamp: Date(timeIntervalSince1970: 0))
-        return line((isIndexed ? ["index"] : []) + fields(of: origin).map(\.name))
+        return ((isIndexed ? ["index"] : []) + fields(of: origin).map(\.name)).joined(separator: ",") + "\r\n"
     }
 
-    mutating func append(_ location: Location, index: Int?) -> String {
-        line((isIndexed ? [index.map { String($0) } ?? ""] : []) + fields(of: location).map { $0.value ?? "" })
+    /// In the order of `fields(of:)`, and without a string for each: it is the fastest of the formats.
+    mutating func append(_ location: Location, index: Int?, to text: inout TextBuffer) {
+        if isIndexed {
+            if let index { text.append(UInt64(index)) }
+            text.append(",")
+        }
+        text.append(shortest: location.latitude)
+        text.append(",")
+        text.appendCell(location.longitude)
+        text.appendCell(location.altitude)
+        text.appendCell(location.horizontalAccuracy)
+        if let source = location.accuracySource { text.append(text: source.rawValue) }
+        text.append(",")
+        text.appendCell(location.verticalAccuracy)
+        text.appendCell(location.speed)
+        text.appendCell(location.course)
+        text.append(location.timestamp)
+        text.append(location.mode == 2 ? ",2," : ",3,")
+        if let segmentStart = location.segmentStart { text.append(segmentStart ? "true" : "false") }
+        text.append("\r\n")
     }
 
     mutating func end() -> String { "" }
+}
 
-    private func line(_ cells: [String]) -> String {
-        cells.joined(separator: ",") + "\r\n"
+extension TextBuffer {
+    /// A number of CSV and the comma behind it.
+    fileprivate mutating func appendCell(_ value: Double?) {
+        if let value { append(shortest: value) }
+        append(",")
+    }
+
+    /// An element of GPX, where there is a value.
+    fileprivate mutating func appendElement(_ name: StaticString, _ value: Double?) {
+        guard let value else { return }
+        append("<")
+        append(name)
+        append(">")
+        append(shortest: value)
+        append("</")
+        append(name)
+        append(">")
+    }
+}
+
+extension Location {
+    fileprivate var hasExtensions: Bool {
+        horizontalAccuracy != nil || verticalAccuracy != nil || speed != nil || course != nil || accuracySource != nil
     }
 }
 
@@ -231,14 +277,7 @@ private func fields(of location: Location) -> [Field] {
 
 /// The shortest decimal that reads back as `value`, never with an exponent, which XML Schema's decimals do not have.
 private func decimal(_ value: Double) -> String {
-    let text = value.description
-    guard let exponentMark = text.firstIndex(of: "e"), let exponent = Int(text[text.index(after: exponentMark)...])
-    else {
-        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
-    }
-    let digits = text[..<exponentMark].filter(\.isNumber)
-    let sign = value < 0 ? "-" : ""
-    if exponent < 0 { return "\(sign)0." + String(repeating: "0", count: -exponent - 1) + digits }
-    // From 2^53 on, where the exponents begin, a number has no fraction.
-    return sign + digits + String(repeating: "0", count: max(0, exponent + 1 - digits.count))
+    var text = TextBuffer()
+    text.append(shortest: value)
+    return text.string
 }

@@ -48,8 +48,9 @@ extension ControlRouter {
                 var encoder = format.makeEncoder()
                 try await writer.write(ByteBuffer(string: encoder.begin()))
                 for try await page in stream.cancelOnGracefulShutdown() {
-                    var buffer = ByteBuffer()
-                    for location in page { buffer.writeString(encoder.append(location)) }
+                    var text = TextBuffer()
+                    for location in page { encoder.append(location, index: nil, to: &text) }
+                    let buffer = ByteBuffer(bytes: text.bytes)
                     // A write to a reader that does not read ends in no other way.
                     let limit = channel.eventLoop.scheduleTask(in: TimeAmount(readerLimit)) {
                         channel.close(promise: nil)

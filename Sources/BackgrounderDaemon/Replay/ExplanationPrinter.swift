@@ -18,7 +18,7 @@ struct ExplanationPrinter: ReplaySink {
     /// - Parameter format: table or json.
     init(format: ReplayCommand.Format) {
         self.format = format
-        output.text = format == .json ? "[" : Self.line(Self.columns.map(\.title))
+        output.text.append(text: format == .json ? "[" : Self.line(Self.columns.map(\.title)))
     }
 
     mutating func take(_ decision: Decision, _ fix: ReplayedFix) throws(OutputError) {
@@ -35,7 +35,7 @@ struct ExplanationPrinter: ReplaySink {
     mutating func pause() throws(OutputError) { try output.flush() }
 
     mutating func end() throws(OutputError) {
-        if format == .json { output.text += isFirst ? "]\n" : "\n]\n" }
+        if format == .json { output.text.append(isFirst ? "]\n" : "\n]\n") }
         try output.flush()
     }
 

@@ -15,16 +15,20 @@ struct ReplayPrinter: ReplaySink {
         self.format = format
         self.showsRejected = showsRejected
         encoder = showsRejected ? nil : TrackFormat(rawValue: format.rawValue)?.makeEncoder(indexed: true)
-        output.text = encoder?.begin() ?? (format == .json ? "[" : "")
+        output.text.append(text: encoder?.begin() ?? (format == .json ? "[" : ""))
     }
 
     mutating func take(_ decision: Decision, _ fix: ReplayedFix) throws(OutputError) {
         switch decision {
         case .accepted(let location):
             guard !showsRejected else { return }
-            try output.append(
-                encoder?.append(location, index: fix.index) ?? "\(fix.index)  \(location.logDescription)\n"
-            )
+            if encoder?.append(location, index: fix.index, to: &output.text) == nil {
+                output.text.append(UInt64(fix.index))
+                output.text.append("  ")
+                output.text.append(location)
+                output.text.append("\n")
+            }
+            try output.flushIfLong()
         case .rejected(let rejection):
             guard showsRejected else { return }
             try output.append(format == .json ? json(fix.index, rejection) : line(fix.index, rejection))
@@ -35,7 +39,7 @@ struct ReplayPrinter: ReplaySink {
     mutating func pause() throws(OutputError) { try output.flush() }
 
     mutating func end() throws(OutputError) {
-        output.text += encoder?.end() ?? (format == .json ? (isFirst ? "]\n" : "\n]\n") : "")
+        output.text.append(text: encoder?.end() ?? (format == .json ? (isFirst ? "]\n" : "\n]\n") : ""))
         try output.flush()
     }
 
@@ -56,16 +60,20 @@ struct ReplayPrinter: ReplaySink {
 
 /// Text for stdout, written in large pieces.
 struct BufferedOutput {
-    var text = ""
+    var text = TextBuffer()
 
     mutating func append(_ more: String) throws(OutputError) {
-        text += more
-        if text.utf8.count > 1 << 16 { try flush() }
+        text.append(text: more)
+        try flushIfLong()
+    }
+
+    mutating func flushIfLong() throws(OutputError) {
+        if text.count > 1 << 16 { try flush() }
     }
 
     mutating func flush() throws(OutputError) {
         try StandardOutput.write(text)
-        text.removeAll(keepingCapacity: true)
+        text.removeAll()
     }
 }
 

@@ -7,98 +7,123 @@ extension UnsafeMutableBufferPointer<CChar> {
     /// Of such a one it leaves out the numbers that gpsd sends with a fix and that nobody here reads: libgps compares each name with
     /// dozens of its own. All else stays as it is.
     func condenseObject() -> Bool {
-        guard let base = baseAddress else { return false }
-        var scan = ObjectScan()
-        for index in indices {
-            let byte = UInt8(bitPattern: base[index])
-            if byte == 0 { return false }
-            if scan.isString {
-                if scan.isEscaped {
-                    scan.isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    scan.isEscaped = true
-                } else if byte == UInt8(ascii: "\"") {
-                    scan.isString = false
-                }
-                continue
-            }
-            // Digits and letters, which are most.
-            if byte > UInt8(ascii: ","), byte != UInt8(ascii: "{"), byte != UInt8(ascii: "["),
-                byte != UInt8(ascii: "}"), byte != UInt8(ascii: "]")
-            {
-                if scan.isOver { return false }
-                continue
-            }
-            if scan.isOver, byte > 0x20 { return false }
-            scan.take(byte, at: index, of: self, base)
+        guard let start = baseAddress else { return false }
+        return start.withMemoryRebound(to: UInt8.self, capacity: count) { base in
+            condense(UnsafeMutableBufferPointer<UInt8>(start: base, count: count), base)
         }
-        guard scan.isOver else { return false }
-        if scan.copied > 0 {
-            scan.keep(upTo: count, of: base)
-            base[scan.kept] = 0
-        }
-        return true
     }
 }
 
-/// Where a look over an object stands.
-private struct ObjectScan {
+private func condense(_ line: UnsafeMutableBufferPointer<UInt8>, _ base: UnsafeMutablePointer<UInt8>) -> Bool {
+    var members = MemberCut(base: base)
     var depth = 0
-    var isString = false
-    var isEscaped = false
-    var isOver = false
-    /// The bytes before this index are as they stay.
-    private(set) var kept = 0
+    var index = 0
+    while index < line.count {
+        let byte = base[index]
+        switch byte {
+        // What numbers are made of, first, as it is most.
+        case UInt8(ascii: "-")...UInt8(ascii: "Z"): break
+        case UInt8(ascii: "\""):
+            members.text(at: index, depth: depth, count: line.count)
+            guard let end = endOfString(line, after: index) else { return false }
+            index = end
+        case UInt8(ascii: ",") where depth == 1: members.comma(at: index)
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            members.keep()
+            depth += 1
+        case UInt8(ascii: "}"), UInt8(ascii: "]"):
+            if depth == 1 { members.end(at: index) }
+            depth -= 1
+            if depth <= 0 {
+                // Only white space may follow.
+                guard line[(index + 1)...].allSatisfy({ $0 != 0 && $0 <= 0x20 }), depth == 0 else { return false }
+                members.finish(count: line.count)
+                return true
+            }
+        case 0: return false
+        default: break
+        }
+        index += 1
+    }
+    return false
+}
+
+/// Where the string ends that begins at `start`.
+private func endOfString(_ line: UnsafeMutableBufferPointer<UInt8>, after start: Int) -> Int? {
+    var index = start + 1
+    while index < line.count {
+        switch line[index] {
+        case UInt8(ascii: "\""): return index
+        case UInt8(ascii: "\\"):
+            index += 1
+            guard index < line.count, line[index] != 0 else { return nil }
+        case 0: return nil
+        default: break
+        }
+        index += 1
+    }
+    return nil
+}
+
+/// Takes members out of an object while it is gone through.
+private struct MemberCut {
+    let base: UnsafeMutablePointer<UInt8>
+    /// So many bytes of the line are as they stay.
+    private var kept = 0
     /// The bytes from here on are still where they were read.
-    private(set) var copied = 0
-    /// The comma before the member of the object that is looked at.
+    private var copied = 0
+    /// The comma before the member that is looked at.
     private var comma = -1
     private var isUnread = false
 
-    /// The first four bytes of the names, with the quote behind a shorter one.
-    private static let unread: [UInt32] = [
-        "alt\"", "clim", "epc\"", "epd\"", "eps\"", "ept\"", "geoi", "magt", "magv", "sep\"",
-    ].map { (name: StaticString) in UnsafeRawPointer(name.utf8Start).loadUnaligned(as: UInt32.self) }
+    init(base: UnsafeMutablePointer<UInt8>) { self.base = base }
 
-    mutating func take(
-        _ byte: UInt8,
-        at index: Int,
-        of line: UnsafeMutableBufferPointer<CChar>,
-        _ base: UnsafeMutablePointer<CChar>
-    ) {
-        switch byte {
-        case UInt8(ascii: "\""):
-            isString = true
-            // The begin of a name; at that of a text, which is no number, what was found is taken back.
-            isUnread =
-                depth == 1 && comma == index - 1 && index + 4 < line.count
-                && Self.unread.contains(UnsafeRawPointer(base + index + 1).loadUnaligned(as: UInt32.self))
-        case UInt8(ascii: "{"), UInt8(ascii: "["):
-            depth += 1
-            isUnread = false
-        case UInt8(ascii: "}"), UInt8(ascii: "]"):
-            if depth == 1 { endMember(at: index, of: base) }
-            depth -= 1
-            isOver = depth == 0
-        case UInt8(ascii: ",") where depth == 1:
-            endMember(at: index, of: base)
-            comma = index
-        default: break
-        }
+    /// A name begins, or a text; what has a text is no number.
+    mutating func text(at index: Int, depth: Int, count: Int) {
+        isUnread = comma == index - 1 && depth == 1 && index + 4 < count && Self.isUnread(base + index + 1)
     }
 
-    private mutating func endMember(at index: Int, of base: UnsafeMutablePointer<CChar>) {
+    mutating func keep() { isUnread = false }
+
+    mutating func comma(at index: Int) {
+        end(at: index)
+        comma = index
+    }
+
+    mutating func end(at index: Int) {
         if isUnread {
-            keep(upTo: comma, of: base)
+            move(upTo: comma)
             copied = index
         }
         isUnread = false
     }
 
-    /// Moves what lies before `index` to where the next byte that stays belongs.
-    mutating func keep(upTo index: Int, of base: UnsafeMutablePointer<CChar>) {
+    mutating func finish(count: Int) {
+        guard copied > 0 else { return }
+        move(upTo: count)
+        base[kept] = 0
+    }
+
+    private mutating func move(upTo index: Int) {
         memmove(base + kept, base + copied, index - copied)
         kept += index - copied
-        copied = index
+    }
+
+    /// Whether these are the first four bytes of a name that nobody reads, with the quote behind a shorter one.
+    private static func isUnread(_ name: UnsafeMutablePointer<UInt8>) -> Bool {
+        switch (name[0], name[1], name[2], name[3]) {
+        case (UInt8(ascii: "a"), UInt8(ascii: "l"), UInt8(ascii: "t"), UInt8(ascii: "\"")),
+            (UInt8(ascii: "c"), UInt8(ascii: "l"), UInt8(ascii: "i"), UInt8(ascii: "m")),
+            (UInt8(ascii: "e"), UInt8(ascii: "p"), UInt8(ascii: "c"), UInt8(ascii: "\"")),
+            (UInt8(ascii: "e"), UInt8(ascii: "p"), UInt8(ascii: "d"), UInt8(ascii: "\"")),
+            (UInt8(ascii: "e"), UInt8(ascii: "p"), UInt8(ascii: "s"), UInt8(ascii: "\"")),
+            (UInt8(ascii: "e"), UInt8(ascii: "p"), UInt8(ascii: "t"), UInt8(ascii: "\"")),
+            (UInt8(ascii: "g"), UInt8(ascii: "e"), UInt8(ascii: "o"), UInt8(ascii: "i")),
+            (UInt8(ascii: "m"), UInt8(ascii: "a"), UInt8(ascii: "g"), UInt8(ascii: "t")),
+            (UInt8(ascii: "m"), UInt8(ascii: "a"), UInt8(ascii: "g"), UInt8(ascii: "v")),
+            (UInt8(ascii: "s"), UInt8(ascii: "e"), UInt8(ascii: "p"), UInt8(ascii: "\"")):
+            true
+        default: false
+        }
     }
 }
