@@ -148,8 +148,8 @@ def replay(report, scratch):
         usage = run(PROGRAMS / "backgrounderd", "replay", path, *options)
         return usage.cpu, usage.rss
 
-    def gpsbabel():
-        usage = run("gpsbabel", "-t", "-i", "gpx", "-f", large, "-o", "unicsv", "-F", "/dev/null")
+    def gpsbabel(*options):
+        usage = run("gpsbabel", *options, "-i", "gpx", "-f", large, "-o", "unicsv", "-F", "/dev/null")
         return usage.cpu, usage.rss
 
     result = medians(
@@ -157,13 +157,15 @@ def replay(report, scratch):
         table=lambda: ours(large),
         filtered=lambda: ours(large, "--filter", "10"),
         small=lambda: ours(small),
-        gpsbabel=gpsbabel,
+        # Without -t it writes none of the points that it reads.
+        reading=gpsbabel,
+        gpsbabel=lambda: gpsbabel("-t"),
     )
     cpu = {key: value[0] for key, value in result.items()}
     rss = {key: value[1] for key, value in result.items()}
     name = f"GPX of {POINTS:,} points"
-    report.ratio(f"{name}, CPU", "s", cpu["table"], "gpsbabel", cpu["gpsbabel"], 0.6)
-    report.ratio("  as CSV, CPU", "s", cpu["csv"], "gpsbabel", cpu["gpsbabel"], 0.6)
+    report.ratio(f"{name}, CPU", "s", cpu["table"], "gpsbabel, reading alone", cpu["reading"], 0.6)
+    report.ratio("  to CSV, CPU", "s", cpu["csv"], "gpsbabel", cpu["gpsbabel"], 0.6)
     report.ratio("  with a 10 m filter, CPU", "s", cpu["filtered"], "without", cpu["table"], 1.25)
     report.limit("  memory", "MB", max(rss["table"], rss["csv"]), 40, "gpsbabel", rss["gpsbabel"])
     report.ratio("  memory, beside a tenth of it", "MB", rss["table"], "a tenth", rss["small"], 1.1)

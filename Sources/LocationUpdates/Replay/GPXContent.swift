@@ -38,16 +38,16 @@ final class GPXContent {
             parser,
             { context, name, attributes in
                 guard let name, let attributes else { return }
-                GPXContent.of(context)?.startElement(name, attributes)
+                GPXContent.with(context) { $0.startElement(name, attributes) }
             },
-            { context, _ in GPXContent.of(context)?.endElement() }
+            { context, _ in GPXContent.with(context) { $0.endElement() } }
         )
         XML_SetCharacterDataHandler(parser) { context, bytes, count in
             guard let bytes else { return }
-            GPXContent.of(context)?.characters(bytes, Int(count))
+            GPXContent.with(context) { $0.characters(bytes, Int(count)) }
         }
         XML_SetStartDoctypeDeclHandler(parser) { context, name, _, _, _ in
-            GPXContent.of(context)?.refuse(name.map(GPXNames.isHTML) == true ? .html : .doctype)
+            GPXContent.with(context) { $0.refuse(name.map(GPXNames.isHTML) == true ? .html : .doctype) }
         }
         XML_SetUnknownEncodingHandler(parser, cexpat_any_encoding, nil)
     }
@@ -55,12 +55,17 @@ final class GPXContent {
     deinit { text.deallocate() }
 
     func takePoints() -> [TrackPoint] {
-        defer { points.removeAll(keepingCapacity: false) }
+        defer {
+            points = []
+            points.reserveCapacity(512)
+        }
         return points
     }
 
-    private static func of(_ context: UnsafeMutableRawPointer?) -> GPXContent? {
-        context.map { Unmanaged<GPXContent>.fromOpaque($0).takeUnretainedValue() }
+    /// The reader holds the content while it parses; to retain it for each of ten events a point would be a tenth of the work.
+    private static func with(_ context: UnsafeMutableRawPointer?, _ body: (GPXContent) -> Void) {
+        guard let context else { return }
+        Unmanaged<GPXContent>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
     }
 
     private func refuse(_ kind: TrackFault.Kind) {
