@@ -128,10 +128,10 @@ class RealGPSD:
 
 
 def history_sql(count, last):
-    """Fills the history with `count` points up to the second `last`: an hour of driving in every three."""
+    """Fills the history with `count` points up to the second `last`: an hour's drive in every three, each a trip."""
     hours = (count + 3599) // 3600
     begin = (last - hours * 10_800) * 1000
-    return f"""
+    points = f"""
         WITH RECURSIVE number(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < {count}),
         point(n, time) AS (SELECT n, {begin} + 1000 * (n / 3600 * 10800 + 7200 + n % 3600) FROM number)
         INSERT INTO location (id, recorded, time, latitude, longitude, altitude, horizontalAccuracy, accuracySource,
@@ -139,3 +139,14 @@ def history_sql(count, last):
         SELECT n + 1, time, time, 48 + 9e-5 * (n % 3600) + 1e-7 * (n % 13), 11.5 + 1e-6 * (n % 7), 500 + n % 97 / 10.0,
             9.9, 'model', 25.8, 10.0, 0.25, 3, n % 3600 = 0 FROM point
         """
+    trips = f"""
+        WITH RECURSIVE number(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < {hours}),
+        trip(n, began, points) AS (
+            SELECT n, {begin} + 1000 * (n * 10800 + 7200), min(3600, {count} - 3600 * n) FROM number
+        )
+        INSERT INTO trip (id, imported, recorded, began, ended, isOpen, distance, movingTime, topSpeed, minLatitude,
+            minLongitude, maxLatitude, maxLongitude, points, speeds, firstPoint, lastPoint)
+        SELECT n + 1, 0, began, began, began + 1000 * (points - 1), 0, 10 * (points - 1), points - 1, 10, 48, 11.5,
+            48.33, 11.51, points, zeroblob(256), 3600 * n + 1, 3600 * n + points FROM trip
+        """
+    return points, trips

@@ -189,12 +189,12 @@ def history(report, scratch):
         print(f"Writing a history of {HISTORY:,} points to {large.home} ...", file=sys.stderr)
         with large.connect() as database:
             database.execute("PRAGMA synchronous = OFF")
-            database.execute(history_sql(HISTORY, int(time.time())))
+            for statement in history_sql(HISTORY, int(time.time())):
+                database.execute(statement)
         database.close()
     if large.query("SELECT count(*) FROM location") != HISTORY:
         raise Failure(f"{large.home} holds another history; remove it")
     last = large.query("SELECT max(time) FROM location") // 1000
-    start(large)
     times = medians(large=lambda: start(large), empty=lambda: start(empty))
     process = large.start()
     large.wait_until_ready()
@@ -204,11 +204,11 @@ def history(report, scratch):
         return lambda: (large.command("track", *words).wall,)
 
     since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(last - 3600))
-    questions = {"history --since 1h": ["history", "--since", since, "--format", "csv"]}
-    if large.query("SELECT count(*) FROM sqlite_master WHERE name = 'trip'"):
-        trip = large.query("SELECT max(id) - 1 FROM trip")
-        questions["trips"] = ["trips"]
-        questions["history --trip N"] = ["history", "--trip", trip, "--format", "csv"]
+    questions = {
+        "history --since 1h": ["history", "--since", since, "--format", "csv"],
+        "trips": ["trips"],
+        "history --trip N": ["history", "--trip", large.query("SELECT max(id) - 1 FROM trip"), "--format", "csv"],
+    }
     answers = medians(**{name: ask(*words) for name, words in questions.items()})
     process.stop()
     for name, (seconds,) in answers.items():

@@ -112,7 +112,7 @@ class Service:
             "  usageDescription: Measures what tracking costs\n"
             f"  distanceFilter: {distance_filter}\n"
             "audio: {driver: 'null', queue: [], autoplay: false}\n"
-            f"store: {{syncInterval: {sync_interval}}}\n"
+            f"store: {{syncInterval: {sync_interval}, retention: 3650d}}\n"
         )
 
     @property
