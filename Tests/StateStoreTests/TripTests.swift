@@ -100,7 +100,8 @@ import Testing
         let old = try DatabaseQueue(path: fixture.path)
         try Schema.migrator.migrate(old, upTo: "1 track, queue, state, settings")
         try await old.write { database in
-            for index in 0..<5 { try database.insert(.sample(index), id: Int64(index + 1), recorded: Date()) }
+            let insertion = try LocationInsertion(database, recorded: Date())
+            for index in 0..<5 { try insertion.insert(.sample(index), id: Int64(index + 1)) }
         }
         try old.close()
         let store = try fixture.open()
