@@ -7,7 +7,8 @@ struct GPSDConversation: ~Copyable {
         case resting
         /// Silent for so long that only a new connection can tell whether anybody is there.
         case stale
-        case lost(reason: String)
+        /// `waited`: seconds that the attempt alone has taken.
+        case lost(reason: String, waited: Double = 0)
     }
 
     private let session: GPSDSession

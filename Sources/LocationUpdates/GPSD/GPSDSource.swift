@@ -17,9 +17,10 @@ struct GPSDSource {
             case .stopped: return
             case .stale: continue
             case .resting: guard rest() else { return }
-            case .lost(let reason):
+            case .lost(let reason, let waited):
                 guard control.deliver([.disconnected(reason: reason)]) else { return }
-                switch control.wait(until: monotonicSeconds() + retry.next()) {
+                let delay = max(Judgement.firstRetry, retry.next() - waited)
+                switch control.wait(until: monotonicSeconds() + delay) {
                 case .timeout, .readable: continue
                 case .resting: guard rest() else { return }
                 case .stopped: return
@@ -31,11 +32,12 @@ struct GPSDSource {
     /// Connects and listens; the connection is closed on return.
     private func attempt(_ retry: inout RetryDelay) -> GPSDConversation.Ending {
         if control.isStopped { return .stopped }
+        let began = monotonicSeconds()
         do throws(GPSDConnectError) {
             var conversation = GPSDConversation(try GPSDSession(address), of: address, control, recorder)
             return conversation.listen(&retry)
         } catch {
-            return .lost(reason: error.reason)
+            return .lost(reason: error.reason, waited: monotonicSeconds() - began)
         }
     }
 

@@ -1,0 +1,66 @@
+import BackgrounderAPI
+import FoundationEssentials
+import Testing
+
+@testable import BackgrounderCommands
+
+@Suite struct SummariesTests {
+    private static let instant = Date(timeIntervalSince1970: 1_763_708_149)
+
+    private static func status(quality: FixQuality?, detail: String?) -> LocationStatus {
+        var rejected = RejectionCounts()
+        rejected[.accuracy] = 41
+        rejected[.noFix] = 2
+        return LocationStatus(
+            updating: true,
+            source: "gpsd://localhost:2947",
+            connection: .connected,
+            quality: quality,
+            qualityDetail: detail,
+            desiredAccuracy: .best,
+            target: 10,
+            acceptLimit: 30,
+            distanceFilter: 0,
+            jitterGuard: true,
+            received: 50,
+            accepted: 7,
+            rejected: rejected,
+            lastRejection: Rejection(reason: .accuracy, value: 48.34, limit: 30, timestamp: instant),
+            trackCount: 7
+        )
+    }
+
+    @Test("The location table says in a few lines why fixes are not taken")
+    func starved() {
+        let detail = "41 fixes in the last 60 s, accuracy 48 m, limit 30 m; try `location accuracy hundredMeters`"
+        #expect(
+            Self.status(quality: .starved, detail: detail).lines == [
+                "connected, gpsd://localhost:2947", "starved: \(detail)",
+                "best (asks for 10 m, accepts up to 30 m), no distance filter",
+                "50 received, 7 accepted, rejected: noFix 2, accuracy 41",
+                "last rejected: accuracy 48.34 m, limit 30 m at 2025-11-21T06:55:49.000Z",
+            ]
+        )
+    }
+
+    @Test("A quality that needs no words stands beside the source", arguments: [FixQuality.ok, nil])
+    func plain(quality: FixQuality?) {
+        let first = Self.status(quality: quality, detail: nil).lines[0]
+        #expect(first == "connected, gpsd://localhost:2947" + (quality == nil ? "" : ", ok"))
+    }
+
+    @Test(
+        "A rejection is said in the unit of its reason",
+        arguments: [
+            (Rejection(reason: .outOfOrder, value: 3, limit: 0), "outOfOrder 3.0 s, limit 0.0 s"),
+            (Rejection(reason: .implausible, value: 400, limit: 120), "implausible 400.0 m/s, limit 120.0 m/s"),
+            (Rejection(reason: .distance, value: 1.5, limit: 10), "distance 1.5 m, limit 10 m"),
+            (Rejection(reason: .invalid), "invalid"),
+        ]
+    )
+    func rejection(rejection: Rejection, text: String) {
+        var status = Self.status(quality: .ok, detail: nil)
+        status.lastRejection = rejection
+        #expect(status.lines.last == "last rejected: \(text)")
+    }
+}
