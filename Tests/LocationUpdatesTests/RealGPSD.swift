@@ -26,7 +26,9 @@ struct FreePorts {
 /// A terminal that gpsd takes for a receiver on a serial line; it is gone with the last reference.
 final class PseudoTerminal: Sendable {
     let path: String
-    let descriptor: Int32
+    private let descriptor: Int32
+    /// The other side: while it is open no other terminal gets the name, which gpsd goes on to try.
+    private let slave: Int32
     private let isOpen = Mutex(true)
 
     init() throws {
@@ -37,6 +39,8 @@ final class PseudoTerminal: Sendable {
             ioctl(descriptor, UInt(0x8004_5430), &number) == 0  // TIOCGPTN
         else { throw SystemCallFailure("/dev/ptmx") }
         path = "/dev/pts/\(number)"
+        slave = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard slave >= 0 else { throw SystemCallFailure(path) }
         // gpsd gives its rights up before it comes back to a device.
         guard chmod(path, 0o666) == 0 else { throw SystemCallFailure("chmod \(path)") }
         var settings = termios()
@@ -45,7 +49,10 @@ final class PseudoTerminal: Sendable {
         tcsetattr(descriptor, TCSANOW, &settings)
     }
 
-    deinit { unplug() }
+    deinit {
+        unplug()
+        close(slave)
+    }
 
     func unplug() {
         isOpen.withLock { isOpen in

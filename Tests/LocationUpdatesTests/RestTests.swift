@@ -57,7 +57,8 @@ import Testing
             default: nil
             }
         }
-        try await server.client().send(line: tpv(at: 0))
+        let first = try await server.client()
+        first.send(line: tpv(at: 0))
         try await rig.wait(for: "rest") { $0.accepted == 1 && $0.connection == .waiting }
         await rig.manager.apply(LocationSettings(desiredAccuracy: .kilometer, distanceFilter: 5))
         #expect(await rig.manager.status().qualityDetail?.hasPrefix("left gpsd until 23:13:20Z") == true)
@@ -80,20 +81,25 @@ import Testing
         client.send(line: tpv(at: 100, metres: 50))
         try await rig.wait(for: "a second point") { $0.accepted == 2 }
         try await rig.shutDown()
+        first.hangUp()
     }
 
     @Test("A rest is not restored by a restart: the service begins with reading")
     func restart() async throws {
         let server = try FakeGPSD()
         var rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)", settings: coarse)
-        try await server.client().send(line: tpv(at: 0))
+        let first = try await server.client()
+        first.send(line: tpv(at: 0))
         try await rig.wait(for: "rest") { $0.accepted == 1 && $0.connection == .waiting }
         let journal = await rig.journal.copy()
         try await rig.shutDown()
         rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)", settings: coarse, journal: journal)
-        try await server.client().send(line: tpv(at: 100))
+        let second = try await server.client()
+        second.send(line: tpv(at: 100))
         try await rig.wait(for: "a second point") { $0.accepted == 2 }
         try await rig.shutDown()
+        first.hangUp()
+        second.hangUp()
     }
 
     @Test("A gpsd that is away when the rest ends is looked for as ever")
@@ -106,8 +112,11 @@ import Testing
         client.send(line: tpv(at: 0))
         try await rig.wait(for: "loss") { $0.quality == .disconnected }
         server = try FakeGPSD(port: port)
-        try await server.client().send(line: tpv(at: 100))
+        let again = try await server.client()
+        again.send(line: tpv(at: 100))
         try await rig.wait(for: "a second point") { $0.accepted == 2 }
         try await rig.shutDown()
+        client.hangUp()
+        again.hangUp()
     }
 }

@@ -7,7 +7,9 @@ import Glibc
 /// libgps connects with no limit but the kernel's two minutes, and has no socket to show before that. Its connect(2) gives up
 /// on any signal; `SIGURG` is the one that means nothing where it goes astray.
 func limitingBlockingCalls<Result>(to seconds: Double, _ body: () -> Result) -> Result {
-    guard handlesSignal, let timer = threadTimer() else { return body() }
+    // The kernel's first timer has the number 0, which looks like no timer.
+    var timer: timer_t?
+    guard handlesSignal, makeThreadTimer(&timer) else { return body() }
     defer { timer_delete(timer) }
     var times = itimerspec(
         it_interval: timespec(tv_sec: 2, tv_nsec: 0),
@@ -24,18 +26,16 @@ private let handlesSignal: Bool = {
     return sigaction(SIGURG, &action, nil) == 0
 }()
 
-/// A timer that signals the calling thread.
-private func threadTimer() -> timer_t? {
+/// Makes a timer that signals the calling thread; false where there is none to be had.
+private func makeThreadTimer(_ timer: inout timer_t?) -> Bool {
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGURG)
     // A thread that a pool's thread made has inherited its mask.
-    guard pthread_sigmask(SIG_UNBLOCK, &signals, nil) == 0 else { return nil }
+    guard pthread_sigmask(SIG_UNBLOCK, &signals, nil) == 0 else { return false }
     var event = sigevent()
     event.sigev_notify = Int32(SIGEV_THREAD_ID)
     event.sigev_signo = SIGURG
     event._sigev_un._tid = cgps_thread()
-    var timer: timer_t?
-    guard timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 else { return nil }
-    return timer
+    return timer_create(CLOCK_MONOTONIC, &event, &timer) == 0
 }
