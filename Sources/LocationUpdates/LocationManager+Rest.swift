@@ -53,7 +53,7 @@ extension LocationManager {
         guard !hasLoggedRest, let rest else { return }
         hasLoggedRest = true
         logger.info(
-            "\(state.filter.settings.desiredAccuracy.rawValue) rests for \(rest.length) after each point: \(rest.detail)."
+            "\(state.filter.settings.desiredAccuracy.rawValue) rests for \(Int(rest.length / .seconds(1))) s after each point: \(rest.detail)."
         )
     }
 
