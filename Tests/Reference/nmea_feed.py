@@ -128,13 +128,14 @@ def main():
             time.sleep(max(0.0, began + number / options.rate - time.monotonic()))
         epe = fix.stated_accuracy if options.epe == "track" else options.epe
         when = fix.time + moved
+        if options.verbose:
+            place = f"{fix.latitude:.8f} {fix.longitude:.8f}" if fix.mode >= 2 else "no fix"
+            # Before it is sent: who ends this program knows of all that went out.
+            print(options.start + number, iso(when), place, flush=True)
         try:
             out.sendto(epoch(fix, when, options.talker, epe).encode("ascii"), (options.host, options.port))
         except ConnectionRefusedError:
             pass  # gpsd is away, as a receiver would not notice either
-        if options.verbose:
-            place = f"{fix.latitude:.8f} {fix.longitude:.8f}" if fix.mode >= 2 else "no fix"
-            print(options.start + number, iso(when), place, flush=True)
     return 0
 
 
