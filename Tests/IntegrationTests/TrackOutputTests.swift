@@ -43,6 +43,9 @@ import Testing
             #expect(svg.name == "svg" && svg["desc"]?.text.hasPrefix("\(points) points from ") == true)
             #expect(text.ranges(of: "://").count == 1, "more than the name of SVG's own namespace")
         }
+        let all = try await service.run("track", "map", "--since", ISO8601.string(history[0].timestamp)).output
+        let picture = try Data(contentsOf: URL(filePath: Products.repository("tracks/city-walk.svg")))
+        #expect(all == picture, "the picture of the README is another: draw it anew")
         let none = try await service.command(["track", "map", "--until", "1990-01-01T00:00:00Z"])
         none.expectOneLine(["no points"])
         #expect(none.exitCode == 1)
