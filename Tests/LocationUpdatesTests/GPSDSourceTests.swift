@@ -191,8 +191,9 @@ import Testing
     @Test("A server that drops every connection is no gpsd that came back, and is said once")
     func dropping() async throws {
         let server = try FakeGPSD()
+        server.dropNewClients()
         let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
-        for _ in 0..<4 { try await server.client().hangUp() }
+        try await server.waitForDrops(4)
         let status = try await rig.wait(for: "loss") { $0.quality == .disconnected }
         #expect(status.connection == .waiting)
         #expect(rig.log.lines.count == 1)

@@ -8,7 +8,8 @@ package final class FakeGPSD: Sendable {
     private let signal = Signal()
     private let clients = Mutex<[Client]>([])
     private let isListening = Mutex(true)
-    private let isDropping = Mutex(false)
+    /// How many connections were ended, where they are taken only for that.
+    private let drops = Mutex<Int?>(nil)
 
     package init(port: Int = 0) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -23,11 +24,12 @@ package final class FakeGPSD: Sendable {
                     close(descriptor)
                     return
                 }
-                if isDropping.withLock({ $0 }) {
+                if drops.withLock({ $0 == nil }) {
+                    clients.withLock { $0.append(Client(descriptor)) }
+                } else {
                     close(descriptor)
-                    continue
+                    drops.withLock { $0? += 1 }
                 }
-                clients.withLock { $0.append(Client(descriptor)) }
                 signal.post()
             }
         }
@@ -46,7 +48,12 @@ package final class FakeGPSD: Sendable {
     }
 
     /// Takes connections from now on only to end them.
-    package func dropNewClients() { isDropping.withLock { $0 = true } }
+    package func dropNewClients() { drops.withLock { $0 = 0 } }
+
+    /// Returns when so many connections were ended since ``dropNewClients()``.
+    package func waitForDrops(_ count: Int) async throws {
+        try await signal.wait(for: "\(count) connections to drop") { drops.withLock { $0 ?? 0 } >= count ? () : nil }
+    }
 
     package var hasClient: Bool { clients.withLock { !$0.isEmpty } }
 
