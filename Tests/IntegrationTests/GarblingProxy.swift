@@ -36,6 +36,7 @@ final class GarblingProxy: Sendable {
         port = try bindLoopback(listener, port: 0)
         guard listen(listener, 8) == 0 else { throw SystemCallFailure("listen") }
         Thread.detachNewThread { [weak self] in
+            defer { close(listener) }
             while case let client = accept(listener, nil, nil), client >= 0 {
                 guard let self else {
                     close(client)
@@ -46,10 +47,7 @@ final class GarblingProxy: Sendable {
         }
     }
 
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
-    }
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
     var source: String { "gpsd://127.0.0.1:\(port)" }
 

@@ -19,6 +19,8 @@ package final class FakeGPSD: Sendable {
         self.port = try bindLoopback(listener, port: port)
         guard listen(listener, 8) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
         Thread.detachNewThread { [weak self] in
+            // Closed here alone: the number may be another's at once, whose connections would be taken.
+            defer { close(listener) }
             while case let descriptor = accept(listener, nil, nil), descriptor >= 0 {
                 guard let self else {
                     close(descriptor)
@@ -63,7 +65,6 @@ package final class FakeGPSD: Sendable {
             guard isListening else { return }
             isListening = false
             shutdown(listener, Int32(SHUT_RDWR))
-            close(listener)
         }
     }
 
