@@ -65,7 +65,7 @@ final class GPSDDecoder {
 
     private func fix(_ line: UnsafeMutableBufferPointer<CChar>, arrival: Double) -> Fix {
         // libgps takes the half of a line for the whole and a number for what is left of it.
-        guard line.condenseObject(), let start = line.baseAddress else { return Fix(mode: 3, arrival: arrival) }
+        guard line.isWellFormedObject, line.condenseObject(), let start = line.baseAddress else { return Fix(mode: 3, arrival: arrival) }
         cgps_unpack(start, data)
         let fix = data.pointee.fix
         return Fix(
@@ -95,7 +95,7 @@ final class GPSDDecoder {
     }
 
     private func errors(_ line: UnsafeMutableBufferPointer<CChar>) -> GPSDMessage {
-        guard line.condenseObject(), let start = line.baseAddress else { return .garbage }
+        guard line.isWellFormedObject, line.condenseObject(), let start = line.baseAddress else { return .garbage }
         let device = deviceName(line)
         cgps_unpack(start, data)
         guard let errors = cgps_gst(data), let time = Self.date(errors.pointee.utctime) else { return .data }

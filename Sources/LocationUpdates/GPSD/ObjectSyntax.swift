@@ -1,0 +1,132 @@
+extension UnsafeMutableBufferPointer<CChar> {
+    /// Whether this line is one JSON object whose names, colons, values and commas stand where they belong.
+    ///
+    /// libgps 3.22 does not come back from `{"class":"TPV","device"class":"TPV"}`: where a name is not followed by its colon, it
+    /// can begin the same object again for ever. And what is no number it takes for 0, which is a place: `null` is refused too.
+    var isWellFormedObject: Bool {
+        var scan = SyntaxScan()
+        var position = 0
+        while position < count {
+            let byte = UInt8(bitPattern: self[position])
+            position += 1
+            if byte == 0x20 || byte == 0x09 { continue }
+            switch scan.take(byte) {
+            case .refused: return false
+            case .mark: continue
+            case .string:
+                while position < count, self[position] != CChar(bitPattern: UInt8(ascii: "\"")) {
+                    position += self[position] == CChar(bitPattern: UInt8(ascii: "\\")) ? 2 : 1
+                }
+                guard position < count else { return false }
+                position += 1
+            case .word:
+                let start = position - 1
+                while position < count, UInt8(bitPattern: self[position]).isInWord { position += 1 }
+                guard isNumberOrTruth(start..<position) else { return false }
+            }
+        }
+        return scan.next == .nothing
+    }
+
+    /// Whether `range` holds a number as RFC 8259 writes it, but for zeros in front, or `true` or `false`.
+    private func isNumberOrTruth(_ range: Range<Int>) -> Bool {
+        var position = range.lowerBound
+        func next() -> UInt8 { position < range.upperBound ? UInt8(bitPattern: self[position]) : 0 }
+        func skipDigits() -> Bool {
+            let start = position
+            while (0x30...0x39).contains(next()) { position += 1 }
+            return position > start
+        }
+        if next() == UInt8(ascii: "t") || next() == UInt8(ascii: "f") {
+            return ["true", "false"].contains { word in
+                word.utf8.count == range.count && zip(word.utf8, range).allSatisfy { $0 == UInt8(bitPattern: self[$1]) }
+            }
+        }
+        if next() == UInt8(ascii: "-") { position += 1 }
+        guard skipDigits() else { return false }
+        if next() == UInt8(ascii: ".") {
+            position += 1
+            guard skipDigits() else { return false }
+        }
+        if next() == UInt8(ascii: "e") || next() == UInt8(ascii: "E") {
+            position += 1
+            if next() == UInt8(ascii: "-") || next() == UInt8(ascii: "+") { position += 1 }
+            // libgps makes 0 of a number that no double holds.
+            let start = position
+            guard skipDigits(), position - start <= 2 else { return false }
+        }
+        return position == range.upperBound
+    }
+}
+
+/// What may come next in an object, and how deep it is.
+private struct SyntaxScan {
+    enum Next {
+        case object, name, nameOrEnd, colon, value, valueOrEnd, commaOrEnd, nothing
+    }
+
+    enum Token {
+        case mark, string, word, refused
+    }
+
+    private(set) var next = Next.object
+    private var depth = 0
+    /// A bit a level: whether it is an object.
+    private var kinds: UInt64 = 0
+    private static let deepest = 16
+
+    mutating func take(_ byte: UInt8) -> Token {
+        switch (next, byte) {
+        case (.object, UInt8(ascii: "{")), (.value, UInt8(ascii: "{")), (.valueOrEnd, UInt8(ascii: "{")):
+            return open(isObject: true)
+        case (.value, UInt8(ascii: "[")), (.valueOrEnd, UInt8(ascii: "[")):
+            return open(isObject: false)
+        case (.nameOrEnd, UInt8(ascii: "}")), (.commaOrEnd, UInt8(ascii: "}")):
+            return close(isObject: true)
+        case (.valueOrEnd, UInt8(ascii: "]")), (.commaOrEnd, UInt8(ascii: "]")):
+            return close(isObject: false)
+        case (.name, UInt8(ascii: "\"")), (.nameOrEnd, UInt8(ascii: "\"")):
+            next = .colon
+            return .string
+        case (.colon, UInt8(ascii: ":")):
+            next = .value
+            return .mark
+        case (.commaOrEnd, UInt8(ascii: ",")):
+            next = kinds & 1 == 1 ? .name : .value
+            return .mark
+        case (.value, UInt8(ascii: "\"")), (.valueOrEnd, UInt8(ascii: "\"")):
+            next = .commaOrEnd
+            return .string
+        case (.value, _) where byte.isInWord, (.valueOrEnd, _) where byte.isInWord:
+            next = .commaOrEnd
+            return .word
+        default: return .refused
+        }
+    }
+
+    private mutating func open(isObject: Bool) -> Token {
+        guard depth < Self.deepest else { return .refused }
+        depth += 1
+        kinds = kinds << 1 | (isObject ? 1 : 0)
+        next = isObject ? .nameOrEnd : .valueOrEnd
+        return .mark
+    }
+
+    private mutating func close(isObject: Bool) -> Token {
+        guard (kinds & 1 == 1) == isObject else { return .refused }
+        depth -= 1
+        kinds >>= 1
+        next = depth == 0 ? .nothing : .commaOrEnd
+        return .mark
+    }
+}
+
+extension UInt8 {
+    /// Of a number or a word, also of one that is refused.
+    fileprivate var isInWord: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "+"): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import BackgrounderAPI
+import Foundation
+import LocationUpdates
+import TestSupport
+import Testing
+
+/// Files that were damaged at random: whatever stands in them, the readers come to an end, and no place is made up.
+@Suite struct MutationTests {
+    let scratch: ScratchDirectory
+
+    init() throws {
+        scratch = try ScratchDirectory()
+    }
+
+    /// `content` with some bytes changed, lost, doubled, or all behind one of them cut off.
+    private func mutate(_ content: [UInt8], _ random: inout SplitMix) -> [UInt8] {
+        var bytes = content
+        for _ in 0..<Int.random(in: 1...6, using: &random) where !bytes.isEmpty {
+            let place = Int.random(in: 0..<bytes.count, using: &random)
+            let end = min(bytes.count, place + Int.random(in: 1...40, using: &random))
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: bytes[place] = .random(in: 0...255, using: &random)
+            case 1: bytes[place] = Array("<>\"{}[]:,&;/0-.eN\\".utf8).randomElement(using: &random) ?? 0
+            case 2: bytes.removeSubrange(place..<end)
+            case 3: bytes.insert(contentsOf: bytes[place..<end], at: place)
+            case 4: bytes.insert(contentsOf: Array("1e999 \"\" null {\"a\":[".utf8), at: place)
+            default: if Int.random(in: 0..<4, using: &random) == 0 { bytes.removeSubrange(place...) }
+            }
+        }
+        return bytes
+    }
+
+    @Test("Damaged GPX files give an end and a line, and no point at 0,0")
+    func gpx() throws {
+        var random = SplitMix(state: 1)
+        for name in WildGPXTests.names {
+            let content = Array(try Data(contentsOf: URL(fileURLWithPath: "\(WildGPXTests.folder)/\(name).gpx")))
+            for round in 0..<25 {
+                let bytes = mutate(content, &random)
+                let (outcomes, fault) = WildGPXTests.read(try scratch.write(bytes, to: "x.gpx"))
+                #expect(outcomes.map(\.0.index) == Array(outcomes.indices), "\(name) \(round)")
+                let lines = bytes.count { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+                #expect((1...lines + 1).contains(fault?.line ?? 1), "\(name) \(round): \(String(describing: fault))")
+                for case .accepted(let location) in outcomes.map(\.1) {
+                    if location.latitude == 0, location.longitude == 0 {
+                        Issue.record("\(name) \(round): \(String(decoding: bytes, as: UTF8.self))")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("A name without its colon, of which libgps does not come back, is an invalid fix")
+    func endless() throws {
+        let lines = [tpv(at: 0), #"{"class":"TPV","device"class":"TPV","mode":3,s":"TPV"}"#, tpv(at: 1)]
+        let reader = try GPSDLogReader(path: try scratch.write(lines.map { $0 + "\n" }.joined(), to: "x.jsonl"))
+        var filter = LocationFilter()
+        let reports = try #require(try reader.next())
+        var reasons: [RejectionReason?] = []
+        for logged in reports {
+            if case .fix(let fix) = logged.report { reasons.append(filter.reason(fix)) }
+        }
+        #expect(reasons == [nil, .invalid, nil])
+    }
+
+    @Test("Damaged logs of gpsd give an end, and only fixes with a place, a time and an accuracy")
+    func log() throws {
+        var random = SplitMix(state: 2)
+        let satellites = (0..<30).map { #"{"PRN":\#($0),"el":40.0,"az":100.0,"ss":40.0,"used":true}"# }
+        let more = [
+            #"{"class":"GST","device":"/dev/gps0","time":"2023-11-14T22:13:21.000Z","rms":2.4,"lat":1.5,"lon":1.6,"alt":3.0}"#,
+            #"{"class":"SKY","device":"/dev/gps0","hdop":1.1,"satellites":[\#(satellites.joined(separator: ","))]}"#,
+            #"{"class":"DEVICES","devices":[{"class":"DEVICE","path":"/dev/gps0","activated":"2023-11-14T22:13:21.000Z"}]}"#,
+            #"{"class":"ATT","device":"/dev/gps0","heading":14.2,"pitch":1.0}"#,
+        ]
+        let lines = GPSDLogTests.drive(seed: 3, count: 40) + more
+        for _ in 0..<400 {
+            // Each on its own, so that one that is cut off takes no other with it.
+            let damaged = lines.flatMap { mutate(Array($0.utf8), &random) + Array("\n".utf8) }
+            let reader = try GPSDLogReader(path: try scratch.write(damaged, to: "x.jsonl"))
+            var filter = LocationFilter(settings: LocationSettings(desiredAccuracy: .hundredMeters))
+            var fixes = 0
+            while let reports = try reader.next() {
+                for logged in reports {
+                    if logged.index != nil { fixes += 1 }
+                    guard case .accepted(let location) = filter.receive(logged.report) else { continue }
+                    let isWhole =
+                        (-90...90).contains(location.latitude) && (-180...180).contains(location.longitude)
+                        && location.latitude != 0 && location.horizontalAccuracy ?? 0 > 0
+                        && (2...3).contains(location.mode)
+                    if !isWhole {
+                        let text = String(decoding: damaged, as: UTF8.self).split(separator: "\n")
+                        let second = ISO8601.string(location.timestamp).dropFirst(11).prefix(8)
+                        Issue.record("\(location) of \(text.filter { $0.contains(second) })")
+                    }
+                }
+            }
+            let newlines = damaged.count { $0 == UInt8(ascii: "\n") }
+            #expect(fixes <= newlines && (1...newlines).contains(reader.oddLines?.line ?? 1))
+        }
+    }
+}
