@@ -65,7 +65,9 @@ final class GPSDDecoder {
 
     private func fix(_ line: UnsafeMutableBufferPointer<CChar>, arrival: Double) -> Fix {
         // libgps takes the half of a line for the whole and a number for what is left of it.
-        guard line.isWellFormedObject, line.condenseObject(), let start = line.baseAddress else { return Fix(mode: 3, arrival: arrival) }
+        guard line.isWellFormedObject, line.condenseObject(), let start = line.baseAddress else {
+            return Fix(mode: 3, arrival: arrival)
+        }
         cgps_unpack(start, data)
         let fix = data.pointee.fix
         return Fix(
