@@ -59,6 +59,9 @@ class Process:
     def stop(self, sent=signal.SIGTERM):
         """Ends it by a signal."""
         self.child.send_signal(sent)
+        # Without taking its usage, which wait() does.
+        options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        wait_for(f"the end of {self.command[0]}", lambda: os.waitid(os.P_PID, self.pid, options), 30)
         return self.wait(expected=(0, -sent))
 
     @classmethod

@@ -36,6 +36,24 @@ import Testing
         #expect(try String(contentsOfFile: path, encoding: .utf8).hasSuffix(" info here\n"))
     }
 
+    @Test("What is logged at once is a line each, and one destination keeps the order of all")
+    func batches() throws {
+        let scratch = try ScratchDirectory()
+        let path = scratch.file("backgrounder.log")
+        let log = DaemonLog(path: path, level: .info, environment: [:])
+        log.makeLogger().info("before")
+        log.write(.info, count: 3) { index, line in line.append(text: "line \(index)") }
+        log.write(.debug) { _, line in line.append("not at this level") }
+        log.makeLogger().info("after")
+        log.flush()
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        #expect(
+            lines.map { $0.dropFirst(25) } == [
+                "info before", "info line 0", "info line 1", "info line 2", "info after",
+            ]
+        )
+    }
+
     @Test("The file is bounded, and every line is one record without control characters")
     func bounds() throws {
         let scratch = try ScratchDirectory()

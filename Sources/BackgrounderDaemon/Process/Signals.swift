@@ -6,14 +6,17 @@ final class Signals {
     private static let queue = DispatchQueue(label: "backgrounder.signals")
     private let sources: [any DispatchSourceSignal]
 
-    /// Handles each of `signals` with `handler`.
+    /// Handles each of `signals` with `handler` from when it returns on; one that comes before does what it always does.
     init(_ signals: [CInt], handler: @escaping @Sendable (CInt) -> Void) {
+        // Not ignored meanwhile: a SIGTERM in that moment would be lost, and the service that it was meant for never end.
+        let isRegistered = DispatchSemaphore(value: 0)
         sources = signals.map { number in
-            signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: Self.queue)
             source.setEventHandler { handler(number) }
+            source.setRegistrationHandler { isRegistered.signal() }
             source.activate()
             return source
         }
+        for _ in signals { isRegistered.wait() }
     }
 }

@@ -1,0 +1,23 @@
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import BackgrounderDaemon
+
+@Suite struct SignalsTests {
+    @Test("A signal that comes as soon as signals are handled is handled")
+    func atOnce() async throws {
+        for _ in 1...20 {
+            let count = Mutex(0)
+            let heard = Signal()
+            let signals = Signals([SIGUSR2]) { _ in
+                count.withLock { $0 += 1 }
+                heard.post()
+            }
+            kill(getpid(), SIGUSR2)
+            try await heard.wait(for: "the signal") { count.withLock { $0 } > 0 ? true : nil }
+            withExtendedLifetime(signals) {}
+        }
+    }
+}
