@@ -76,7 +76,8 @@ struct QualityMonitor {
     }
 
     private mutating func receiveBad(_ rejection: Rejection, at instant: Double?, remedy: () -> String?) {
-        goodInRow = 0
+        // Many receivers say the same fix again and again.
+        if rejection.reason != .duplicate { goodInRow = 0 }
         if [.silent, .noDevice, .disconnected].contains(quality) { enter(.searching) }
         guard let instant else { return }
         let hasPlace = rejection.reason != .noFix

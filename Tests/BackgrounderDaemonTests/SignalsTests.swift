@@ -16,7 +16,7 @@ import Testing
                 heard.post()
             }
             kill(getpid(), SIGUSR2)
-            try await heard.wait(for: "the signal") { count.withLock { $0 } > 0 ? true : nil }
+            _ = try await heard.wait(for: "the signal") { count.withLock { $0 } > 0 ? true : nil }
             withExtendedLifetime(signals) {}
         }
     }

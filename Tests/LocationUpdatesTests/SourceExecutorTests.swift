@@ -31,11 +31,11 @@ import Testing
             logger: Logger(label: "quiet") { _ in SwiftLogNoOpLogHandler() }
         )
         let task = Task { try await group.run() }
-        try await journal.entered.wait(for: "the first commit") { journal.isEntered.withLock { $0 } ? true : nil }
+        _ = try await journal.entered.wait(for: "the first commit") { journal.isEntered.withLock { $0 } ? true : nil }
         let status = await manager.status()
         #expect(status.received == 0 && status.connection == .replaying, "nothing is shown before it is stored")
         journal.disk.signal()
-        try await heard.wait(for: "the point") { await manager.status().accepted == 1 ? true : nil }
+        _ = try await heard.wait(for: "the point") { await manager.status().accepted == 1 ? true : nil }
         await group.triggerGracefulShutdown()
         try await task.value
     }

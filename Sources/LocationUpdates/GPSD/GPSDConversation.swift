@@ -68,7 +68,7 @@ struct GPSDConversation: ~Copyable {
         let (decoder, session, recorder) = (decoder, session, recorder)
         var standing = standing
         var items: [SourceItem] = []
-        let count = framer.fill(session.receive) { line in
+        let count = framer.drain(session.receive) { line in
             recorder?.append(line)
             let message = decoder.decode(line, arrival: now)
             if let news = standing.take(message, at: now) { items.append(news) }

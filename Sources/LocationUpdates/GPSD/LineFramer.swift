@@ -9,43 +9,43 @@ struct LineFramer: ~Copyable {
     /// Lines that were longer than the limit.
     private(set) var skipped = 0
     private let limit: Int
-    private let block: Int
-    private let mostAtOnce: Int
-    /// A reading of so many bytes is that of somebody who lags behind.
-    private static let backlog = 16_384
+    private static let block = 16_384
+    /// What is read at once becomes one transaction.
+    private static let mostAtOnce = 1 << 20
 
-    /// Reads up to `block` bytes, and goes on up to `mostAtOnce` where there is much.
-    init(limit: Int = Judgement.lineLimit, block: Int = 65_536, mostAtOnce: Int = 1 << 20) {
-        (self.limit, self.block, self.mostAtOnce) = (limit, block, mostAtOnce)
-        buffer = .allocate(capacity: limit + block + 1)
+    init(limit: Int = Judgement.lineLimit) {
+        self.limit = limit
+        buffer = .allocate(capacity: limit + Self.block + 1)
     }
 
     deinit { buffer.deallocate() }
 
-    /// Reads with `read`, once or as long as there is much, and calls `body` with each line that this completes.
+    /// As ``fill(_:_:)``, again and again while blocks are full: whoever lags behind takes all that there is at once.
     ///
-    /// The line is without its end, stands in memory that `body` may change, and has a NUL behind it. Returns how many bytes there
-    /// were, or what the first `read` returned instead.
-    mutating func fill(
+    /// Returns how many bytes there were, or what the first `read` returned instead.
+    mutating func drain(
         _ read: (UnsafeMutableRawBufferPointer) -> Int,
         _ body: (UnsafeMutableBufferPointer<CChar>) -> Void
     ) -> Int {
         var total = 0
         while true {
-            let result = readOnce(read, body)
+            let result = fill(read, body)
             guard result > 0 else { return total > 0 ? total : result }
             total += result
-            if result < Self.backlog || total >= mostAtOnce { return total }
+            if result < Self.block || total >= Self.mostAtOnce { return total }
         }
     }
 
-    private mutating func readOnce(
+    /// Reads once, with `read`, and calls `body` with each line that this completes.
+    ///
+    /// The line is without its end, stands in memory that `body` may change, and has a NUL behind it. Returns what `read` returned.
+    mutating func fill(
         _ read: (UnsafeMutableRawBufferPointer) -> Int,
         _ body: (UnsafeMutableBufferPointer<CChar>) -> Void
     ) -> Int {
         let end = count
         let result = read(
-            UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[end..<end + block]))
+            UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[end..<end + Self.block]))
         )
         guard result > 0, let base = buffer.baseAddress else { return result }
         count += result

@@ -37,8 +37,7 @@ package final class GPSDLogReader {
 
     private let path: String
     private let file: TrackFile
-    // A block at a time, so that what is done is stored before a file of any size is at its end.
-    private var framer = LineFramer(block: 16_384, mostAtOnce: 0)
+    private var framer = LineFramer()
     private var decoder = GPSDDecoder(device: nil)
     private var clock = LogClock()
     private var fixCount = 0
