@@ -30,32 +30,47 @@ extension UnsafeMutableBufferPointer<CChar> {
 
     /// Whether `range` holds a number as RFC 8259 writes it, but for zeros in front, or `true` or `false`.
     private func isNumberOrTruth(_ range: Range<Int>) -> Bool {
-        var position = range.lowerBound
-        func next() -> UInt8 { position < range.upperBound ? UInt8(bitPattern: self[position]) : 0 }
-        func skipDigits() -> Bool {
-            let start = position
-            while (0x30...0x39).contains(next()) { position += 1 }
-            return position > start
+        var word = WordScan(rest: self[range])
+        switch word.next {
+        case UInt8(ascii: "t"): return word.skip("true") && word.rest.isEmpty
+        case UInt8(ascii: "f"): return word.skip("false") && word.rest.isEmpty
+        default: break
         }
-        if next() == UInt8(ascii: "t") || next() == UInt8(ascii: "f") {
-            return ["true", "false"].contains { word in
-                word.utf8.count == range.count && zip(word.utf8, range).allSatisfy { $0 == UInt8(bitPattern: self[$1]) }
-            }
-        }
-        if next() == UInt8(ascii: "-") { position += 1 }
-        guard skipDigits() else { return false }
-        if next() == UInt8(ascii: ".") {
-            position += 1
-            guard skipDigits() else { return false }
-        }
-        if next() == UInt8(ascii: "e") || next() == UInt8(ascii: "E") {
-            position += 1
-            if next() == UInt8(ascii: "-") || next() == UInt8(ascii: "+") { position += 1 }
+        _ = word.skip("-")
+        guard word.skipDigits() > 0 else { return false }
+        if word.skip("."), word.skipDigits() == 0 { return false }
+        if word.skip("e") || word.skip("E") {
+            if !word.skip("-") { _ = word.skip("+") }
             // libgps makes 0 of a number that no double holds.
-            let start = position
-            guard skipDigits(), position - start <= 2 else { return false }
+            guard (1...2).contains(word.skipDigits()) else { return false }
         }
-        return position == range.upperBound
+        return word.rest.isEmpty
+    }
+}
+
+/// What is left of a word; no closure over a position, whose accesses would be checked at each byte of each fix.
+private struct WordScan {
+    var rest: Slice<UnsafeMutableBufferPointer<CChar>>
+
+    var next: UInt8 { rest.first.map { UInt8(bitPattern: $0) } ?? 0 }
+
+    mutating func skip(_ text: StaticString) -> Bool {
+        let count = text.utf8CodeUnitCount
+        guard rest.count >= count else { return false }
+        for offset in 0..<count where UInt8(bitPattern: rest[rest.startIndex + offset]) != text.utf8Start[offset] {
+            return false
+        }
+        rest = rest.dropFirst(count)
+        return true
+    }
+
+    /// How many there were.
+    mutating func skipDigits() -> Int {
+        let start = rest.startIndex
+        var end = start
+        while end < rest.endIndex, (0x30...0x39).contains(UInt8(bitPattern: rest[end])) { end += 1 }
+        rest = rest[end...]
+        return end - start
     }
 }
 
