@@ -32,6 +32,23 @@ import Testing
         #expect(service.logLines().last?.contains("Stopped.") == true)
     }
 
+    @Test("It ends in time in the middle of a flood of points, which goes on no further")
+    func flood() async throws {
+        let scratch = try ScratchDirectory()
+        let points = (0..<200_000).map { number in
+            let time = ISO8601.string(Date(timeIntervalSince1970: 1_795_000_000 + Double(number)))
+            return "<trkpt lat=\"\(40 + Double(number) / 10_000)\" lon=\"11.5\"><time>\(time)</time></trkpt>\n"
+        }
+        let track = try scratch.write("<gpx><trk><trkseg>\(points.joined())</trkseg></trk></gpx>", to: "flood.gpx")
+        let service = try Service(TestConfiguration(source: "gpx:\(track)?rate=max"))
+        try await service.start()
+        let (_, took) = try await time { try await service.run("stop") }
+        #expect(took < .seconds(2))
+        try await service.start()
+        let status: LocationStatus = try await service.json("location")
+        #expect(status.received < 200_000 && status.received == status.accepted + status.rejected.total)
+    }
+
     @Test("A second SIGTERM ends it at once, even when it hangs in its end")
     func secondSignal() async throws {
         let server = try await SoundServer()
