@@ -15,7 +15,7 @@ final class Mailbox: Sendable {
     func send(_ batch: SourceBatch) {
         let reader = state.withLock { state in
             guard let reader = state.reader.take() else {
-                state.batches.append(batch)
+                if !state.isFinished { state.batches.append(batch) }
                 return nil as CheckedContinuation<SourceBatch?, Never>?
             }
             return reader
@@ -23,23 +23,24 @@ final class Mailbox: Sendable {
         reader?.resume(returning: batch)
     }
 
-    /// Resumes `reader` with the next batch; with `nil` after the last one of a mailbox that is finished.
+    /// Resumes `reader` with the next batch; with `nil` once the mailbox is finished.
     ///
     /// The reader suspends itself, as an asynchronous method of this class would resume on the pool first.
     func next(_ reader: CheckedContinuation<SourceBatch?, Never>) {
         let answer: SourceBatch?? = state.withLock { state in
-            if !state.batches.isEmpty { return state.batches.removeFirst() }
             if state.isFinished { return .some(nil) }
+            if !state.batches.isEmpty { return state.batches.removeFirst() }
             state.reader = reader
             return nil
         }
         if let answer { reader.resume(returning: answer) }
     }
 
-    /// Any thread.
+    /// Drops what was not taken yet: a source that is always ahead would hold the end up until its own. Any thread.
     func finish() {
         let reader = state.withLock { state in
             state.isFinished = true
+            state.batches = []
             return state.reader.take()
         }
         reader?.resume(returning: nil)
