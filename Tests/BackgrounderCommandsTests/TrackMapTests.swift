@@ -95,6 +95,25 @@ import Testing
         #expect(SpeedScale(top: 0).colour(0) == SpeedScale.colours[0])
     }
 
+    @Test func `The top speed is of the speeds that were reported; places and times give it where none was`() throws {
+        var path = TrackPath()
+        for (index, speed) in [1.0, nil, 2].enumerated() {
+            path.append(
+                Location(
+                    latitude: 0,
+                    longitude: Double(index) / 1000,
+                    speed: speed,
+                    timestamp: Date(timeIntervalSince1970: Double(index))
+                )
+            )
+        }
+        #expect(path.topSpeed == 2)
+        let summary = try #require(try draw(path).children.first { $0.attributes["class"] == "note" }?.text)
+        #expect(summary.hasSuffix("up to 7 km/h"), "\(summary)")
+        let silent = try #require(self.path([(0, 0), (0, 0.001)], speed: nil).topSpeed)
+        #expect(abs(silent - 111.3) < 0.1)
+    }
+
     @Test func `One point, and points at one place, are drawn`() throws {
         for points in [[(1.0, 2.0)], [(1, 2), (1, 2)], [(90, 0), (-90, 0)]] {
             let svg = try draw(path(points, speed: nil))

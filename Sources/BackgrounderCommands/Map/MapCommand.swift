@@ -6,13 +6,15 @@ extension TrackCommand {
         static let configuration = CommandConfiguration(
             abstract: "Draw the track: an SVG, or on a terminal a drawing in characters.",
             discussion: """
-                Without a range it is the rolling track. Start and end are marked, the colour is the speed, and the file needs
-                nothing else to be shown.
+                Without a range it is the rolling track. Start and end are marked, the colour is the speed, and the file \
+                needs nothing else to be shown.
+
+                \(HistoryRange.times)
 
                 EXAMPLES
                   backgrounder track map > now.svg
                   backgrounder track map --trip 3 > trip.svg
-                  backgrounder track map --since today --until 12h > morning.svg
+                  backgrounder track map --since yesterday --until today > yesterday.svg
                 """
         )
 

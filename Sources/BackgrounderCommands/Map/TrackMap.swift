@@ -79,7 +79,7 @@ struct TrackMap {
         """
     }
 
-    /// `2026-05-09 09:30 to 09:54 UTC, 2.2 km, 24:59, up to 11 km/h`
+    /// `2026-05-09 09:30 to 09:54 UTC, 2.2 km, 24:59, up to 6 km/h`
     private func summary(_ first: Location, _ last: Location) -> String {
         let (start, end) = (ISO8601.string(first.timestamp), ISO8601.string(last.timestamp))
         let isOneDay = start.prefix(10) == end.prefix(10)
@@ -87,7 +87,9 @@ struct TrackMap {
         let to = (isOneDay ? "" : "\(end.prefix(10)) ") + end.dropFirst(11).prefix(5)
         let seconds = last.timestamp.timeIntervalSince(first.timestamp)
         let parts: [String?] = [
-            "\(from) to \(to) UTC", path.length.distance, seconds > 0 ? Durations.clock(seconds) : nil,
+            "\(from) to \(to) UTC", path.length.distance,
+            // Beyond, the dates say it better than hours do.
+            seconds > 0 && seconds < 172_800 ? Durations.clock(seconds) : nil,
             path.topSpeed.map { "up to \(($0 * 3.6).decimals(0)) km/h" },
         ]
         return parts.compactMap(\.self).joined(separator: ", ")
@@ -172,7 +174,7 @@ struct TrackMap {
                 + "\((speeds.step * Double(index)).short)</text>"
         }
         return text
-            + "<text x=\"\((left + width * 6).short)\" y=\"\((y + 22).short)\" text-anchor=\"end\">km/h</text></g>"
+            + "<text x=\"\((left + width * 6).short)\" y=\"\((y - 16).short)\" text-anchor=\"end\">km/h</text></g>"
     }
 }
 

@@ -25,10 +25,12 @@ struct TrackPath {
     private(set) var count = 0
     /// Metres along the line, within its segments.
     private(set) var length = 0.0
-    /// Metres a second, of the fastest point.
-    private(set) var topSpeed: Double?
+    /// Metres a second, of the fastest point: by the speeds that were reported, as a trip's, and where none was by the places and times.
+    var topSpeed: Double? { reportedTop ?? impliedTop }
     private(set) var bounds: (west: Double, east: Double, south: Double, north: Double)?
 
+    private var reportedTop: Double?
+    private var impliedTop: Double?
     private var lastVertex: Vertex?
     /// How far a vertex must lie from the one before it.
     private var tolerance = 0.0
@@ -50,7 +52,11 @@ struct TrackPath {
                 if vertex.speed == nil, seconds > 0 { vertex.speed = step / seconds }
             }
         }
-        if let speed = vertex.speed { topSpeed = max(topSpeed ?? 0, speed) }
+        if let speed = location.speed {
+            reportedTop = max(reportedTop ?? 0, speed)
+        } else if let speed = vertex.speed {
+            impliedTop = max(impliedTop ?? 0, speed)
+        }
         let box = bounds ?? (vertex.x, vertex.x, vertex.y, vertex.y)
         bounds = (min(box.west, vertex.x), max(box.east, vertex.x), min(box.south, vertex.y), max(box.north, vertex.y))
         first = first ?? location
