@@ -52,7 +52,7 @@ package struct RootCommand: AsyncParsableCommand {
         let text = message(for: error)
         guard code == 0 else {
             let line = text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " } }.joined(separator: " ")
-            fail(line + (code == 64 ? "; see `backgrounder --help`" : ""), code: code)
+            fail(line + (code == 64 ? "; see `\(helpPage(for: error))`" : ""), code: code)
         }
         do {
             try Output.print(text)
@@ -60,6 +60,12 @@ package struct RootCommand: AsyncParsableCommand {
         } catch {
             fail("\(error)", code: 1)
         }
+    }
+
+    /// The help of the command that was meant, as the last line of the library's own message names it.
+    private static func helpPage(for error: any Error) -> String {
+        let quoted = fullMessage(for: error).split(whereSeparator: \.isNewline).last?.split(separator: "'") ?? []
+        return quoted.count == 3 ? String(quoted[1]) : "backgrounder --help"
     }
 
     private static func fail(_ reason: String, code: Int32) -> Never {

@@ -35,7 +35,7 @@ package enum EntryPoint {
         let text = DaemonCommand.message(for: error)
         guard code == 0 else {
             let line = text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " } }.joined(separator: " ")
-            DaemonCommand.fail(line + (code == 64 ? "; see `backgrounderd --help`" : ""), code: code)
+            DaemonCommand.fail(line + (code == 64 ? "; see `\(helpPage(for: error))`" : ""), code: code)
         }
         do {
             try StandardOutput.write(text + "\n")
@@ -43,5 +43,12 @@ package enum EntryPoint {
         } catch {
             DaemonCommand.fail(error.description)
         }
+    }
+
+    /// The help of the command that was meant, as the last line of the library's own message names it.
+    private static func helpPage(for error: any Error) -> String {
+        let quoted =
+            DaemonCommand.fullMessage(for: error).split(whereSeparator: \.isNewline).last?.split(separator: "'") ?? []
+        return quoted.count == 3 ? String(quoted[1]) : "backgrounderd --help"
     }
 }
