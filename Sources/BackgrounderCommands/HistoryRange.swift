@@ -16,6 +16,10 @@ struct HistoryRange: ParsableArguments {
     @Option(help: ArgumentHelp("Of this trip; `backgrounder track trips` lists them.", valueName: "id"))
     var trip: Int?
 
+    func validate() throws {
+        try PointInTime.check(since: since, until: until)
+    }
+
     var isAll: Bool { since == nil && until == nil && trip == nil }
 
     var query: [(String, String)] {

@@ -17,7 +17,14 @@ struct LocationCommand: AsyncParsableCommand {
     )
 
     struct Status: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "What it does, and what became of the fixes.")
+        static let configuration = CommandConfiguration(
+            abstract: "What it does, and what became of the fixes.",
+            discussion: """
+                EXAMPLES
+                  backgrounder location
+                  backgrounder location status --format json | jq .quality
+                """
+        )
 
         @OptionGroup var reading: ReadingOptions
 
@@ -28,7 +35,13 @@ struct LocationCommand: AsyncParsableCommand {
     }
 
     struct Start: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Begin to track; a second start changes nothing.")
+        static let configuration = CommandConfiguration(
+            abstract: "Begin to track; a second start changes nothing.",
+            discussion: """
+                EXAMPLE
+                  backgrounder location start
+                """
+        )
 
         @OptionGroup var reading: ReadingOptions
 
@@ -38,7 +51,13 @@ struct LocationCommand: AsyncParsableCommand {
     }
 
     struct Stop: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Stop tracking.")
+        static let configuration = CommandConfiguration(
+            abstract: "Stop tracking.",
+            discussion: """
+                EXAMPLE
+                  backgrounder location stop
+                """
+        )
 
         @OptionGroup var reading: ReadingOptions
 
@@ -48,7 +67,14 @@ struct LocationCommand: AsyncParsableCommand {
     }
 
     struct Accuracy: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Set how exact positions should be, or print it.")
+        static let configuration = CommandConfiguration(
+            abstract: "Set how exact positions should be, or print it.",
+            discussion: """
+                EXAMPLES
+                  backgrounder location accuracy
+                  backgrounder location accuracy hundredMeters
+                """
+        )
 
         @Argument(help: "One of \(DesiredAccuracy.allCases.map(\.rawValue).joined(separator: ", ")).")
         var level: DesiredAccuracy?
@@ -66,7 +92,13 @@ struct LocationCommand: AsyncParsableCommand {
 
     struct Filter: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Set the metres between points (0 or none: every fix), or print them."
+            abstract: "Set the metres between points (0 or none: every fix), or print them.",
+            discussion: """
+                EXAMPLES
+                  backgrounder location filter
+                  backgrounder location filter 10
+                  backgrounder location filter none
+                """
         )
 
         @Argument(parsing: .allUnrecognized, help: ArgumentHelp("Metres from 0 on, or none.", valueName: "metres"))
@@ -94,7 +126,12 @@ struct LocationCommand: AsyncParsableCommand {
     struct Maximum: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Set the largest accuracy that is taken at any level (none: the level alone decides), or print it."
+                "Set the largest accuracy that is taken at any level (none: the level alone decides), or print it.",
+            discussion: """
+                EXAMPLES
+                  backgrounder location maximum 15
+                  backgrounder location maximum none
+                """
         )
 
         @Argument(parsing: .allUnrecognized, help: ArgumentHelp("Metres above 0, or none.", valueName: "metres"))

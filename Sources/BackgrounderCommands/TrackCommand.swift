@@ -28,6 +28,12 @@ struct TrackCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
             abstract: "The newest points, at most 100, newest last (the default).",
+            discussion: """
+                EXAMPLES
+                  backgrounder track --last 5
+                  backgrounder track --format geojson > newest.geojson
+                  backgrounder track --follow --format json | jq .speed
+                """,
             shouldDisplay: false
         )
 
@@ -88,7 +94,14 @@ struct TrackCommand: AsyncParsableCommand {
     struct History: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "All points of a time, oldest first; without a range all.",
-            discussion: HistoryRange.times
+            discussion: """
+                \(HistoryRange.times)
+
+                EXAMPLES
+                  backgrounder track history --since 2h
+                  backgrounder track history --since yesterday --until today --format csv > yesterday.csv
+                  backgrounder track history --trip 3 --format json
+                """
         )
 
         @OptionGroup var range: HistoryRange
@@ -152,6 +165,14 @@ enum PointFormat: String, ExpressibleByArgument, CaseIterable {
 /// A time as people give it.
 struct PointInTime: ExpressibleByArgument {
     let date: Date
+
+    /// Refuses a range that ends before it begins: it would look like one without points.
+    static func check(since: PointInTime?, until: PointInTime?) throws {
+        guard let since = since?.date, let until = until?.date, since > until else { return }
+        throw ValidationError(
+            "--since \(ISO8601.string(since)) is later than --until \(ISO8601.string(until)): exchange them"
+        )
+    }
 
     init?(argument: String) {
         switch argument {

@@ -6,7 +6,13 @@ extension TrackCommand {
     struct Trips: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "The trips of a time, oldest first: from the first movement to a stop or a gap of 10 minutes.",
-            discussion: HistoryRange.times
+            discussion: """
+                TIME and MOVING are hours and minutes. \(HistoryRange.times)
+
+                EXAMPLES
+                  backgrounder track trips --since 7d
+                  backgrounder track trips --since today --format json
+                """
         )
 
         @Option(help: ArgumentHelp("Trips that had not ended before this time.", valueName: "time"))
@@ -16,6 +22,10 @@ extension TrackCommand {
         var until: PointInTime?
 
         @OptionGroup var reading: ReadingOptions
+
+        func validate() throws {
+            try PointInTime.check(since: since, until: until)
+        }
 
         func run() async throws {
             let query = [since.map { ("since", $0) }, until.map { ("until", $0) }].compactMap(\.self)
