@@ -164,7 +164,12 @@ import Testing
             WrongInput("track replay gpsd://localhost --record HOME/config.yaml", 1, "config.yaml", "not overwritten"),
             WrongInput("track replay gpsd-log:HOME/missing.jsonl", 1, "missing.jsonl", "No such file"),
             WrongInput("track replay gpsd-log:HOME", 1, "not a regular file"),
-            WrongInput("track replay gpsd-log:HOME/config.yaml", 1, "no fix of gpsd", "lines are none of gpsd's"),
+            WrongInput(
+                "track replay gpsd-log:HOME/config.yaml",
+                1,
+                "no fix of gpsd",
+                "lines that are none of gpsd's: "
+            ),
             WrongInput("track replay gpsd-log:HOME/x?rate=0", 64, "rate"),
             WrongInput("track replay gpx:HOME/missing.gpx", 1, "missing.gpx"),
             WrongInput("start --source gpsd-log:HOME/missing.jsonl", 1, "missing.jsonl", "no readable file"),

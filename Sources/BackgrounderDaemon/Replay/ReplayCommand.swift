@@ -190,7 +190,7 @@ struct ReplayCommand: AsyncParsableCommand {
     private func failIfEmpty<Sink>(_ run: ReplayRun<Sink>) {
         guard run.counts.received == 0, run.fault == nil else { return }
         if file.hasPrefix("gpsd-log:") {
-            let odd = run.oddLines.map { " (\($0.count) lines are none of gpsd's)" } ?? ""
+            let odd = run.oddLines.map { " (lines that are none of gpsd's: \($0.count))" } ?? ""
             DaemonCommand.fail("\(file) has no fix of gpsd (TPV)\(odd); give what --record or `gpspipe -w` wrote")
         }
         DaemonCommand.fail("\(file) has no track points (trkpt); give a GPX file with a recorded track")
