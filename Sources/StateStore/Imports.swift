@@ -138,11 +138,13 @@ extension Database {
         // it longer than it is.
         if new == 0, trip.inProgress == true { return false }
         let stored = try Row.fetchOne(
-            cachedStatement(sql: "SELECT ended, points FROM trip WHERE imported = 1 AND firstPoint = ?"),
+            cachedStatement(sql: "SELECT id, ended, points FROM trip WHERE imported = 1 AND firstPoint = ?"),
             arguments: [points.first?.lowerBound]
         )
         if let stored {
             if stored["ended"] == trip.end.milliseconds, stored["points"] == trip.points { return false }
+            // Through a coarser filter it has less of the same points, and would take the rest of them from the trip.
+            if new == 0, try pointCount(ofTrip: stored["id"], until: trip.end) > trip.points { return false }
         } else if 2 * new <= trip.points {
             // Most of it is in the history by another way, as a trip of its own where it is one.
             return false
@@ -152,5 +154,15 @@ extension Database {
         trip.inProgress = nil
         try save(trip, points: points, imported: true, recorded: recorded)
         return true
+    }
+
+    private func pointCount(ofTrip id: Int, until end: Date) throws -> Int {
+        try (points(ofTrip: id) ?? []).reduce(0) { count, ids in
+            try count
+                + (Int.fetchOne(
+                    cachedStatement(sql: "SELECT count(*) FROM location WHERE id BETWEEN ? AND ? AND time <= ?"),
+                    arguments: [ids.lowerBound, ids.upperBound, end.milliseconds]
+                ) ?? 0)
+        }
     }
 }

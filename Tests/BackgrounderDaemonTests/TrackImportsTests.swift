@@ -52,6 +52,21 @@ import Testing
         try store.close()
     }
 
+    @Test func `A file that comes again through a coarser filter takes no point from its trip, a finer one adds to it`()
+        async throws
+    {
+        let imports = TrackImports(store: store)
+        for (distance, points) in [(100.0, 500), (0, 5000), (200, 5000)] {
+            for try await _ in try imports.begin(ImportRequest(path: file, distanceFilter: distance)) {}
+            let trips = try await store.trips(since: nil, until: nil)
+            #expect(trips.count == 1)
+            let trip = try #require(trips.first)
+            #expect(abs(trip.points - points) <= points / 5, "\(distance) m: \(trip.points) points")
+        }
+        #expect(try await store.trips(since: nil, until: nil).first?.points == 5000)
+        try store.close()
+    }
+
     @Test func `A history that cannot be written ends the import, and that is its last word`() async throws {
         var steps = try TrackImports(store: store).begin(ImportRequest(path: file)).makeAsyncIterator()
         _ = try await steps.next()
