@@ -210,7 +210,7 @@ import Testing
         #expect(status.connection == .waiting && status.qualityDetail == "can't connect to host/port pair")
         let began = ContinuousClock.now
         try await rig.shutDown()
-        #expect(ContinuousClock.now - began < .seconds(1))
+        #expect(ContinuousClock.now - began < .seconds(5))
         #expect(await rig.manager.status().connection == .off)
         #expect(rig.log.lines.count == 1)
     }
