@@ -190,10 +190,11 @@ extension LocationManager {
         case .finished(let fault):
             connection = .finished
             isFinished = true
+            let isEmpty = next.replay?.received == 0
             next.replay?.end(.finished)
-            if let fault {
-                monitor.damaged(fault)
-                logger.error("\(fault)")
+            if let reason = fault?.description ?? (isEmpty ? source.emptiness : nil) {
+                monitor.damaged(reason)
+                logger.error("\(reason)")
             }
         }
     }

@@ -8,6 +8,15 @@ package enum LocationSource: Hashable, Sendable, CustomStringConvertible {
     /// A file of gpsd's JSON lines by its absolute path.
     case gpsdLog(path: String, rate: ReplayRate)
 
+    /// What is said where it ended without a fix; `nil` where it never ends.
+    var emptiness: String? {
+        switch self {
+        case .gpsd: nil
+        case .gpx(let path, _): "\(path) has no track points (trkpt); give a GPX file with a recorded track"
+        case .gpsdLog(let path, _): "\(path) has no fix of gpsd (TPV); give what --record or `gpspipe -w` wrote"
+        }
+    }
+
     /// Reads `gpsd://host[:port][/dev/...]`, `gpx:PATH[?rate=N|max]` or `gpsd-log:PATH[?rate=N|max]`.
     ///
     /// A relative path counts from `directory`. Whether the file exists is not looked at.

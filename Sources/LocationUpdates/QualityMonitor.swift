@@ -55,9 +55,9 @@ struct QualityMonitor {
         if quality == .searching { enter(.ok) }
     }
 
-    /// Says why a file ended before its end.
-    mutating func damaged(_ fault: TrackFault) {
-        detail = fault.description
+    /// Says why a file ended before its end, or that nothing is in it.
+    mutating func damaged(_ reason: String) {
+        detail = reason
     }
 
     private mutating func enter(_ quality: FixQuality, detail: String? = nil) {

@@ -176,11 +176,11 @@ import Testing
     func faults() async throws {
         let empty = try scratch.write("", to: "empty.jsonl")
         for (path, word) in [
-            (scratch.file("none"), "No such file"), (scratch.path, "not a regular file"), (empty, nil),
+            (scratch.file("none"), "No such file"), (scratch.path, "not a regular file"), (empty, "no fix of gpsd"),
         ] {
             let rig = try await LocationRig("gpsd-log:\(path)")
             try await rig.wait(for: "end") {
-                $0.connection == .finished && $0.qualityDetail?.contains(word ?? "") != false
+                $0.connection == .finished && $0.qualityDetail?.contains(word) == true
             }
             try await rig.shutDown()
         }

@@ -57,6 +57,28 @@ import Testing
         try await rig.shutDown()
     }
 
+    @Test(
+        "A file without a fix ends with the reason",
+        arguments: [
+            ("gpx", "<gpx><trk><trkseg/></trk></gpx>", "has no track points"),
+            (
+                "gpsd-log", #"{"class":"VERSION","release":"3.22","proto_major":3,"proto_minor":14}"#,
+                "has no fix of gpsd"
+            ),
+        ]
+    )
+    func nothingInIt(kind: String, content: String, reason: String) async throws {
+        let file = try scratch.write(content, to: "empty.track")
+        let rig = try await LocationRig("\(kind):\(file)?rate=max")
+        let status = try await rig.wait(for: "end") { $0.connection == .finished }
+        #expect(status.received == 0 && status.quality == .searching)
+        #expect(
+            status.qualityDetail?.hasPrefix("\(file) \(reason)") == true,
+            "\(String(describing: status.qualityDetail))"
+        )
+        try await rig.shutDown()
+    }
+
     @Test("A damaged file gives its good points, and the fault with its line")
     func damage() async throws {
         try track(count: 5, end: "<trkpt")
