@@ -61,6 +61,10 @@ import Testing
                 "{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.0,\u{0}\"eph\":5}",
                 .invalid
             ),
+            // At these gps_unpack would never return.
+            ("{\"class\":\"TPV\",\"mode\":3,\"lat\":\"class\":\"TPV\"48.0,\"lon\":11.0}", .invalid),
+            ("{\"class\":\"TPV\",\"device\":\"/dev/gps0\"\"class\":\"TPV\",\"mode\":3}", .invalid),
+            ("{\"class\":\"GST\",\"lat\":\"class\":\"SKY\"2.2,\"lon\":2.7}", nil),
             ("{\"class\":\"TPV\"}", .noFix), ("{\"class\":\"TPV\",\"device\":\"/dev/gps0\",\"mode\":1}", .noFix),
             ("{ \"class\":\"TPV\",\"mode\":3}", nil), ("", nil), ("garbage", nil), ("{\"class\":\"TPV", nil),
             ("{\"class\":\"SKY\",\"hdop\":", nil),

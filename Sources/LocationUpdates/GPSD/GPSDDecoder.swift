@@ -64,11 +64,7 @@ final class GPSDDecoder {
     ]
 
     private func fix(_ line: UnsafeMutableBufferPointer<CChar>, arrival: Double) -> Fix {
-        // libgps takes the half of a line for the whole and a number for what is left of it.
-        guard line.isWellFormedObject, line.condenseObject(), let start = line.baseAddress else {
-            return Fix(mode: 3, arrival: arrival)
-        }
-        cgps_unpack(start, data)
+        guard unpack(line) else { return Fix(mode: 3, arrival: arrival) }
         let fix = data.pointee.fix
         return Fix(
             mode: Int(fix.mode),
@@ -88,6 +84,17 @@ final class GPSDDecoder {
         )
     }
 
+    /// Has libgps read `line`, and changes it; false where it is no report.
+    private func unpack(_ line: UnsafeMutableBufferPointer<CChar>) -> Bool {
+        // libgps takes the half of a line for the whole and a number for what is left of it. Where a second class stands behind
+        // what it cannot read, it tries for ever to get there (gps_unpack of 3.22).
+        let rest = UnsafeMutableBufferPointer(rebasing: line.dropFirst("{\"class\":".utf8.count))
+        guard rest.find("\"class\":") == nil, line.isWellFormedObject, line.condenseObject(), let start = line.baseAddress
+        else { return false }
+        cgps_unpack(start, data)
+        return true
+    }
+
     /// Only the HDOP is looked for: unpacking a SKY costs twice a TPV.
     private func sky(_ line: UnsafeMutableBufferPointer<CChar>) -> GPSDMessage {
         guard let value = line.find("\"hdop\":") else { return .data }
@@ -97,9 +104,8 @@ final class GPSDDecoder {
     }
 
     private func errors(_ line: UnsafeMutableBufferPointer<CChar>) -> GPSDMessage {
-        guard line.isWellFormedObject, line.condenseObject(), let start = line.baseAddress else { return .garbage }
         let device = deviceName(line)
-        cgps_unpack(start, data)
+        guard unpack(line) else { return .garbage }
         guard let errors = cgps_gst(data), let time = Self.date(errors.pointee.utctime) else { return .data }
         return .report(
             .gst(
