@@ -85,12 +85,16 @@ extension StateStore {
             let recorded = Date()
             let insertion = try LocationInsertion(database, recorded: recorded)
             var newest = try database.newestImportedID()
+            var moment = Moment()
             for location in locations {
-                if let id = try database.id(of: location) {
+                try moment.move(to: location.timestamp.milliseconds, database)
+                let place = Moment.Place(latitude: location.latitude, longitude: location.longitude)
+                if let id = moment.ids[place] {
                     session.add(id, isNew: false)
                 } else {
                     newest += 1
                     try insertion.insert(location, id: newest)
+                    moment.ids[place] = newest
                     session.add(newest, isNew: true)
                 }
             }
@@ -108,6 +112,34 @@ extension StateStore {
     }
 }
 
+/// The points of one time that are in the history: to look for each point of a file alone would take for ever where all of them
+/// state the same time.
+private struct Moment {
+    struct Place: Hashable {
+        var latitude: Double
+        var longitude: Double
+    }
+
+    private var time: Int64?
+    /// The least id of each place.
+    var ids: [Place: Int64] = [:]
+
+    mutating func move(to time: Int64, _ database: Database) throws {
+        guard time != self.time else { return }
+        self.time = time
+        ids = [:]
+        let rows = try Row.fetchCursor(
+            database.cachedStatement(
+                sql: "SELECT id, latitude, longitude FROM location WHERE time = ? ORDER BY id DESC"
+            ),
+            arguments: [time]
+        )
+        while let row = try rows.next() {
+            ids[Place(latitude: row["latitude"], longitude: row["longitude"])] = row["id"]
+        }
+    }
+}
+
 extension Database {
     /// Imported points have ids from here up to 0; the live ones follow.
     private static let lowestID: Int64 = -1 << 62
@@ -116,15 +148,6 @@ extension Database {
         try Int64.fetchOne(
             cachedStatement(sql: "SELECT id FROM location WHERE id < 0 ORDER BY id DESC LIMIT 1")
         ) ?? Self.lowestID - 1
-    }
-
-    fileprivate func id(of location: Location) throws -> Int64? {
-        try Int64.fetchOne(
-            cachedStatement(
-                sql: "SELECT id FROM location WHERE time = ? AND latitude = ? AND longitude = ? ORDER BY id LIMIT 1"
-            ),
-            arguments: [location.timestamp.milliseconds, location.latitude, location.longitude]
-        )
     }
 
     /// - Returns: whether anything had to be written.

@@ -129,6 +129,22 @@ import Testing
         try store.close()
     }
 
+    @Test func `A file that states one time for all of its points is imported, and only once`() async throws {
+        let store = try fixture.open()
+        let points = (0..<6000).map { Location.sample($0, at: 50) }
+        try await store.append([points[7]], state: .sample, durable: true)
+        for known in [1, points.count] {
+            var session = ImportSession()
+            for begin in stride(from: 0, to: points.count, by: 1000) {
+                let batch = Array(points[begin..<begin + 1000])
+                session = try await store.importPoints(batch, trips: [], openPoints: 0, into: session)
+            }
+            #expect(session.known == known && session.stored == points.count - known)
+        }
+        #expect(try await all(store).count == points.count)
+        try store.close()
+    }
+
     @Test func `A batch that fails leaves nothing of it`() async throws {
         let store = try fixture.open()
         var bad = Location.sample(7)

@@ -173,7 +173,7 @@ import Testing
             "USING INDEX locationTime"
         ),
         (
-            "SELECT id FROM location WHERE time = 1 AND latitude = 2 AND longitude = 3 ORDER BY id LIMIT 1",
+            "SELECT id, latitude, longitude FROM location WHERE time = 1 ORDER BY id DESC",
             "USING INDEX locationTime"
         ),
         ("SELECT ended, points FROM trip WHERE imported = 1 AND firstPoint = 3", "(imported=? AND firstPoint=?)"),
