@@ -7,8 +7,8 @@ extension TripRecorder: Codable {
     private static let layout = 1.0
 
     package init(from decoder: any Decoder) throws {
-        let data = try decoder.singleValueContainer().decode(Data.self)
-        self = (try? TripRecorder(UnpackedNumbers(data))) ?? TripRecorder()
+        let data = try? decoder.singleValueContainer().decode(Data.self)
+        self = (try? data.map { try TripRecorder(UnpackedNumbers($0)) }) ?? TripRecorder()
     }
 
     package func encode(to encoder: any Encoder) throws {

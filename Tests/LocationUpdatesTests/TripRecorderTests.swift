@@ -230,8 +230,8 @@ import Testing
         #expect(old.trips == nil && old == checkpoint)
         checkpoint.trips = TripRecorder()
         let text = String(decoding: try JSONEncoder().encode(checkpoint), as: UTF8.self)
-        for strange in ["", "AAAA", "AAAAAAAA8D8AAAAAAADwPw=="] {
-            let other = text.replacing(/"trips":"[^"]*"/, with: "\"trips\":\"\(strange)\"")
+        for strange in ["\"\"", "\"AAAA\"", "\"AAAAAAAA8D8AAAAAAADwPw==\"", "{\"count\":1}", "7"] {
+            let other = text.replacing(/"trips":"[^"]*"/, with: "\"trips\":\(strange)")
             #expect(other != text)
             #expect(try JSONDecoder().decode(LocationCheckpoint.self, from: Data(other.utf8)) == checkpoint)
         }
