@@ -13,8 +13,13 @@ final class ExportFile {
         if stat(path, &attributes) == 0, attributes.st_mode & S_IFMT != S_IFREG {
             throw CommandFailure("\(path) is not a regular file; give another name, or leave -o away for stdout")
         }
+        // The file that a symbolic link stands for gets the content; the link stays.
+        let resolved = realpath(path, nil)
+        defer { free(resolved) }
+        let path = resolved.map { String(cString: $0) } ?? path
         let part = path + ".part"
-        let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        // Without O_NONBLOCK the opening of a FIFO waits for a reader.
+        let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
         guard descriptor >= 0 else { throw Self.failure(part, errno) }
         (self.path, self.part, self.descriptor) = (path, part, descriptor)
     }

@@ -95,4 +95,20 @@ import Testing
         #expect(throws: CommandFailure.self) { try ExportFile(path) }
     }
 
+    @Test func `A symbolic link stays one, and the file that it stands for gets the content`() throws {
+        let scratch = try ScratchDirectory()
+        let (target, link) = (try scratch.write("before", to: "a.gpx"), scratch.file("link.gpx"))
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "a.gpx")
+        let file = try ExportFile(link)
+        try file.write(ByteBuffer(string: "after"))
+        try file.complete()
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "a.gpx")
+        #expect(try String(contentsOfFile: target, encoding: .utf8) == "after")
+    }
+
+    @Test func `What is no file where the unfinished one goes is refused, and nothing waits for it`() throws {
+        let scratch = try ScratchDirectory()
+        #expect(mkfifo(scratch.file("a.gpx.part"), 0o600) == 0)
+        #expect(throws: CommandFailure.self) { try ExportFile(scratch.file("a.gpx")) }
+    }
 }
