@@ -93,6 +93,7 @@ import Testing
         #expect(SpeedScale(top: 20).colour(nil) == SpeedScale.unknownColour)
         #expect(SpeedScale(top: 20).step == 20)
         #expect(SpeedScale(top: 0).colour(0) == SpeedScale.colours[0])
+        #expect(SpeedScale(top: 1e308).colour(1e308) == SpeedScale.colours[5])
     }
 
     @Test func `The top speed is of the speeds that were reported; places and times give it where none was`() throws {

@@ -10,7 +10,8 @@ struct SpeedScale {
 
     /// A scale for speeds up to `top` metres a second.
     init(top: Double) {
-        step = max(1, niceCeiling(top * 3.6 / Double(Self.colours.count)))
+        // A file may state any number; that of light is the greatest with a meaning.
+        step = max(1, niceCeiling(min(top, 299_792_458) * 3.6 / Double(Self.colours.count)))
     }
 
     func colour(_ speed: Double?) -> String {
