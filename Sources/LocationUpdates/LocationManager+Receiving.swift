@@ -178,7 +178,9 @@ extension LocationManager {
         case .left:
             connection = .waiting
             logFirstRest()
-        case .returning: rest = nil
+        case .returning:
+            // One that was made longer meanwhile goes on: the source leaves again.
+            if let rest, rest.deadline <= monotonicSeconds() { self.rest = nil }
         case .noDevice(let reason): monitor.noDevice(reason: reason)
         case .devicePresent: monitor.devicePresent()
         case .skippedLines(let count):
