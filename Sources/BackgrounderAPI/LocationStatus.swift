@@ -99,6 +99,15 @@ package enum FixQuality: String, Codable, Sendable {
 /// Why a fix was not taken, in the order in which the reasons are tried.
 package enum RejectionReason: String, Codable, CaseIterable, Sendable {
     case noFix, invalid, device, noAccuracy, accuracy, duplicate, outOfOrder, implausible, distance, jitter
+
+    /// The unit of what decided and of its limit.
+    package var unit: String {
+        switch self {
+        case .outOfOrder: "s"
+        case .implausible: "m/s"
+        default: "m"
+        }
+    }
 }
 
 /// A fix that was not taken: `value` is what it had and `limit` what was allowed, in the unit of the reason (metres, metres

@@ -44,11 +44,7 @@ extension Rejection {
     /// `accuracy 48.3 m, limit 30 m at 2014-12-22T04:05:13.000Z`
     fileprivate var summary: String {
         func text(_ value: Double) -> String {
-            switch reason {
-            case .outOfOrder: value.decimals(1) + " s"
-            case .implausible: value.decimals(1) + " m/s"
-            default: value.metres
-            }
+            reason.unit == "m" ? value.metres : "\(value.decimals(1)) \(reason.unit)"
         }
         var line = reason.rawValue
         if let value { line += " \(text(value))" }

@@ -49,14 +49,8 @@ extension Rejection {
             case .implausible: "implausible speed"
             default: reason.rawValue
             }
-        let unit =
-            switch reason {
-            case .outOfOrder: "s"
-            case .implausible: "m/s"
-            default: "m"
-            }
-        if let value = value.flatMap(Self.tenths) { text += " \(value) \(unit)" }
-        if let limit = limit.flatMap(Self.tenths), limit != "0" { text += ", limit \(limit) \(unit)" }
+        if let value = value.flatMap(Self.tenths) { text += " \(value) \(reason.unit)" }
+        if let limit = limit.flatMap(Self.tenths), limit != "0" { text += ", limit \(limit) \(reason.unit)" }
         return text
     }
 

@@ -108,13 +108,7 @@ struct ExplainedFix: Encodable {
 extension Rejection {
     /// The reason with its value and its limit.
     var inWords: String {
-        let unit =
-            switch reason {
-            case .outOfOrder: "s"
-            case .implausible: "m/s"
-            default: "m"
-            }
-        let value = value.map { " \($0.decimals(2)) \(unit)" } ?? ""
-        return reason.rawValue + value + (limit.map { ", limit \($0.decimals(2)) \(unit)" } ?? "")
+        let value = value.map { " \($0.decimals(2)) \(reason.unit)" } ?? ""
+        return reason.rawValue + value + (limit.map { ", limit \($0.decimals(2)) \(reason.unit)" } ?? "")
     }
 }
