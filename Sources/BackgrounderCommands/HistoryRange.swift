@@ -13,7 +13,10 @@ struct HistoryRange: ParsableArguments {
     @Option(help: ArgumentHelp("Before this time.", valueName: "time"))
     var until: PointInTime?
 
-    @Option(help: ArgumentHelp("Of this trip; `backgrounder track trips` lists them.", valueName: "id"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Of this trip; `backgrounder track trips` lists them.", valueName: "id")
+    )
     var trip: Int?
 
     func validate() throws {

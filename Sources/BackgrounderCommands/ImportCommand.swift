@@ -32,10 +32,16 @@ extension TrackCommand {
         )
         var accuracy: DesiredAccuracy?
 
-        @Option(help: ArgumentHelp("Metres between points; 0 or none takes every point.", valueName: "metres"))
+        @Option(
+            parsing: .unconditional,
+            help: ArgumentHelp("Metres between points; 0 or none takes every point.", valueName: "metres")
+        )
         var filter: String?
 
-        @Option(help: ArgumentHelp("The largest accuracy that is taken, in metres, or none.", valueName: "metres"))
+        @Option(
+            parsing: .unconditional,
+            help: ArgumentHelp("The largest accuracy that is taken, in metres, or none.", valueName: "metres")
+        )
         var maximum: String?
 
         @Flag(name: .customLong("no-jitter-guard"), help: "Take a distance that the errors explain for movement.")

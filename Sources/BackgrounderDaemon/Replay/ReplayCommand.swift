@@ -50,10 +50,16 @@ struct ReplayCommand: AsyncParsableCommand {
     )
     var accuracy: DesiredAccuracy?
 
-    @Option(help: ArgumentHelp("Metres between points; 0 or none takes every fix.", valueName: "metres"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Metres between points; 0 or none takes every fix.", valueName: "metres")
+    )
     var filter: MetresArgument?
 
-    @Option(help: ArgumentHelp("The largest accuracy that is taken, in metres, or none.", valueName: "metres"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The largest accuracy that is taken, in metres, or none.", valueName: "metres")
+    )
     var maximum: MetresArgument?
 
     @Flag(name: .customLong("no-jitter-guard"), help: "Take a distance that the errors explain for movement.")
