@@ -89,7 +89,8 @@ final class GPSDDecoder {
         // libgps takes the half of a line for the whole and a number for what is left of it. Where a second class stands
         // behind what it cannot read, it tries for ever to get there (gps_unpack of 3.22).
         let rest = UnsafeMutableBufferPointer(rebasing: line.dropFirst("{\"class\":".utf8.count))
-        guard let start = line.baseAddress, rest.find("\"class\":") == nil, line.isWellFormedObject, line.condenseObject()
+        guard let start = line.baseAddress, rest.find("\"class\":") == nil, line.isWellFormedObject,
+            line.condenseObject()
         else { return false }
         cgps_unpack(start, data)
         return true
