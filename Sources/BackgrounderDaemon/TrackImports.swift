@@ -15,8 +15,8 @@ final class TrackImports: Sendable {
     /// Imports a file as far as the progress is taken.
     ///
     /// - Throws: ``WireError`` before anything of the file was stored.
-    func begin(_ request: ImportRequest) throws(WireError) -> AsyncThrowingStream<ImportProgress, any Error> {
-        let importer = try open(request)
+    func begin(_ request: ImportRequest) async throws(WireError) -> AsyncThrowingStream<ImportProgress, any Error> {
+        let importer = try await open(request)
         let isFree = isBusy.withLock { isBusy in
             defer { isBusy = true }
             return !isBusy
@@ -29,12 +29,12 @@ final class TrackImports: Sendable {
         return AsyncThrowingStream { await job.next() }
     }
 
-    private func open(_ request: ImportRequest) throws(WireError) -> TrackImporter {
+    private func open(_ request: ImportRequest) async throws(WireError) -> TrackImporter {
         guard request.path.hasPrefix("/") else {
             throw WireError(.invalid, "\(request.path) is no absolute path", hint: "give the path from / on")
         }
         do {
-            return try TrackImporter(path: request.path, selection: try Self.selection(request))
+            return try await TrackImporter.open(request.path, selection: try Self.selection(request))
         } catch let fault as TrackFault {
             let code: WireError.Code = fault.kind == .unreadable(2) ? .notFound : .invalid
             throw WireError(code, fault.description, hint: "give a GPX file that the service may read")

@@ -25,9 +25,9 @@ import Testing
         file = try scratch.write("<gpx><trk><trkseg>\(points.joined())</trkseg></trk></gpx>", to: "a.gpx")
     }
 
-    private func refusal(_ request: ImportRequest, by imports: TrackImports) -> WireError.Code? {
+    private func refusal(_ request: ImportRequest, by imports: TrackImports) async -> WireError.Code? {
         do throws(WireError) {
-            _ = try imports.begin(request)
+            _ = try await imports.begin(request)
             return nil
         } catch {
             return error.code
@@ -37,18 +37,18 @@ import Testing
     @Test func `One import goes on at a time, and one that is let go makes room for the next`() async throws {
         let imports = TrackImports(store: store)
         do {
-            var steps = try imports.begin(ImportRequest(path: file)).makeAsyncIterator()
+            var steps = try await imports.begin(ImportRequest(path: file)).makeAsyncIterator()
             let first = try #require(try await steps.next())
             #expect(first.stored > 0 && first.stored < 5000 && !first.finished)
-            #expect(refusal(ImportRequest(path: file), by: imports) == .conflict)
+            #expect(await refusal(ImportRequest(path: file), by: imports) == .conflict)
         }
         var last = ImportProgress()
-        for try await progress in try imports.begin(ImportRequest(path: file)) { last = progress }
+        for try await progress in try await imports.begin(ImportRequest(path: file)) { last = progress }
         #expect(last.finished && last.received == 5000 && last.known > 0 && last.known + last.stored == 5000)
-        #expect(refusal(ImportRequest(path: "/nowhere.gpx"), by: imports) == .notFound)
-        #expect(refusal(ImportRequest(path: scratch.path), by: imports) == .invalid)
-        #expect(refusal(ImportRequest(path: "a.gpx"), by: imports) == .invalid)
-        #expect(refusal(ImportRequest(path: file), by: imports) == nil, "what was refused is no import")
+        #expect(await refusal(ImportRequest(path: "/nowhere.gpx"), by: imports) == .notFound)
+        #expect(await refusal(ImportRequest(path: scratch.path), by: imports) == .invalid)
+        #expect(await refusal(ImportRequest(path: "a.gpx"), by: imports) == .invalid)
+        #expect(await refusal(ImportRequest(path: file), by: imports) == nil, "what was refused is no import")
         try store.close()
     }
 
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func `A history that cannot be written ends the import, and that is its last word`() async throws {
-        var steps = try TrackImports(store: store).begin(ImportRequest(path: file)).makeAsyncIterator()
+        var steps = try await TrackImports(store: store).begin(ImportRequest(path: file)).makeAsyncIterator()
         _ = try await steps.next()
         try store.close()
         let last = try #require(try await steps.next())

@@ -32,7 +32,7 @@ import Testing
         _ path: String,
         _ selection: TrackImporter.Selection = .filtered(LocationSettings())
     ) async throws -> [TrackImporter.Batch] {
-        let importer = try TrackImporter(path: path, selection: selection)
+        let importer = try await TrackImporter.open(path, selection: selection)
         var batches: [TrackImporter.Batch] = []
         while let batch = await importer.next() { batches.append(batch) }
         #expect(await importer.next() == nil)
@@ -97,12 +97,12 @@ import Testing
         #expect(batches.flatMap(\.trips).last?.trip.inProgress == nil)
     }
 
-    @Test func `A file that is not there is refused at once`() throws {
-        #expect(throws: TrackFault(path: "/nowhere.gpx", kind: .unreadable(2))) {
-            try TrackImporter(path: "/nowhere.gpx", selection: .raw)
+    @Test func `A file that is not there is refused at once`() async throws {
+        await #expect(throws: TrackFault(path: "/nowhere.gpx", kind: .unreadable(2))) {
+            try await TrackImporter.open("/nowhere.gpx", selection: .raw)
         }
-        #expect(throws: TrackFault(path: scratch.path, kind: .notRegular)) {
-            try TrackImporter(path: scratch.path, selection: .raw)
+        await #expect(throws: TrackFault(path: scratch.path, kind: .notRegular)) {
+            try await TrackImporter.open(scratch.path, selection: .raw)
         }
     }
 }

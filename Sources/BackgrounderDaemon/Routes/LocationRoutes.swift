@@ -29,7 +29,7 @@ extension Daemon {
             try await store.trips(since: request.time("since"), until: request.time("until"))
         }
         let imports = TrackImports(store: store)
-        router.serveImport { request in try imports.begin(request) }
+        router.serveImport { request in try await imports.begin(request) }
     }
 
     /// All of `change`, or nothing of it.

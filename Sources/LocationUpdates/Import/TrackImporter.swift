@@ -6,7 +6,7 @@ import FoundationEssentials
 ///
 /// It works on a queue of its own, where it may wait for the disk. Points without a time are `invalid`, as a history needs times.
 ///
-///     let importer = try TrackImporter(path: "old.gpx", selection: .filtered(LocationSettings()))
+///     let importer = try await TrackImporter.open("/home/me/old.gpx", selection: .filtered(LocationSettings()))
 ///     while let batch = await importer.next() { try await store(batch) }
 package actor TrackImporter {
     /// Which points are taken.
@@ -32,7 +32,7 @@ package actor TrackImporter {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    private let executor = ImportExecutor()
+    private let executor: ImportExecutor
     private let path: String
     private let reader: GPXReader
     private var filter: LocationFilter?
@@ -44,8 +44,23 @@ package actor TrackImporter {
     /// Accepted points that one batch has at least, unless the file ends.
     private static let batchSize = 1000  // judgement: stored in some 20 ms, for which live points may have to wait
 
-    /// Opens `path`, which is absolute.
-    package init(path: String, selection: Selection) throws(TrackFault) {
+    /// Opens `path`, which is absolute; nothing but the caller waits for the disk.
+    package static func open(_ path: String, selection: Selection) async throws(TrackFault) -> TrackImporter {
+        let executor = ImportExecutor()
+        let opened: Result<TrackImporter, TrackFault> = await withCheckedContinuation { continuation in
+            executor.queue.async {
+                continuation.resume(
+                    returning: Result { () throws(TrackFault) in
+                        try TrackImporter(path: path, selection: selection, executor: executor)
+                    }
+                )
+            }
+        }
+        return try opened.get()
+    }
+
+    private init(path: String, selection: Selection, executor: ImportExecutor) throws(TrackFault) {
+        self.executor = executor
         self.path = path
         reader = try GPXReader(path: path, start: nil)
         switch selection {
@@ -116,7 +131,7 @@ package actor TrackImporter {
 
 /// A thread of its own while there is work.
 private final class ImportExecutor: SerialExecutor {
-    private let queue = DispatchQueue(label: "backgrounder.import")
+    let queue = DispatchQueue(label: "backgrounder.import")
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
