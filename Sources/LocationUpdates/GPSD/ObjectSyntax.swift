@@ -91,31 +91,41 @@ private struct SyntaxScan {
     private static let deepest = 16
 
     mutating func take(_ byte: UInt8) -> Token {
-        switch (next, byte) {
-        case (.object, UInt8(ascii: "{")), (.value, UInt8(ascii: "{")), (.valueOrEnd, UInt8(ascii: "{")):
-            return open(isObject: true)
-        case (.value, UInt8(ascii: "[")), (.valueOrEnd, UInt8(ascii: "[")):
-            return open(isObject: false)
-        case (.nameOrEnd, UInt8(ascii: "}")), (.commaOrEnd, UInt8(ascii: "}")):
-            return close(isObject: true)
-        case (.valueOrEnd, UInt8(ascii: "]")), (.commaOrEnd, UInt8(ascii: "]")):
-            return close(isObject: false)
-        case (.name, UInt8(ascii: "\"")), (.nameOrEnd, UInt8(ascii: "\"")):
-            next = .colon
-            return .string
-        case (.colon, UInt8(ascii: ":")):
+        switch next {
+        case .value, .valueOrEnd:
+            if byte.isInWord {
+                next = .commaOrEnd
+                return .word
+            }
+            switch byte {
+            case UInt8(ascii: "\""):
+                next = .commaOrEnd
+                return .string
+            case UInt8(ascii: "{"): return open(isObject: true)
+            case UInt8(ascii: "["): return open(isObject: false)
+            case UInt8(ascii: "]") where next == .valueOrEnd: return close(isObject: false)
+            default: return .refused
+            }
+        case .commaOrEnd:
+            switch byte {
+            case UInt8(ascii: ","):
+                next = kinds & 1 == 1 ? .name : .value
+                return .mark
+            case UInt8(ascii: "}"): return close(isObject: true)
+            case UInt8(ascii: "]"): return close(isObject: false)
+            default: return .refused
+            }
+        case .name, .nameOrEnd:
+            if byte == UInt8(ascii: "\"") {
+                next = .colon
+                return .string
+            }
+            return next == .nameOrEnd && byte == UInt8(ascii: "}") ? close(isObject: true) : .refused
+        case .colon:
             next = .value
-            return .mark
-        case (.commaOrEnd, UInt8(ascii: ",")):
-            next = kinds & 1 == 1 ? .name : .value
-            return .mark
-        case (.value, UInt8(ascii: "\"")), (.valueOrEnd, UInt8(ascii: "\"")):
-            next = .commaOrEnd
-            return .string
-        case (.value, _) where byte.isInWord, (.valueOrEnd, _) where byte.isInWord:
-            next = .commaOrEnd
-            return .word
-        default: return .refused
+            return byte == UInt8(ascii: ":") ? .mark : .refused
+        case .object: return byte == UInt8(ascii: "{") ? open(isObject: true) : .refused
+        case .nothing: return .refused
         }
     }
 
