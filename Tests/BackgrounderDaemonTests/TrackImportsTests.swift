@@ -57,7 +57,7 @@ import Testing
     {
         let imports = TrackImports(store: store)
         for (distance, points) in [(100.0, 500), (0, 5000), (200, 5000)] {
-            for try await _ in try imports.begin(ImportRequest(path: file, distanceFilter: distance)) {}
+            for try await _ in try await imports.begin(ImportRequest(path: file, distanceFilter: distance)) {}
             let trips = try await store.trips(since: nil, until: nil)
             #expect(trips.count == 1)
             let trip = try #require(trips.first)
