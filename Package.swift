@@ -15,6 +15,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/attaswift/BigInt", from: "6.0.1"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -25,8 +26,14 @@ let package = Package(
         .systemLibrary(name: "CAO", pkgConfig: "ao", providers: [.apt(["libao-dev"])]),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),
+        .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CMPG123", pkgConfig: "libmpg123", providers: [.apt(["libmpg123-dev"])]),
+        .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CPulse", pkgConfig: "libpulse", providers: [.apt(["libpulse-dev"])]),
         .systemLibrary(name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
+        .systemLibrary(name: "CSoxr", pkgConfig: "soxr", providers: [.apt(["libsoxr-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "BackgrounderAPI"),
         .target(
             name: "LocationUpdates",
@@ -34,7 +41,29 @@ let package = Package(
         ),
         .target(
             name: "AudioPlayback",
-            dependencies: ["BackgrounderAPI", "CAO", "CMPG123", "CSndFile", serviceLifecycle, logging]
+            dependencies: [
+                "BackgrounderAPI", "CAO", "CMPG123", "CPulse", "CSndFile", "CSoxr", serviceLifecycle, logging,
+            ]
+        ),
+        .target(name: "ChildProcesses", dependencies: ["BackgrounderAPI", "CLinux", logging]),
+        .target(
+            name: "BackgroundTasks",
+            dependencies: [
+                "BackgrounderAPI", "ChildProcesses", serviceLifecycle, logging,
+                .product(name: "BigInt", package: "BigInt"),
+            ]
+        ),
+        .target(
+            name: "BackgroundFetch",
+            dependencies: [
+                "BackgrounderAPI", "ChildProcesses", "CExpat", "CLinux", "CMosquitto", "COpenSSL", "CZlib",
+                serviceLifecycle,
+                logging,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
         ),
         .target(
             name: "StateStore",
@@ -57,12 +86,23 @@ let package = Package(
             ]
         ),
         .target(
+            name: "MPDServer",
+            dependencies: [
+                "BackgrounderAPI", serviceLifecycle, logging,
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
+        .target(
             name: "BackgrounderDaemon",
             dependencies: [
-                "AudioPlayback", "BackgrounderAPI", "ControlServer", "LocationUpdates", "StateStore", serviceLifecycle,
-                logging,
+                "AudioPlayback", "BackgroundFetch", "BackgroundTasks", "BackgrounderAPI", "ChildProcesses",
+                "ControlServer", "LocationUpdates", "MPDServer", "StateStore",
+                serviceLifecycle, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Yams", package: "Yams"),
             ]
@@ -85,9 +125,25 @@ let package = Package(
             dependencies: ["AudioPlayback", "BackgrounderAPI", "TestSupport", serviceLifecycle, logging]
         ),
         .testTarget(
+            name: "BackgroundTasksTests",
+            dependencies: [
+                "BackgroundTasks", "BackgrounderAPI", "ChildProcesses", "TestSupport", serviceLifecycle, logging,
+            ]
+        ),
+        .testTarget(
+            name: "BackgroundFetchTests",
+            dependencies: [
+                "BackgroundFetch", "BackgrounderAPI", "ChildProcesses", "TestSupport", serviceLifecycle, logging,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
+        .testTarget(
             name: "BackgrounderDaemonTests",
             dependencies: [
-                "AudioPlayback", "BackgrounderAPI", "BackgrounderDaemon", "LocationUpdates", "StateStore",
+                "AudioPlayback", "BackgrounderAPI", "BackgrounderDaemon", "LocationUpdates", "MPDServer", "StateStore",
                 "TestSupport",
                 logging,
             ]
@@ -99,7 +155,7 @@ let package = Package(
         ),
         .target(
             name: "TestSupport",
-            dependencies: [.product(name: "Yams", package: "Yams")],
+            dependencies: ["BackgrounderAPI", .product(name: "Yams", package: "Yams")],
             path: "Tests/TestSupport"
         ),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
@@ -114,6 +170,13 @@ let package = Package(
             name: "ControlServerTests",
             dependencies: [
                 "BackgrounderAPI", "ControlServer", "TestSupport", serviceLifecycle, logging,
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
+        .testTarget(
+            name: "MPDServerTests",
+            dependencies: [
+                "BackgrounderAPI", "MPDServer", "TestSupport", serviceLifecycle, logging,
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
@@ -142,4 +205,17 @@ let settings: [SwiftSetting] = [
 ]
 for target in package.targets where target.type != .system {
     target.swiftSettings = settings
+}
+
+// `make fuzz` alone builds it: its main is the fuzzer's.
+if Context.environment["BACKGROUNDER_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "DecoderFuzz",
+            dependencies: ["AudioPlayback"],
+            path: "Tests/Fuzz",
+            exclude: ["Found", "make_seeds.sh"],
+            swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]
+        )
+    )
 }

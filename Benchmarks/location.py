@@ -11,15 +11,14 @@ and is no failure: the exit code is 1 only where something could not be measured
 
 import os
 import shutil
-import statistics
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 from feeds import FastGPSD, RealGPSD, history_sql, make, write_epochs, write_gpx
+from parts import medians, run_parts
 from processes import PROGRAMS, WORK, Failure, Process, Service, run
-from report import Report
 
 QUICK = bool(os.environ.get("QUICK"))
 TURNS = 1 if QUICK else 3
@@ -29,15 +28,6 @@ EPOCHS = 20_000 if QUICK else 200_000
 POINTS = 100_000 if QUICK else 1_000_000
 HISTORY = 1_000_000 if QUICK else 10_000_000
 SECONDS = 15 if QUICK else 60
-
-
-def medians(count=TURNS, **jobs):
-    """The median of what each job returns, field by field; in each of the turns every job runs once."""
-    turns = {name: [] for name in jobs}
-    for _ in range(count):
-        for name, job in jobs.items():
-            turns[name].append(job())
-    return {name: [statistics.median(values) for values in zip(*results)] for name, results in turns.items()}
 
 
 def epochs(report, scratch):
@@ -156,6 +146,7 @@ def replay(report, scratch):
         return usage.cpu, usage.rss
 
     result = medians(
+        TURNS,
         csv=lambda: ours(large, "--format", "csv"),
         table=lambda: ours(large),
         filtered=lambda: ours(large, "--filter", "10"),
@@ -198,7 +189,7 @@ def history(report, scratch):
     if large.query("SELECT count(*) FROM location") != HISTORY:
         raise Failure(f"{large.home} holds another history; remove it")
     last = large.query("SELECT max(time) FROM location") // 1000
-    times = medians(large=lambda: start(large), empty=lambda: start(empty))
+    times = medians(TURNS, large=lambda: start(large), empty=lambda: start(empty))
     process = large.start()
     large.wait_until_ready()
     scan = large.command("track", "history", "--format", "csv").wall
@@ -212,39 +203,12 @@ def history(report, scratch):
         "trips": ["trips"],
         "history --trip N": ["history", "--trip", large.query("SELECT max(id) - 1 FROM trip"), "--format", "csv"],
     }
-    answers = medians(**{name: ask(*words) for name, words in questions.items()})
+    answers = medians(TURNS, **{name: ask(*words) for name, words in questions.items()})
     process.stop()
     for name, (seconds,) in answers.items():
         report.ratio(f"track {name}, of {HISTORY:,} points", "s", seconds, "full scan", scan, 0.1)
     report.ratio("Start with that history", "s", times["large"][0], "empty", times["empty"][0], 1.25)
 
 
-PARTS = {part.__name__: part for part in (epochs, tracking, replay, history)}
-
-
-def main(arguments):
-    unknown = [name for name in arguments if name not in PARTS]
-    if unknown:
-        print(f"no part is named {unknown[0]}; there are {', '.join(PARTS)}", file=sys.stderr)
-        return 64
-    WORK.mkdir(parents=True, exist_ok=True)
-    report = Report()
-    report.describe_machine()
-    failures = 0
-    for name in arguments or PARTS:
-        print(f"== {name}: {PARTS[name].__doc__}", file=sys.stderr)
-        # Not in /tmp, which may be memory, where a sync costs nothing.
-        with tempfile.TemporaryDirectory(dir=WORK, prefix="run-") as scratch:
-            try:
-                PARTS[name](report, Path(scratch))
-            except Failure as failure:
-                print(f"{name}: {failure}", file=sys.stderr)
-                failures += 1
-            finally:
-                Process.end_all()
-    report.show()
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_parts([epochs, tracking, replay, history], sys.argv[1:], ("gpxlogger", "-V"), ("gpsbabel", "-V")))

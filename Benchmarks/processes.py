@@ -33,13 +33,18 @@ class Process:
 
     running = []
 
-    def __init__(self, *command, output=os.devnull):
+    def __init__(self, *command, output=os.devnull, environment=None):
         self.command = [str(word) for word in command]
         self.began = time.monotonic()
         self.errors = tempfile.TemporaryFile()
         with open(output, "wb") as out:
             self.child = subprocess.Popen(
-                self.command, stdin=subprocess.DEVNULL, stdout=out, stderr=self.errors, start_new_session=True
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=self.errors,
+                start_new_session=True,
+                env={**os.environ, **(environment or {})},
             )
         self.pid = self.child.pid
         Process.running.append(self)
@@ -73,12 +78,29 @@ class Process:
 
     def voluntary_switches(self):
         """Of all threads that it has: how often one of them went to sleep and was woken."""
-        total = 0
-        for status in Path(f"/proc/{self.pid}/task").glob("*/status"):
-            for line in status.read_text().splitlines():
-                if line.startswith("voluntary_ctxt_switches:"):
-                    total += int(line.split()[1])
-        return total
+        return sum(wakeups for _, wakeups in self.threads().values())
+
+    def threads(self):
+        """Of each thread by its number: the seconds that it has computed, and how often it went to sleep and was woken."""
+        threads = {}
+        for task in Path(f"/proc/{self.pid}/task").iterdir():
+            try:
+                cpu = int((task / "schedstat").read_text().split()[0]) / 1e9
+                lines = (task / "status").read_text().splitlines()
+            except (FileNotFoundError, ProcessLookupError):
+                continue  # it has just ended
+            # Not how often it was interrupted: that tells of the machine's other work.
+            wakeups = sum(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches:"))
+            threads[task.name] = cpu, wakeups
+        return threads
+
+    def memory(self):
+        """Resident and proportional memory now, in MB."""
+        fields = {}
+        for line in Path(f"/proc/{self.pid}/smaps_rollup").read_text().splitlines()[1:]:
+            name, value = line.split(":")
+            fields[name] = int(value.split()[0]) / 1000
+        return fields["Rss"], fields["Pss"]
 
 
 def run(*command, output=os.devnull):
@@ -122,9 +144,9 @@ class Service:
     def database(self):
         return self.home / "state" / "backgrounder.sqlite"
 
-    def start(self, *tracer):
+    def start(self, *tracer, environment=None):
         """In the foreground, under `tracer` where there is one."""
-        return Process(*tracer, PROGRAMS / "backgrounderd", "--home", self.home)
+        return Process(*tracer, PROGRAMS / "backgrounderd", "--home", self.home, environment=environment)
 
     def wait_until_ready(self):
         def answers():

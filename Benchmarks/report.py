@@ -36,7 +36,8 @@ class Report:
         """Ours is to be at most `limit`, whatever theirs is."""
         ratio = f"{ours / theirs:.2f}" if theirs else ""
         met = "yes" if ours <= limit else "NO"
-        self.add(figure, f"{number(ours)} {unit}", f"{peer} {number(theirs)} {unit}", ratio, f"≤ {limit:g} {unit}", met)
+        beside = f"{peer} {number(theirs)} {unit}" if peer else ""
+        self.add(figure, f"{number(ours)} {unit}", beside, ratio, f"≤ {limit:g} {unit}".strip(), met)
 
     def figure(self, figure, unit, ours):
         """For information."""
@@ -46,7 +47,8 @@ class Report:
         self.rows.append(cells)
         print("  ".join(cell for cell in cells if cell), flush=True)
 
-    def describe_machine(self):
+    def describe_machine(self, *programs):
+        """And what each of the programs, a command, says of its version."""
         processor = next(
             (line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")),
             platform.machine(),
@@ -55,7 +57,7 @@ class Report:
         system = platform.freedesktop_os_release()["PRETTY_NAME"]
         load = Path("/proc/loadavg").read_text().split()[0]
         print(f"{processor}, {os.cpu_count()} cores, {memory:.0f} GB; {system}, Linux {platform.release()}; load {load}")
-        print(f"{version('gpxlogger', '-V')}; {version('gpsbabel', '-V')}; {version('swift', '--version')}", flush=True)
+        print("; ".join(version(*program) for program in (*programs, ("swift", "--version"))), flush=True)
 
     def show(self):
         """In Markdown, as the README has it."""

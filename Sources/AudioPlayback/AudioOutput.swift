@@ -10,7 +10,8 @@ final class AudioOutput {
     private(set) var failure: CInt = 0
 
     enum Target {
-        case live(driver: String)
+        /// `device` is the name of a sink or card; without one it is the driver's default.
+        case live(driver: String, device: String? = nil)
         case file(driver: String, path: String)
     }
 
@@ -22,7 +23,7 @@ final class AudioOutput {
         ao_append_option(&options, "quiet", "1")
         let driver =
             switch target {
-            case .live(let driver): driver
+            case .live(let driver, _): driver
             case .file(let driver, _): driver
             }
         let id = ao_driver_id(driver)
@@ -37,7 +38,8 @@ final class AudioOutput {
                 matrix: matrix
             )
             switch target {
-            case .live:
+            case .live(_, let device):
+                if let device { ao_append_option(&options, driver == "pulse" ? "sink" : "dev", device) }
                 if driver == "pulse" { ao_append_option(&options, "client_name", "Backgrounder") }
                 // judgement: large, since it costs least; the pulse driver's own option of this name overflows.
                 if driver == "alsa" { ao_append_option(&options, "buffer_time", "500") }

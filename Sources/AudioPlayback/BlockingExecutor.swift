@@ -17,9 +17,17 @@ actor MetadataReader {
     private let executor = BlockingExecutor("audio metadata")
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Nothing when the file cannot be read: that is said when its turn to be played comes.
-    func read(_ path: String) -> Metadata? {
-        guard let file = try? MediaFile(path: path) else { return nil }
-        return try? openSampleSource(file).metadata()
+    enum Answer {
+        case metadata(Metadata)
+        /// The content tells nothing, and would not tell more when it is asked again.
+        case nothing
+        /// The file cannot be opened now; a disk may not be there yet.
+        case closed
+    }
+
+    /// What is wrong with a file is said when its turn to be played comes.
+    func read(_ path: String) -> Answer {
+        guard let file = try? MediaFile(path: path) else { return .closed }
+        return if let metadata = try? openSampleSource(file).metadata() { .metadata(metadata) } else { .nothing }
     }
 }

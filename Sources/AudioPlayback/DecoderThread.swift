@@ -3,11 +3,17 @@ enum DecoderThread {
     /// False when there is no thread to be had.
     static func start(_ pipeline: Pipeline) -> Bool {
         startThread {
-            while let job = pipeline.takeJob() { decode(job, into: pipeline) }
+            var joint = pipeline.format.map { FormatJoint(pipeline, to: $0) }
+            while let order = pipeline.takeOrder() {
+                switch order {
+                case .decode(let job, let epoch): decode(job, epoch, into: pipeline, &joint)
+                case .endTail(let epoch): joint?.endTail(epoch)
+                }
+            }
         }
     }
 
-    private static func decode(_ job: DecodingJob, into pipeline: Pipeline) {
+    private static func decode(_ job: DecodingJob, _ epoch: Int, into pipeline: Pipeline, _ joint: inout FormatJoint?) {
         let source: any SampleSource
         do throws(PlayerError) {
             source = try open(job)
@@ -15,35 +21,62 @@ enum DecoderThread {
             pipeline.fail(job, reason: error.reason)
             return
         }
-        let samples = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 1 << 16)
-        defer { samples.deallocate() }
         var seconds = job.start
-        var hasBegun = false
+        var hasSamples = false
         do throws(DecodingFault) {
+            let samples = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 1 << 16)
+            defer { samples.deallocate() }
+            joint?.begin(job, epoch, gain: source.replayGain)
             while true {
                 switch try source.read(into: samples) {
                 case .frames(0): continue
                 case .frames(let count):
-                    if !hasBegun, !pipeline.begin(job, format: source.format, seconds: seconds) { return }
-                    hasBegun = true
-                    guard let start = samples.baseAddress, pipeline.append(start, frames: count, of: job) else {
-                        return
+                    guard let start = samples.baseAddress else { return }
+                    if joint != nil {
+                        if try joint?.append(start, frames: count, of: source.format) != true { return }
+                    } else {
+                        if !hasSamples, !begin(job, source, seconds, pipeline) { return }
+                        guard pipeline.append(start, frames: count, of: job) else { return }
                     }
+                    hasSamples = true
                     seconds += Double(count) / Double(source.format.rate)
                 case .changed:
-                    if hasBegun, !pipeline.begin(job, format: source.format, seconds: seconds) { return }
+                    if hasSamples, joint == nil, !begin(job, source, seconds, pipeline) { return }
                 // Else a queue of such items, repeated, would be opened without end.
-                case .end where !hasBegun && job.start == 0:
+                case .end where !hasSamples && job.start == 0:
                     pipeline.fail(job, reason: "there is no sound in it")
                     return
                 case .end:
-                    pipeline.finish(job, fault: source.fault)
+                    try finish(job, source.fault, pipeline, &joint)
                     return
                 }
             }
         } catch {
-            if hasBegun { pipeline.finish(job, fault: error) } else { pipeline.fail(job, reason: error.reason) }
+            guard hasSamples, (try? finish(job, error, pipeline, &joint)) != nil else {
+                pipeline.fail(job, reason: error.reason)
+                return
+            }
         }
+    }
+
+    private static func begin(
+        _ job: DecodingJob,
+        _ source: any SampleSource,
+        _ seconds: Double,
+        _ pipeline: Pipeline
+    ) -> Bool {
+        pipeline.begin(job, format: source.format, seconds: seconds, gain: source.replayGain)
+    }
+
+    private static func finish(
+        _ job: DecodingJob,
+        _ fault: DecodingFault?,
+        _ pipeline: Pipeline,
+        _ joint: inout FormatJoint?
+    ) throws(DecodingFault) {
+        guard joint != nil else { return pipeline.finish(job, fault: fault) }
+        guard let hasTail = try joint?.end() else { return }
+        pipeline.finish(job, fault: fault, hasTail: hasTail)
     }
 
     private static func open(_ job: DecodingJob) throws(PlayerError) -> any SampleSource {

@@ -33,8 +33,9 @@ final class DeviceOpener: Sendable {
         switch name {
         case .null:
             return (device(.paced, "null", "nowhere, as configured"), nil)
-        case .live(let driver):
-            return (device(.live, driver, "default device"), try AudioOutput(.live(driver: driver), format: format))
+        case .live(let driver, let name):
+            let output = try AudioOutput(.live(driver: driver, device: name), format: format)
+            return (device(.live, driver, name ?? "default device"), output)
         case .wav(let path), .raw(let path):
             let number = files.withLock { $0 + 1 }
             let path = number == 1 ? path : "\(path)-\(number)"

@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import Synchronization
 
 /// Asks whether drivers open, each on a thread of its own since a sound server may never answer.
@@ -7,7 +8,7 @@ import Synchronization
 final class DriverProbes: Sendable {
     private struct State {
         /// Those who wait, by driver; a driver that is in here is being asked.
-        var waiting: [String: [Int: CheckedContinuation<Bool, Never>]] = [:]
+        var waiting: [String: [Int: CheckedContinuation<[AudioDevice]?, Never>]] = [:]
         var next = 0
     }
     private let state = Mutex(State())
@@ -15,8 +16,13 @@ final class DriverProbes: Sendable {
 
     init(clock: any Clock<Duration>) { self.clock = clock }
 
-    /// Whether `opens` said yes; no answer within `limit` is no. `opens` may block for ever.
-    func ask(_ driver: String, within limit: Duration, _ opens: @escaping @Sendable () -> Bool) async -> Bool {
+    /// The devices that `probe` found where it could open the driver; `nil` where it could not, and when there is no
+    /// answer within `limit`. `probe` may block for ever.
+    func ask(
+        _ driver: String,
+        within limit: Duration,
+        _ probe: @escaping @Sendable () -> [AudioDevice]?
+    ) async -> [AudioDevice]? {
         var timeout: Task<Void, Never>?
         defer { timeout?.cancel() }
         return await withCheckedContinuation { continuation in
@@ -29,16 +35,16 @@ final class DriverProbes: Sendable {
             let clock = clock
             timeout = Task {
                 try? await clock.sleep(for: limit)
-                self.state.withLock { $0.waiting[driver]?.removeValue(forKey: id) }?.resume(returning: false)
+                self.state.withLock { $0.waiting[driver]?.removeValue(forKey: id) }?.resume(returning: nil)
             }
             guard isFirst else { return }
-            let hasStarted = startThread { self.answered(driver, opens()) }
-            if !hasStarted { answered(driver, false) }
+            let hasStarted = startThread { self.answered(driver, probe()) }
+            if !hasStarted { answered(driver, nil) }
         }
     }
 
-    private func answered(_ driver: String, _ isAvailable: Bool) {
+    private func answered(_ driver: String, _ devices: [AudioDevice]?) {
         let waiters = state.withLock { $0.waiting.removeValue(forKey: driver) ?? [:] }
-        for waiter in waiters.values { waiter.resume(returning: isAvailable) }
+        for waiter in waiters.values { waiter.resume(returning: devices) }
     }
 }

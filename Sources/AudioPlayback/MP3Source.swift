@@ -1,44 +1,56 @@
 import CMPG123
+import Glibc
 
 /// An item that libmpg123 reads: gapless, at its own rate, 16 bit as the mpg123 program gives it.
 final class MP3Source: SampleSource {
     private(set) var format: AudioFormat
     private(set) var fault: DecodingFault?
-    private let file: MediaFile
+    let replayGain: ReplayGain
+    private let window: MediaWindow
     private let handle: OpaquePointer
     /// What is decoded and not yet taken, from `taken` on.
     private var pending: [Int16] = []
     private var taken = 0
     /// Frames of another format, which is believed when enough of them have come.
-    private var candidate: (format: AudioFormat, frames: Int, samples: [Int16])?
+    private var candidate: (format: AudioFormat, frames: Int, bytes: Int, samples: [Int16])?
     /// The candidate is believed, and becomes the format when what came before it has been handed over.
     private var isChanging = false
     private var position = 0
     private var isScanned = false
     /// Frames that an Info header promises; without one the length is an estimate, and promises nothing.
     private let promisedFrames: Int?
-    /// Where the next frame begins if nothing is skipped.
-    private var expectedOffset: Int?
-    private var skippedBytes = 0
+    private var trail: MPEGFrameTrail
+    private var changes = 0
 
     /// judgement: bytes of junk that are skipped to find the next frame; the library's own limit of 1,024 ends an item
     /// at any hole, and no limit runs for minutes on a file of zeros.
     private static let junkLimit = 1 << 20
     /// judgement: behind damage, a piece of sound may look like the header of a frame of another rate.
     private static let framesToBelieve = 3
+    /// judgement: in one file; more of them are damage, and each would open the device again.
+    static let mostChanges = 16
+    /// judgement: more than any picture has. The library would keep the tag in memory.
+    private static let largestTag = 1 << 24
+    /// Frames before the one that is sought, whose bits and overlaps it needs: the 255 bytes that a frame of MPEG 2 may
+    /// borrow are 24 frames of 8 kbit/s; the library's own 4 give noise in many quiet files of one channel.
+    private static let framesToPrime = 32
     private static let isLibraryReady = mpg123_init() == 0
 
-    init(_ file: MediaFile) throws(DecodingFault) {
+    /// - Parameter range: where it lies in the file; everywhere in it, if nothing is said.
+    init(_ file: MediaFile, _ range: Range<Int>? = nil) throws(DecodingFault) {
         guard Self.isLibraryReady, let handle = mpg123_new(nil, nil) else { throw .broken("libmpg123 does not start") }
+        let window = MediaWindow(file, range)
         do throws(DecodingFault) {
-            format = try Self.open(handle, file)
+            format = try Self.open(handle, window)
         } catch {
             mpg123_close(handle)
             mpg123_delete(handle)
             throw error
         }
-        self.file = file
+        self.window = window
         self.handle = handle
+        replayGain = ReplayGain(mp3: handle, file)
+        trail = MPEGFrameTrail(window)
         var delay = -1
         mpg123_getstate2(handle, CInt(MPG123_ENC_DELAY.rawValue), &delay, nil)
         let length = Int(mpg123_sample_length(handle))
@@ -50,13 +62,17 @@ final class MP3Source: SampleSource {
         mpg123_delete(handle)
     }
 
-    private static func open(_ handle: OpaquePointer, _ file: MediaFile) throws(DecodingFault) -> AudioFormat {
+    private static func open(_ handle: OpaquePointer, _ window: MediaWindow) throws(DecodingFault) -> AudioFormat {
         func set(_ parameter: mpg123_parms, _ value: Int) {
             mpg123_set_number(handle, CInt(parameter.rawValue), value)
         }
         set(MPG123_ADD_FLAGS, Int(MPG123_GAPLESS.rawValue) | Int(MPG123_QUIET.rawValue))
         set(MPG123_REMOVE_FLAGS, Int(MPG123_AUTO_RESAMPLE.rawValue))
+        if window.file.id3v2Size(at: window.range.lowerBound) ?? 0 > largestTag {
+            set(MPG123_ADD_FLAGS, Int(MPG123_SKIP_ID3V2.rawValue))
+        }
         set(MPG123_RESYNC_LIMIT, junkLimit)
+        set(MPG123_PREFRAMES, framesToPrime)
         set(MPG123_VERBOSE, 0)
         var rates: UnsafePointer<CLong>?
         var count = 0
@@ -66,9 +82,8 @@ final class MP3Source: SampleSource {
             let channels = CInt(MPG123_MONO.rawValue | MPG123_STEREO.rawValue)
             mpg123_format(handle, rate, channels, CInt(MPG123_ENC_SIGNED_16.rawValue))
         }
-        guard mpg123_use_descriptor(handle, file.descriptor) == 0 else { throw .unrecognised }
-        guard let format = try currentFormat(handle) else { throw .unrecognised }
-        return format
+        if window.isOpened(by: handle), let format = try currentFormat(handle) { return format }
+        throw window.failure.map { .unreadable(systemReason($0)) } ?? .unrecognised
     }
 
     private static func currentFormat(_ handle: OpaquePointer) throws(DecodingFault) -> AudioFormat? {
@@ -84,7 +99,7 @@ final class MP3Source: SampleSource {
         taken = 0
         candidate = nil
         isChanging = false
-        expectedOffset = nil
+        trail.jump()
         scan()
         let length = Int(mpg123_sample_length(handle))
         let target = min(max(0, frame), max(0, length))
@@ -106,20 +121,22 @@ final class MP3Source: SampleSource {
             }
             if taken < pending.count || samples.count - filled < format.channels { break }
             if isChanging, filled > 0 { break }
-            if isChanging { return adoptCandidate() }
+            if isChanging { return try adoptCandidate() }
             if try decodeFrame() { continue }
             if filled > 0 { break }
-            noteTruncation()
+            noteEnd()
             return .end
         }
         position += filled / format.channels
         return .frames(filled / format.channels)
     }
 
-    private func adoptCandidate() -> SampleRead {
+    private func adoptCandidate() throws(DecodingFault) -> SampleRead {
         isChanging = false
         guard let new = candidate else { return .frames(0) }
         candidate = nil
+        changes += 1
+        guard changes <= Self.mostChanges else { throw .changesTooOften }
         position = position * new.format.rate / format.rate
         format = new.format
         pending = new.samples
@@ -138,49 +155,68 @@ final class MP3Source: SampleSource {
                 if result != MPG123_DONE.rawValue { fault = .broken(words) }
                 return false
             }
-            noteSkippedBytes()
-            if skippedBytes > Self.junkLimit { return false }
+            // Not mpg123_framedata: it knows the frame only before it is decoded.
+            let offset = window.range.lowerBound + Int(mpg123_frame_offset(handle))
+            if trail.frame(at: offset) { fault = .damaged(skippedBytes: trail.skippedBytes) }
+            if trail.skippedBytes > Self.junkLimit { return false }
             guard let audio, bytes > 0, let now = try Self.currentFormat(handle) else { continue }
             let count = bytes / MemoryLayout<Int16>.size
             let frame = audio.withMemoryRebound(to: Int16.self, capacity: count) {
                 UnsafeBufferPointer(start: $0, count: count)
             }
             if now == format {
-                if candidate != nil {
-                    candidate = nil
-                    fault = .damaged(skippedBytes: skippedBytes)
-                }
+                refuseCandidate()
                 pending.removeAll(keepingCapacity: true)
                 pending.append(contentsOf: frame)
                 taken = 0
                 return true
             }
-            if candidate?.format != now { candidate = (now, 0, []) }
+            if candidate?.format != now {
+                refuseCandidate()
+                candidate = (now, 0, 0, [])
+            }
             candidate?.frames += 1
+            candidate?.bytes += trail.frameBytes
             candidate?.samples.append(contentsOf: frame)
             isChanging = candidate?.frames ?? 0 >= Self.framesToBelieve
             if isChanging { return true }
         }
     }
 
-    /// A frame that does not begin where the one before it ended means that something was skipped.
-    private func noteSkippedBytes() {
-        let offset = Int(mpg123_frame_offset(handle))
-        var header = CUnsignedLong()
-        var body: UnsafeMutablePointer<UInt8>?
-        var bytes = 0
-        guard offset >= 0, mpg123_framedata(handle, &header, &body, &bytes) == 0 else { return }
-        if let expectedOffset, offset > expectedOffset {
-            skippedBytes += offset - expectedOffset
-            fault = .damaged(skippedBytes: skippedBytes)
-        }
-        expectedOffset = offset + 4 + bytes
+    /// It was no frame, but a piece of sound that looked like one.
+    private func refuseCandidate() {
+        guard let refused = candidate else { return }
+        candidate = nil
+        trail.refuse(bytes: refused.bytes)
+        fault = .damaged(skippedBytes: trail.skippedBytes)
     }
 
-    /// A file whose header promised more frames than came.
-    private func noteTruncation() {
-        guard fault == nil, let promisedFrames, promisedFrames > position else { return }
-        fault = .truncated(frames: position, of: promisedFrames)
+    /// A file whose header promised more frames than came, or that has something else behind its frames.
+    ///
+    /// Where all came that was promised, nothing is missing, whatever follows it.
+    private func noteEnd() {
+        if let failure = window.failure {
+            fault = .unreadable(systemReason(failure))
+        } else if let promisedFrames, position >= promisedFrames {
+            return
+        } else if let promisedFrames, fault == nil {
+            fault = .truncated(frames: position, of: promisedFrames)
+        } else if fault == nil || trail.skippedBytes > 0 {
+            let end = trail.faultAtEnd() ?? fault
+            // What is missing of the last frame is not all that is missing.
+            if let promisedFrames, case .cut = end {
+                fault = .truncated(frames: position, of: promisedFrames)
+            } else {
+                fault = end
+            }
+        }
+    }
+
+    /// Frames of the whole item. Reads all of it where no header states the number.
+    var length: Int {
+        if let promisedFrames { return promisedFrames }
+        scan()
+        return max(0, Int(mpg123_sample_length(handle)))
     }
 
     private func scan() {
@@ -222,5 +258,20 @@ final class MP3Source: SampleSource {
         withUnsafeBytes(of: field) { bytes in
             Metadata.line(String(String.UnicodeScalarView(bytes.prefix { $0 != 0 }.map(Unicode.Scalar.init))))
         }
+    }
+}
+
+extension MediaWindow {
+    /// Makes this what libmpg123 reads: it must live as long as the handle.
+    func isOpened(by handle: OpaquePointer) -> Bool {
+        mpg123_use_reader(
+            handle,
+            pointer,
+            { user, memory, count in
+                guard let window = MediaWindow.behind(user), let memory else { return -1 }
+                return window.read(into: memory, count: count)
+            },
+            { user, offset, whence in off_t(MediaWindow.behind(user)?.seek(Int(offset), whence) ?? -1) }
+        ) == 0
     }
 }

@@ -31,14 +31,12 @@ final class MediaFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Up to `count` bytes at `offset`, without moving the position that the libraries use.
+    /// Up to `count` bytes at `offset`.
     func bytes(at offset: Int, count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             filled = max(0, pread(descriptor, buffer.baseAddress, count, off_t(offset)))
         }
     }
-
-    func rewind() { lseek(descriptor, 0, SEEK_SET) }
 }
 
 /// The system's words for an error number.

@@ -1,6 +1,9 @@
+import BackgrounderAPI
 import Glibc
+import Logging
 
-/// Turns what somebody named into files: a folder means the media in it and below it, in natural order.
+/// Turns what somebody named into files: a folder means the media in it and below it, in natural order, and a playlist
+/// what it names.
 actor MediaFolder {
     private let executor = BlockingExecutor("audio folders")
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -11,33 +14,99 @@ actor MediaFolder {
         "snd",
         "caf",
     ]
+    /// Whether a file of this name, or at this path, counts as media.
+    static func hasMediaName(_ path: String) -> Bool {
+        path.utf8.lastIndex(of: UInt8(ascii: "."))
+            .map { extensions.contains(path[path.utf8.index(after: $0)...].lowercased()) } ?? false
+    }
+
     /// judgement: folders in folders
     private static let deepest = 16
     /// judgement: files of one command; each costs memory in every list of the queue
     private static let most = 100_000
+    /// judgement: bad lines of one playlist that are logged
+    private static let mostFaults = 20
+
+    private let logger: Logger
+
+    /// - Parameter logger: is told of the lines of a playlist that lead nowhere.
+    init(logger: Logger) {
+        self.logger = logger
+    }
 
     /// The regular files that `paths` stand for, in order. Throws for the first path that is nothing to play, or with
     /// which there are more than 100,000.
     func files(_ paths: [String]) throws(PlayerError) -> [String] {
         var files: [String] = []
         for path in paths {
-            var status = stat()
-            guard stat(path, &status) == 0 else {
-                let code = errno
-                throw code == ENOENT || code == ENOTDIR
-                    ? .noSuchPath(path: path) : .unreadable(path: path, reason: systemReason(code))
-            }
-            switch status.st_mode & S_IFMT {
-            case S_IFREG: files.append(path)
-            case S_IFDIR:
-                let before = files.count
-                var visited: Set<FileID> = [FileID(status)]
-                try Self.collect(from: path, into: &files, &visited, depth: 0)
-                if files.count == before { throw .noMedia(folder: path) }
-            default: throw .notPlayableKind(path: path, kind: kindName(status.st_mode))
+            let kind = try Kind(of: path)
+            if kind == .file, PlaylistFile.isPlaylist(path) {
+                try addEntries(of: path, to: &files)
+            } else {
+                try Self.add(path, kind, to: &files)
             }
         }
         return files
+    }
+
+    /// Throws when `path` is no regular file that can be read.
+    func requireFile(_ path: String) throws(PlayerError) {
+        do {
+            _ = try MediaFile(path: path)
+        } catch .notPlayableKind(let path, let kind) {
+            throw .notAFile(path: path, kind: kind)
+        }
+    }
+
+    private static func add(_ path: String, _ kind: Kind, to files: inout [String]) throws(PlayerError) {
+        switch kind {
+        case .file:
+            guard files.count < most else { throw .tooMany(path: path, most: most) }
+            files.append(path)
+        case .folder(let id):
+            let before = files.count
+            var visited: Set<FileID> = [id]
+            try collect(from: path, into: &files, &visited, depth: 0)
+            if files.count == before { throw .noMedia(folder: path) }
+        }
+    }
+
+    /// What the playlist names and what can be played; the others are logged. Throws when there is nothing.
+    private func addEntries(of path: String, to files: inout [String]) throws(PlayerError) {
+        let file = try MediaFile(path: path)
+        let playlist: PlaylistFile
+        do {
+            playlist = try PlaylistFile(
+                file.bytes(at: 0, count: min(file.size, PlaylistFile.sizeLimit + 1)),
+                path: path
+            )
+        } catch {
+            throw .unreadable(path: path, reason: error.description)
+        }
+        var faults = playlist.faults
+        let before = files.count
+        for entry in playlist.entries {
+            do throws(PlayerError) {
+                if PlaylistFile.isPlaylist(entry.path) {
+                    throw .unreadable(path: entry.path, reason: "a playlist in a playlist is left out")
+                }
+                try Self.add(entry.path, Kind(of: entry.path), to: &files)
+            } catch .tooMany(let path, let most) {
+                throw .tooMany(path: path, most: most)
+            } catch {
+                faults.append(PlaylistFile.Fault(line: entry.line, reason: error.description))
+            }
+        }
+        faults.sort { $0.line < $1.line }
+        guard files.count > before else {
+            throw .emptyPlaylist(path: path, fault: faults.first.map { "line \($0.line): \($0.reason)" })
+        }
+        for fault in faults.prefix(Self.mostFaults) {
+            logger.warning("\(printable("\(path):\(fault.line): \(fault.reason)"))")
+        }
+        if faults.count > Self.mostFaults {
+            logger.warning("\(printable(path)): \(faults.count - Self.mostFaults) more lines are bad")
+        }
     }
 
     /// A folder is gone through once, however many links lead to it.
@@ -47,31 +116,63 @@ actor MediaFolder {
         _ visited: inout Set<FileID>,
         depth: Int
     ) throws(PlayerError) {
-        guard depth < deepest, let directory = opendir(folder) else { return }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if !name.hasPrefix(".") { names.append(name) }
-        }
-        closedir(directory)
-        names.sort { naturallyPrecedes($0, $1) }
+        guard depth < deepest else { return }
         let prefix = folder.hasSuffix("/") ? folder : folder + "/"
-        for name in names {
-            let path = prefix + name
-            var status = stat()
-            guard stat(path, &status) == 0 else { continue }
-            switch status.st_mode & S_IFMT {
-            case S_IFDIR where visited.insert(FileID(status)).inserted:
+        for entry in entries(of: folder) {
+            let path = prefix + entry.name.name
+            switch entry.isFile ? .file : try? Kind(of: path) {
+            case .folder(let id) where visited.insert(id).inserted:
                 try collect(from: path, into: &files, &visited, depth: depth + 1)
-            case S_IFREG where extensions.contains(name.split(separator: ".").last?.lowercased() ?? ""):
-                guard files.count < most else {
-                    throw .unreadable(path: folder, reason: "more than \(most) files at once; name a smaller folder")
-                }
+            case .file where hasMediaName(entry.name.name):
+                guard files.count < most else { throw .tooMany(path: folder, most: most) }
                 files.append(path)
             default: break
             }
+        }
+    }
+
+    private struct Entry {
+        let name: NaturalName
+        /// A regular file for certain: nobody needs to ask.
+        let isFile: Bool
+    }
+
+    /// What lies in a folder, in natural order. A name that is no UTF-8 stands for no path of ours.
+    private static func entries(of folder: String) -> [Entry] {
+        guard let directory = opendir(folder) else { return [] }
+        defer { closedir(directory) }
+        var entries: [Entry] = []
+        while let entry = readdir(directory) {
+            guard let name = entryName(entry), !isHidden(name.utf8) else { continue }
+            entries.append(Entry(name: NaturalName(name), isFile: Int(entry.pointee.d_type) == Int(DT_REG)))
+        }
+        return entries.sorted { $0.name < $1.name }
+    }
+}
+
+/// The name in an entry of a folder; `nil` where it is no UTF-8.
+func entryName(_ entry: UnsafeMutablePointer<dirent>) -> String? {
+    // An entry is as long as its name, not as its type says: it may end where the memory does.
+    guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return nil }
+    return String(validatingCString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self))
+}
+
+/// What a path leads to, as far as it can be played; links are followed.
+private enum Kind: Equatable {
+    case file
+    case folder(FileID)
+
+    init(of path: String) throws(PlayerError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            let code = errno
+            throw code == ENOENT || code == ENOTDIR
+                ? .noSuchPath(path: path) : .unreadable(path: path, reason: systemReason(code))
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: self = .file
+        case S_IFDIR: self = .folder(FileID(status))
+        default: throw .notPlayableKind(path: path, kind: kindName(status.st_mode))
         }
     }
 }
@@ -85,31 +186,4 @@ private struct FileID: Hashable {
         device = status.st_dev
         inode = status.st_ino
     }
-}
-
-/// The order in which people count: "2 b" before "10 a", and no difference between A and a unless all else is equal.
-func naturallyPrecedes(_ first: String, _ second: String) -> Bool {
-    var left = Substring(first.lowercased())
-    var right = Substring(second.lowercased())
-    while let a = left.first, let b = right.first {
-        if a.isASCII, a.isNumber, b.isASCII, b.isNumber {
-            let x = takeNumber(&left)
-            let y = takeNumber(&right)
-            if x.count != y.count { return x.count < y.count }
-            if x != y { return x < y }
-        } else {
-            if a != b { return a < b }
-            left.removeFirst()
-            right.removeFirst()
-        }
-    }
-    if left.isEmpty != right.isEmpty { return left.isEmpty }
-    return first < second
-}
-
-/// The digits in front, without leading zeros.
-private func takeNumber(_ text: inout Substring) -> Substring {
-    let digits = text.prefix { $0.isASCII && $0.isNumber }
-    text.removeFirst(digits.count)
-    return digits.drop { $0 == "0" }
 }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// A lock with two waiting rooms, one for the decoder and one for the output: state that blocking threads share.
+/// A lock with waiting rooms, one for each kind of thread: state that blocking threads share.
 ///
 /// Swift's `Mutex` has no condition variable, and a thread that waits must not hold the state meanwhile: so a wait takes
 /// a body that is asked again each time somebody signalled. Bodies are short and call nothing that blocks.
 final class Monitor<State>: @unchecked Sendable {  // the state is only touched with the lock held
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let conditions = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 2)
+    private let conditions = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: WaitingRoom.allCases.count)
     private var state: State
 
     init(_ state: State) {
@@ -15,12 +15,12 @@ final class Monitor<State>: @unchecked Sendable {  // the state is only touched 
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        for room in 0..<2 { pthread_cond_init(conditions + room, &attributes) }
+        for room in WaitingRoom.allCases { pthread_cond_init(conditions + room.rawValue, &attributes) }
         pthread_condattr_destroy(&attributes)
     }
 
     deinit {
-        for room in 0..<2 { pthread_cond_destroy(conditions + room) }
+        for room in WaitingRoom.allCases { pthread_cond_destroy(conditions + room.rawValue) }
         pthread_mutex_destroy(mutex)
         conditions.deallocate()
         mutex.deallocate()
@@ -50,7 +50,7 @@ final class Monitor<State>: @unchecked Sendable {  // the state is only touched 
     func signal(_ room: WaitingRoom) { pthread_cond_broadcast(conditions + room.rawValue) }
 }
 
-enum WaitingRoom: Int { case decoder, output }
+enum WaitingRoom: Int, CaseIterable { case decoder, output, announcer, keeper }
 
 /// What the body of a wait has come to.
 enum WaitStep<Result> {
@@ -64,6 +64,12 @@ func monotonicNow() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}
+
+/// How much of the processor the calling thread alone leaves to others, from -20 (nothing) to 19, where the system allows it:
+/// for setpriority(2) a thread of Linux is a process of its own.
+func setNiceness(_ niceness: Int32) {
+    setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
 }
 
 /// Starts a thread for calls that block, which is never joined: one that a sound server holds for ever is left behind.

@@ -6,6 +6,7 @@ enum OutputThread {
     /// False when there is no thread to be had.
     static func start(_ number: Int, _ pipeline: Pipeline, _ opener: DeviceOpener) -> Bool {
         startThread {
+            setNiceness(-11)  // a busy machine is not to be heard; sound servers ask for the same
             var session = OutputSession(number, pipeline, opener)
             session.run()
             pipeline.retired(thread: number)
@@ -90,12 +91,4 @@ private struct OutputSession: ~Copyable {
     }
 
     private var latency: Duration { pipeline.latency }
-}
-
-/// Multiplies by `gain` / 65,536, rounded; 65,536 leaves every bit as it was.
-private func scale(_ samples: UnsafeMutablePointer<Int16>, count: Int, by gain: Int32) {
-    guard gain < 65_536 else { return }
-    for index in 0..<count {
-        samples[index] = Int16(truncatingIfNeeded: (Int32(samples[index]) * gain + 32_768) >> 16)
-    }
 }

@@ -12,8 +12,14 @@ enum OutputOrder {
 /// What the output thread calls. `thread` is the number it was started with: an abandoned one only hears `retire`.
 extension Pipeline {
     /// judgement: frames of a step, as parts of a second. Live: pause and seek wait for a step at most. Paced: few
-    /// wakeups, yet the position is saved each half second. File: large, as it runs as fast as it can.
-    static func stepFrames(_ kind: OpenDevice.Kind, rate: Int) -> Int { kind == .live ? rate / 10 : rate / 2 }
+    /// wakeups, and just as much as the decoder puts in at a time. File: large, as it runs as fast as it can.
+    static func stepFrames(_ kind: OpenDevice.Kind, rate: Int) -> Int {
+        switch kind {
+        case .live: rate / 10
+        case .paced: rate * SampleRing.seconds / 2
+        case .file: rate / 2
+        }
+    }
     /// judgement: decoded ahead before a start; the decoder needs a few milliseconds for it.
     private static func primingFrames(rate: Int) -> Int { rate / 2 }
 
@@ -41,14 +47,19 @@ extension Pipeline {
     ) -> WaitStep<OutputOrder> {
         guard thread == state.owner else { return .done(.retire) }
         settlePacing(&state)
+        let floor = floor(&state, device)
+        let isHeld = state.announcements.holdsDevice
         if let device {
             let silence = silence(state, device)
-            if state.isShutDown || state.closeRequested { return .done(.close(silence: silence)) }
-            if !state.isPlaying { return device.kind == .file ? .wait() : .done(.close(silence: silence)) }
-            if let format = state.ring?.format, format != device.format, state.ring?.count ?? 0 > 0 {
+            if state.isShutDown || (state.closeRequested && !isHeld) { return .done(.close(silence: silence)) }
+            if !state.isPlaying, !isHeld {
+                let staysOpen = device.kind == .file && !state.announcements.ownsDevice
+                return staysOpen ? .wait() : .done(.close(silence: silence))
+            }
+            if !isHeld, let format = state.ring?.format, format != device.format, state.ring?.count ?? 0 > 0 {
                 return .done(.close(silence: silence))
             }
-            if device.isFallback, state.leaveFallback, state.pacing == nil, isAtItem(state) {
+            if !isHeld, device.isFallback, state.leaveFallback, state.pacing == nil, isAtItem(state) {
                 return .done(.close(silence: 0))
             }
         } else {
@@ -58,7 +69,15 @@ extension Pipeline {
                 state.isClosed = true
                 reports.send()
             }
-            if !state.isPlaying || !state.mayOpen || state.failure != nil { return .wait() }
+            if !state.isPlaying && !isHeld || !state.mayOpen || state.failure != nil { return .wait() }
+        }
+        switch floor {
+        case .nobody: return .wait()
+        case .announcement: return giveAnnouncement(&state, device, into: samples)
+        // Music of another format waits until the announcement over it has ended.
+        case .music where !state.isPlaying || isHeld && device != nil && device?.format != state.ring?.format:
+            return .wait()
+        case .music: break
         }
         guard isReady(&state, device), let rate = state.ring?.format.rate else { return .wait() }
         guard let device else {
@@ -66,17 +85,19 @@ extension Pipeline {
             return .done(.open(format, state.reach))
         }
         let frames = min(Self.stepFrames(device.kind, rate: rate), framesOfItem(state))
-        if device.kind == .paced { return pace(&state, frames: frames, rate: rate) }
+        let contents = StepContents(music: true)
+        if device.kind == .paced { return pace(&state, contents, frames: frames, rate: rate) }
         guard let samples else { return .wait() }
-        state.ring?.take(frames, into: samples)
-        wakeDecoder(state)
-        return .done(.play(frames: frames, gain: state.gain))
+        let gain = gain(state, on: state.gain)
+        takeMusic(&state, frames: frames, into: samples)
+        state.giving = contents
+        return .done(.play(frames: frames, gain: gain))
     }
 
     /// Whether there is something to play, and enough of it to begin; notices underruns and the end.
-    private func isReady(_ state: inout PipelineState, _ device: OpenDevice?) -> Bool {
+    func isReady(_ state: inout PipelineState, _ device: OpenDevice?) -> Bool {
         let count = state.ring?.count ?? 0
-        let nothingComes = state.upcoming == nil && state.decoding == nil
+        let nothingComes = state.upcoming == nil && state.decoding == nil && !state.hasTail
         if count == 0, nothingComes, state.isLast {
             state.isPrimed = false
             if !state.isDrained {
@@ -94,6 +115,7 @@ extension Pipeline {
         }
         if !state.isPrimed || count == 0 {
             state.isStarved = true
+            state.isProgressTold = false
             wakeDecoder(state)
             return false
         }
@@ -104,6 +126,10 @@ extension Pipeline {
         settle(thread: thread) { state in
             state.device = device
             state.givenSinceOpen = 0
+            state.isProgressTold = false
+            state.musicSinceOpen = 0
+            state.musicRun = 0
+            state.announcedRun = 0
             state.leaveFallback = false
             state.pacedUntil = 0
         }
@@ -118,12 +144,33 @@ extension Pipeline {
         monitor.withLock { state in
             guard state.owner == thread else { return false }
             state.busy = nil
-            state.givenSinceOpen += frames
-            let given = state.ring?.read ?? 0
             let now = monotonicNow()
-            state.meter.run(from: given - min(buffer, state.givenSinceOpen), to: given, rate: rate, now: now)
+            given(&state, frames: frames, buffer: buffer, rate: rate, now: now)
             reportProgress(&state, now)
             return true
+        }
+    }
+
+    /// Brings the positions up to date. The device holds `buffer` frames at most: behind those of an announcement that
+    /// held the music, the music is heard only when they have been.
+    private func given(_ state: inout PipelineState, frames: Int, buffer: Int, rate: Int, now: Int64) {
+        state.givenSinceOpen += frames
+        if state.giving.music {
+            state.musicSinceOpen += frames
+            state.musicRun += frames
+            let between = min(state.announcedRun, max(0, buffer - state.musicRun))
+            let read = state.ring?.read ?? 0
+            let held = min(buffer - between, state.musicSinceOpen)
+            state.meter.run(from: read - held, to: read, rate: rate, now: now, delay: between)
+        } else {
+            if state.musicRun > 0 { (state.musicRun, state.announcedRun) = (0, 0) }
+            state.announcedRun += frames
+        }
+        if let current = state.announcements.current, current.job.token == state.giving.announcement {
+            let read = current.ring?.read ?? 0
+            let before = max(0, min(buffer, state.givenSinceOpen) - read)
+            state.announcements.current?.meter
+                .run(from: read - min(buffer, read), to: read, rate: rate, now: now, delay: before)
         }
     }
 
@@ -135,7 +182,11 @@ extension Pipeline {
             state.device = nil
             state.givenSinceOpen = 0
             state.busy = (.closing, monotonicNow())
-            state.meter = PositionMeter(at: state.meter.heard(at: monotonicNow()))
+            let now = monotonicNow()
+            state.meter = PositionMeter(at: state.meter.heard(at: now))
+            if let heard = state.announcements.current?.meter.heard(at: now) {
+                state.announcements.current?.meter = PositionMeter(at: heard)
+            }
         }
     }
 
@@ -143,6 +194,7 @@ extension Pipeline {
         settle(thread: thread) { state in
             state.device = nil
             state.pacing = nil
+            state.announcements.ownsDevice = false
             let given = state.ring?.read ?? 0
             // A close gives all that was held to the listener; after a loss the position is what was heard till then.
             if state.failure == nil { state.meter = PositionMeter(at: given) }
@@ -177,21 +229,22 @@ extension Pipeline {
 
     // MARK: Inside the lock
 
-    private func wakeDecoder(_ state: PipelineState) {
+    func wakeDecoder(_ state: PipelineState) {
         guard let free = state.ring?.free, let capacity = state.ring?.capacity else { return }
         if free >= capacity / 2 || state.wantsDrain { monitor.signal(.decoder) }
     }
 
-    private func reportProgress(_ state: inout PipelineState, _ now: Int64) {
+    /// Tells the player of another item, and that the sound goes on after a rest; nothing else of it is news.
+    func reportProgress(_ state: inout PipelineState, _ now: Int64) {
+        if state.keeper.isResting { monitor.signal(.keeper) }
         let crossed = state.marks.count > 1 && state.marks[1].frame <= state.meter.heard(at: now)
-        // judgement: as often as the position is saved
-        guard crossed || now - state.lastReport >= 500_000_000 else { return }
-        state.lastReport = now
+        guard crossed || !state.isProgressTold else { return }
+        state.isProgressTold = true
         reports.send()
     }
 
     /// Frames that are left before the next item begins.
-    private func framesOfItem(_ state: PipelineState) -> Int {
+    func framesOfItem(_ state: PipelineState) -> Int {
         let read = state.ring?.read ?? 0
         let end = state.marks.first { $0.frame > read }?.frame ?? .max
         return min(state.ring?.count ?? 0, end - read)
@@ -205,45 +258,5 @@ extension Pipeline {
     private func silence(_ state: PipelineState, _ device: OpenDevice) -> Int {
         guard device.kind == .live, state.givenSinceOpen > 0 else { return 0 }
         return max(0, device.format.frames(state.latency * 1.25) - state.givenSinceOpen)
-    }
-}
-
-/// The paced device: samples are taken out of the ring as their time passes, so nothing is ever held.
-extension Pipeline {
-    private func pace(
-        _ state: inout PipelineState,
-        frames: Int,
-        rate: Int
-    ) -> WaitStep<OutputOrder> {
-        let now = monotonicNow()
-        if state.pacing == nil {
-            // Right behind the step before it, so that lateness does not add up; not after a pause or a suspended machine.
-            let start = now - state.pacedUntil < 250_000_000 ? state.pacedUntil : now
-            state.pacing = (frames, start)
-            let read = state.ring?.read ?? 0
-            state.meter.run(from: read, to: read + frames, rate: rate, now: start)
-        }
-        guard let pacing = state.pacing else { return .wait() }
-        return .wait(until: pacing.since + Int64(Double(pacing.frames) * 1e9 / Double(rate)))
-    }
-
-    /// Takes out what has been heard: a whole step at its end, a part of it when something interrupts.
-    private func settlePacing(_ state: inout PipelineState) {
-        guard let pacing = state.pacing, let rate = state.ring?.format.rate else { return }
-        let now = monotonicNow()
-        let end = pacing.since + Int64(Double(pacing.frames) * 1e9 / Double(rate))
-        let isInterrupted =
-            !state.isPlaying || state.closeRequested || state.isShutDown || state.device?.kind != .paced
-        guard now >= end || isInterrupted else { return }
-        let passed = Int(Double(max(0, now - pacing.since)) * Double(rate) / 1e9)
-        let frames = min(pacing.frames, passed)
-        state.ring?.skip(frames)
-        state.givenSinceOpen += frames
-        state.pacing = nil
-        state.pacedUntil = min(end, now)
-        let read = state.ring?.read ?? 0
-        state.meter.run(from: read, to: read, rate: rate, now: now)
-        wakeDecoder(state)
-        reportProgress(&state, now)
     }
 }

@@ -1,3 +1,5 @@
+import BackgrounderAPI
+
 /// What the player sees of the pipeline at one moment.
 struct PipelineSnapshot {
     /// The job that is heard, and the seconds of its item that have been.
@@ -5,6 +7,8 @@ struct PipelineSnapshot {
     var elapsed: Double
     /// Whether the position goes on by itself.
     var isAdvancing: Bool
+    /// Seconds that are decoded and not yet heard.
+    var buffered: Double
     var device: OpenDevice?
     /// The device has taken samples since it was opened.
     var hasPlayed: Bool
@@ -25,12 +29,12 @@ extension Pipeline {
             if let current = state.marks.lastIndex(where: { $0.frame <= heard }), current > 0 {
                 state.marks.removeFirst(current)
             }
-            let mark = state.marks.first ?? state.origin
-            let frames = state.marks.isEmpty ? 0 : max(0, heard - mark.frame)
+            let (token, elapsed) = position(state, now)
             return PipelineSnapshot(
-                token: mark.token,
-                elapsed: mark.seconds + Double(frames) / Double(mark.rate),
+                token: token,
+                elapsed: elapsed,
                 isAdvancing: state.meter.isRunning(at: now),
+                buffered: state.ring.map { Double(max(0, $0.written - heard)) / Double($0.format.rate) } ?? 0,
                 device: state.device,
                 hasPlayed: state.givenSinceOpen > 0 || state.pacing != nil,
                 busySince: state.busy?.since,
@@ -40,6 +44,14 @@ extension Pipeline {
                 stuckThreads: state.stuckThreads
             )
         }
+    }
+
+    /// The job that is heard at `now`, and the seconds of its item that have been.
+    func position(_ state: PipelineState, _ now: Int64) -> (token: Int, elapsed: Double) {
+        let heard = state.meter.heard(at: now)
+        guard let first = state.marks.first else { return (state.origin.token, state.origin.seconds) }
+        let mark = state.marks.last { $0.frame <= heard } ?? first
+        return (mark.token, mark.seconds + Double(max(0, heard - mark.frame)) / Double(mark.rate))
     }
 
     /// What the decoder has reported since the last call.
@@ -61,8 +73,16 @@ extension Pipeline {
     /// Forgets all that was not heard and begins with `job`; without one it falls silent.
     func restart(with job: DecodingJob?) {
         monitor.withLock { state in
+            // What was heard of an announcement is not heard again.
+            settlePacing(&state, isInterrupted: true)
+            // The device stays open for it, and whatever plays next finds it open.
+            if job != nil, state.announcements.holdsDevice { state.closeRequested = false }
             let frame = state.ring?.read ?? 0
             state.upcoming = job
+            state.epoch += 1
+            keepOn(&state, with: job)
+            state.isProgressTold = false
+            state.hasTail = false
             state.shortJobs = 0
             state.decoding = nil
             state.isLast = false
@@ -95,10 +115,13 @@ extension Pipeline {
     /// Says whether anything will follow what the decoder has.
     func setLast(_ isLast: Bool) {
         monitor.withLock { state in
+            // Said at each look at the queue, and seldom news.
+            guard state.isLast != isLast else { return }
             state.isLast = isLast
             if !isLast { state.isDrained = false }
+            monitor.signal(.output)
+            if state.hasTail { monitor.signal(.decoder) }
         }
-        monitor.signal(.output)
     }
 
     /// Takes a job and all behind it back. False when the device was given some of it already.
@@ -120,7 +143,10 @@ extension Pipeline {
     }
 
     func setPlaying(_ isPlaying: Bool) {
-        monitor.withLock { $0.isPlaying = isPlaying }
+        monitor.withLock { state in
+            if isPlaying != state.isPlaying { state.isProgressTold = false }
+            state.isPlaying = isPlaying
+        }
         monitor.signal(.output)
     }
 
@@ -130,6 +156,9 @@ extension Pipeline {
     }
 
     func setGain(_ gain: Int32) { monitor.withLock { $0.gain = gain } }
+
+    /// Which gain of the items acts, at once; not `auto`.
+    func setReplayGain(_ mode: ReplayGainMode) { monitor.withLock { $0.replayGain = mode } }
 
     /// Whether the output may open a device now, and how far it may go.
     func setOpening(allowed: Bool, reach: DeviceReach) {
@@ -162,6 +191,8 @@ extension Pipeline {
 
     func shutDown() {
         monitor.withLock { $0.isShutDown = true }
+        monitor.signal(.keeper)
+        monitor.signal(.announcer)
         signalBoth()
     }
 

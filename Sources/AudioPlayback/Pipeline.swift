@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import Dispatch
 
 /// One item to decode, from `start` seconds on. Its token is given once: an item that is played again is another job.
@@ -21,9 +22,12 @@ final class Pipeline: Sendable {
     let reports: ReportSignal
     /// What a live device holds.
     let latency: Duration
+    /// What everything is resampled to, if anything.
+    let format: AudioFormat?
 
-    init(latency: Duration, gain: Int32, onReport: @escaping @Sendable () -> Void) {
+    init(latency: Duration, format: AudioFormat?, gain: Int32, onReport: @escaping @Sendable () -> Void) {
         self.latency = latency
+        self.format = format
         monitor = Monitor(PipelineState(latency: latency, gain: gain))
         reports = ReportSignal(onReport)
     }
@@ -60,11 +64,17 @@ struct PipelineState {
     var leaveFallback = false
     /// Volume as a factor; 65,536 changes nothing.
     var gain: Int32
+    /// Which of an item's gains acts, `auto` being decided.
+    var replayGain = ReplayGainMode.off
     var isShutDown = false
     let latency: Duration
 
     // The decoder
     var decoding: Int?
+    /// Counts the restarts: what was decoded before one is nobody's any more.
+    var epoch = 0
+    /// The resampler holds the last samples of an item that has ended.
+    var hasTail = false
     /// Frames of the present job, and jobs in a row that were hardly anything.
     var decodedFrames = 0
     var shortJobs = 0
@@ -83,6 +93,10 @@ struct PipelineState {
     /// The decoder waits for the ring to run empty, since the next samples have another format.
     var wantsDrain = false
 
+    var announcements = AnnouncementChannel()
+
+    var keeper = KeeperState()
+
     // The output
     var owner = 0
     var device: OpenDevice?
@@ -90,10 +104,17 @@ struct PipelineState {
     /// Enough was decoded ahead since the last start to begin.
     var isPrimed = false
     var isStarved = false
-    var pacing: (frames: Int, since: Int64)?
+    var pacing: Pacing?
     var pacedUntil: Int64 = 0
     var givenSinceOpen = 0
-    var lastReport: Int64 = 0
+    /// The player knows that the sound goes on.
+    var isProgressTold = false
+    /// What the step that the device is being given consists of.
+    var giving = StepContents(music: true)
+    /// Frames of the music since the opening, those since an announcement that held it, and those of the announcement.
+    var musicSinceOpen = 0
+    var musicRun = 0
+    var announcedRun = 0
     /// All that was asked for has been given.
     var isDrained = false
     /// The device is closed, as was requested, or because the output thread has ended.
@@ -115,6 +136,7 @@ struct Mark: Hashable {
     let token: Int
     let seconds: Double
     let rate: Int
+    var replayGain = ReplayGain()
 }
 
 /// What the decoder says about a job.

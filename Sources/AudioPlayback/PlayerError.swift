@@ -7,12 +7,26 @@ package enum PlayerError: Error, Hashable, Sendable {
     case noSuchPath(path: String)
     /// Neither a regular file nor a folder; `kind` names what it is.
     case notPlayableKind(path: String, kind: String)
+    /// An announcement is one regular file.
+    case notAFile(path: String, kind: String)
+    /// So many announcements wait already.
+    case tooManyAnnouncements(limit: Int)
+    /// The mode may not make a sound now.
+    case suspended
     /// A folder in which there is nothing to play.
     case noMedia(folder: String)
+    /// A playlist in which there is nothing to play; `fault` is the first of what is wrong.
+    case emptyPlaylist(path: String, fault: String?)
+    /// More files than one command may add.
+    case tooMany(path: String, most: Int)
+    /// The queue would have more items than it takes.
+    case queueFull(limit: Int)
     case unreadable(path: String, reason: String)
     /// A place in the queue; `count` is the number of items there are.
     case invalidPosition(Int, count: Int)
     case invalidVolume(Int)
+    /// What the music is multiplied with beneath an announcement.
+    case invalidDuck(Double)
     /// Seconds that are not finite, lie before the start, or are more than any item has.
     case invalidTime(Double)
     case unknownDriver(name: String, allowed: [String])
@@ -38,10 +52,18 @@ extension PlayerError: CustomStringConvertible {
         case .noSuchItem(let id): "There is no item \(id) in the queue"
         case .noSuchPath(let path): "\(path): no such file or folder"
         case .notPlayableKind(let path, let kind): "\(path): a \(kind) cannot be played, only files and folders of them"
+        case .notAFile(let path, let kind): "\(path): a \(kind) cannot be an announcement, only a file"
+        case .tooManyAnnouncements(let limit): "\(limit) announcements are waiting already"
+        case .suspended: "Audio is suspended while nobody is attached"
         case .noMedia(let folder): "\(folder): nothing in this folder can be played"
+        case .emptyPlaylist(let path, let fault):
+            "\(path): nothing in this playlist can be played" + (fault.map { ", \($0)" } ?? "")
+        case .tooMany(let path, let most): "\(path): more than \(most) files at once; name less"
+        case .queueFull(let limit): "The queue takes no more than \(limit) items"
         case .unreadable(let path, let reason): "\(path): \(reason)"
         case .invalidPosition(let position, let count): "Position \(position) is not in the queue of \(count)"
         case .invalidVolume(let volume): "A volume is 0 to 100, not \(volume)"
+        case .invalidDuck(let duck): "The music goes on at 0 to 1 of its loudness, not \(duck)"
         case .invalidTime(let seconds): "\(seconds) is no time in an item"
         case .unknownDriver(let name, let allowed):
             "\"\(name)\" is no audio driver here; allowed are \(allowed.joined(separator: ", "))"

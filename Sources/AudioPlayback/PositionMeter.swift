@@ -23,13 +23,14 @@ struct PositionMeter {
         return advanced >= Double(limit - base) ? limit : base + Int(advanced)
     }
 
-    /// From `now` on it is at least at `base`, and runs on to `limit` at `rate`.
-    mutating func run(from base: Int, to limit: Int, rate: Int, now: Int64) {
+    /// From `now` on it is at least at `base`, and runs on to `limit` at `rate`, once `delay` frames have been heard that
+    /// the device holds of something else.
+    mutating func run(from base: Int, to limit: Int, rate: Int, now: Int64, delay: Int = 0) {
         let heard = min(heard(at: now), limit)
         self.base = max(base, heard)
         self.limit = limit
         self.rate = rate
-        since = now
+        since = now + Int64(Double(delay) * 1e9 / Double(rate))
     }
 
     /// Whether it still moves by itself.

@@ -28,9 +28,9 @@ extension QueuePlayer {
             let isThere = await probes.ask("auto", within: Self.probeLimit) {
                 let opened = try? opener.open(format, .live)
                 opened?.output?.close()
-                return opened != nil
+                return opened == nil ? nil : []
             }
-            if !Task.isCancelled { probed(isThere) }
+            if !Task.isCancelled { probed(isThere != nil) }
         }
     }
 
@@ -46,31 +46,49 @@ extension QueuePlayer {
         }
     }
 
-    /// The drivers that there are, each with whether it can be opened now. Takes 150 ms at most: a driver that has not
-    /// opened by then is not available.
+    /// The drivers that there are, each with whether it can be opened now, and its sinks or cards. Takes 150 ms at most: a
+    /// driver that has not opened by then is not available.
     package func drivers() async -> [AudioDriver] {
         let names = AudioLibrary.liveDrivers
-        var available: Set<String> = []
+        var found: [String: [AudioDevice]] = [:]
         if let format = try? AudioFormat(rate: 44_100, channels: 2), pipeline.snapshot().stuckThreads == 0 {
             let probes = probes
-            available = await withTaskGroup { group in
+            found = await withTaskGroup { group in
                 for name in names {
                     group.addTask {
-                        let isThere = await probes.ask(name, within: .milliseconds(150)) {
-                            let output = try? AudioOutput(.live(driver: name), format: format)
-                            output?.close()
-                            return output != nil
-                        }
-                        return isThere ? name : nil
+                        (name, await probes.ask(name, within: Self.answerLimit) { Self.devices(of: name, format) })
                     }
                 }
-                return await group.reduce(into: []) { if let name = $1 { $0.insert(name) } }
+                return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
             }
         }
-        return names.map { AudioDriver(name: $0, live: true, available: available.contains($0)) } + [
+        return names.map { name in
+            let devices = found[name] ?? []
+            return AudioDriver(
+                name: name,
+                live: true,
+                available: found[name] != nil,
+                devices: devices.isEmpty ? nil : devices
+            )
+        } + [
             AudioDriver(name: "null", live: true, available: true),
             AudioDriver(name: "wav", live: false, available: true),
             AudioDriver(name: "raw", live: false, available: true),
         ]
+    }
+
+    private static var answerLimit: Duration { .milliseconds(150) }
+
+    /// `nil` where the driver does not open. May block for ever.
+    private static func devices(of driver: String, _ format: AudioFormat) -> [AudioDevice]? {
+        let devices =
+            switch driver {
+            case "pulse": PulseSinks.list(within: answerLimit)
+            case "alsa": ALSADevices.list()
+            default: [AudioDevice]()
+            }
+        guard let output = try? AudioOutput(.live(driver: driver), format: format) else { return nil }
+        output.close()
+        return devices
     }
 }

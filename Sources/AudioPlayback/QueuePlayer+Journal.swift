@@ -4,15 +4,14 @@ import Logging
 
 /// What has changed since the last write.
 struct Unsaved {
-    var queue = false
+    /// What changed in the queue is not known any more, since a write failed: all of it is written.
+    var wholeQueue = false
     var state = false
-    var position = false
 
     /// What could not be written is still to be.
     mutating func add(_ other: Unsaved) {
-        queue = queue || other.queue
+        wholeQueue = wholeQueue || other.wholeQueue
         state = state || other.state
-        position = position || other.position
     }
 }
 
@@ -39,18 +38,21 @@ extension QueuePlayer {
     }
 
     private func write() async {
-        let what = unsaved
+        var what = unsaved
+        let changes = list.takeChanges()
         let events = unsentEvents
         unsaved = Unsaved()
         unsentEvents = []
         do {
-            if what.queue {
-                try await journal.save(queue: list.items, state: playerState)
-            } else if what.state || what.position {
-                try await journal.save(state: playerState, durable: what.state)
+            if what.wholeQueue || !changes.isEmpty {
+                try await journal.save(what.wholeQueue ? [.replaced(list.items)] : changes, state: nextState)
+                written()
+            } else if what.state {
+                try await journal.save(state: nextState)
+                written()
             }
-            if what.queue || what.state || what.position { written() }
         } catch {
+            what.wholeQueue = what.wholeQueue || !changes.isEmpty
             unsaved.add(what)
             notWritten(error)
         }
@@ -59,6 +61,7 @@ extension QueuePlayer {
     }
 
     private func written() {
+        keepPosition()
         guard let failure = journalFailure else { return }
         failure.retry?.cancel()
         journalFailure = nil
@@ -91,13 +94,23 @@ extension QueuePlayer {
         }
     }
 
-    private var playerState: PlayerState {
-        PlayerState(
+    /// From here on positions belong to what was just written, unless it is not what plays any more.
+    func keepPosition() {
+        guard let first = chain.first, let current = list.current, first.itemID == current.id else {
+            return pipeline.setKept(nil)
+        }
+        pipeline.setKept(KeeperState.Kept(token: first.token, item: current, generation: generation))
+    }
+
+    private var nextState: PlayerState {
+        generation += 1
+        return PlayerState(
             timeControlStatus: storedStatus,
             currentItemID: list.currentID,
             elapsed: elapsed ?? 0,
             options: list.options,
-            nextItemID: list.nextItemID
+            nextItemID: list.nextItemID,
+            generation: generation
         )
     }
 
@@ -123,15 +136,14 @@ extension QueuePlayer {
         unsentEvents.append(.changed)
     }
 
-    func queueChanged() {
-        unsaved.queue = true
-        unsentEvents.append(.changed)
-    }
+    /// The items have changed, as the queue itself has noted for the journal.
+    func queueChanged() { unsentEvents.append(.changed) }
 
     func currentChanged() {
         unsaved.state = true
         guard toldCurrentID != list.currentID else { return }
         toldCurrentID = list.currentID
+        describeNewItems()
         unsentEvents.append(.currentItem(list.current))
     }
 

@@ -41,7 +41,9 @@ extension QueuePlayer {
     func tellJump() {
         guard hasJumped else { return }
         hasJumped = false
-        guard !observers.isEmpty, let time = playerTime else { return }
+        guard let time = playerTime else { return }
+        if let current = list.current { pipeline.tellJump(current, time.elapsed) }
+        guard !observers.isEmpty else { return }
         for (id, observer) in observers {
             observer.continuation.yield(time)
             observers[id]?.due = Self.next(after: time.elapsed, every: observer.interval)

@@ -20,6 +20,7 @@ extension QueuePlayer {
 
     /// Where the system has no thread to give, it is an output that does not open: said, and tried again later.
     func startThreadsIfNeeded() {
+        startKeeperIfNeeded()
         if !hasDecoderThread { hasDecoderThread = DecoderThread.start(pipeline) }
         if !hasOutputThread, pipeline.snapshot().stuckThreads < Self.mostStuckThreads {
             hasOutputThread = OutputThread.start(outputNumber, pipeline, opener)
@@ -32,6 +33,7 @@ extension QueuePlayer {
     func settleOutput(_ snapshot: PipelineSnapshot) {
         if let device = snapshot.device, device != lastDevice {
             lastDevice = device
+            if device.kind == .live { hadSound = true }
             unsentEvents.append(.changed)
             if device.isFallback { logger.warning("Playing in silence: \(device.description)") }
         }
@@ -48,13 +50,17 @@ extension QueuePlayer {
             allowOpening()
             unsentEvents.append(.changed)
         }
-        if intent == .playing, outage != nil { startThreadsIfNeeded() }
+        if intent == .playing && outage != nil || isAnnouncing { startThreadsIfNeeded() }
         probeForDevice(snapshot)
     }
 
     /// The output is of no use now: it begins again, a little later, where the listener was.
     private func interrupted(_ reason: String) {
-        if ending != nil || intent != .playing { return interruptedAtRest(reason) }
+        if !isAnnouncing, ending != nil || intent != .playing { return interruptedAtRest(reason) }
+        if let ending {
+            pipeline.restart(with: nil)
+            stopped(ending)
+        }
         if outage == nil {
             interruptions += 1
             note(path: nil, reason)
@@ -67,7 +73,12 @@ extension QueuePlayer {
         outage.delay = min(outage.delay * 2, Self.longestRetry)
         self.outage = outage
         pipeline.setOpening(allowed: false, reach: .live)
-        if let current = list.current { start(current, at: elapsed ?? 0) }
+        if intent != .stopped, let current = list.current {
+            start(current, at: elapsed ?? 0)
+        } else {
+            pipeline.restart(with: nil)
+        }
+        resumeAnnouncement()
         jumped()
         let clock = clock
         Task {
@@ -94,6 +105,7 @@ extension QueuePlayer {
         let reason = code == 0 ? "cannot be written" : systemReason(code)
         note(path: path, reason)
         logger.error("\(printable(path)): \(reason); stopped")
+        dropAnnouncements(because: "its output cannot be written")
         stopped(.command)
         jumped()
     }
@@ -102,7 +114,9 @@ extension QueuePlayer {
         guard let outage else { return allowOpening() }
         let stuck = pipeline.snapshot().stuckThreads
         let reach: DeviceReach =
-            if stuck >= Self.stuckThreadsBeforeFallback {
+            if hadSound {
+                .live
+            } else if stuck >= Self.stuckThreadsBeforeFallback {
                 .fallback
             } else if outage.attempts >= Self.attemptsBeforeFallback {
                 .any
@@ -113,9 +127,11 @@ extension QueuePlayer {
         startThreadsIfNeeded()
     }
 
-    /// Back to normal: any device may be opened; but while the server holds a thread of ours it is not asked again.
+    /// Back to normal: any device may be opened, one that makes sound where there was one before; but while a server that
+    /// never made any holds a thread of ours it is not asked again.
     func allowOpening() {
-        pipeline.setOpening(allowed: true, reach: pipeline.snapshot().stuckThreads > 0 ? .fallback : .any)
+        let reach: DeviceReach = hadSound ? .live : pipeline.snapshot().stuckThreads > 0 ? .fallback : .any
+        pipeline.setOpening(allowed: true, reach: reach)
     }
 
     // MARK: What hangs
@@ -133,12 +149,14 @@ extension QueuePlayer {
     /// How long to wait for the next look, `nil` when there is nothing to look at.
     private func checkOutput() async -> Duration? {
         let snapshot = pipeline.snapshot()
-        let isNeeded = intent == .playing && !isSuspended || ending != nil || snapshot.busySince != nil
+        let isNeeded =
+            intent == .playing && !isSuspended || ending != nil || isAnnouncing || snapshot.busySince != nil
         guard isNeeded, !isShuttingDown else {
             watchdog = nil
             return nil
         }
-        guard let busySince = snapshot.busySince else { return Self.stallLimit }
+        let announcementLeft = await checkAnnouncement(limit: Self.stallLimit)
+        guard let busySince = snapshot.busySince else { return announcementLeft ?? Self.stallLimit }
         let limit = Int64(Self.stallLimit.seconds * 1e9)
         let age = monotonicNow() - busySince
         guard age >= limit - 1_000_000 else { return .nanoseconds(limit - age) }
@@ -150,7 +168,7 @@ extension QueuePlayer {
         settle()
         outputNumber = pipeline.abandonOutput()
         hasOutputThread = false
-        if ending != nil || intent != .playing {
+        if !isAnnouncing, ending != nil || intent != .playing {
             logger.error("The output stalled while it was being closed; it is left to itself")
             if let ending { stopped(ending) }
         } else {

@@ -67,9 +67,9 @@ extension QueuePlayer {
     }
 
     /// Passes over items that cannot be played; once round the queue is enough.
-    private func playable(_ outcome: PlayerQueue.Outcome, in list: inout PlayerQueue) -> PlayerQueue.Outcome {
+    func playable(_ outcome: PlayerQueue.Outcome, in list: inout PlayerQueue) -> PlayerQueue.Outcome {
         var outcome = outcome
-        for _ in list.items {
+        for _ in 0..<list.count {
             switch outcome {
             case .play(let id) where unplayable.contains(id): outcome = list.skipUnplayable()
             default: return outcome
@@ -88,6 +88,7 @@ extension QueuePlayer {
         for report in pipeline.takeDecoderReports() { take(report) }
         let snapshot = pipeline.snapshot()
         follow(snapshot.token)
+        settleAnnouncements()
         settleOutput(snapshot)
         if isClosed { deviceClosed() }
         if snapshot.isDrained, ending == nil, intent == .playing, !chain.isEmpty { reachedEnd() }
@@ -98,11 +99,11 @@ extension QueuePlayer {
     private func follow(_ token: Int) {
         guard let heard = chain.firstIndex(where: { $0.token == token }) else { return }
         for _ in 0..<heard {
-            let before = list.items.count
+            let before = list.version
             _ = playable(list.finishCurrent(), in: &list)
             chain.removeFirst()
             if let id = chain.first?.itemID, id != list.currentID { try? list.select(id: id) }
-            if list.items.count != before { queueChanged() }
+            if list.version != before { queueChanged() }
             currentChanged()
             jumped()
         }
@@ -134,7 +135,7 @@ extension QueuePlayer {
         if case .play(let id) = outcome, let item = list.item(id) {
             if chain.first?.itemID != id { start(item, at: 0) }
         } else {
-            if list.items.allSatisfy({ unplayable.contains($0.id) }) {
+            if (0..<list.count).allSatisfy({ unplayable.contains(list.id(at: $0)) }) {
                 note(
                     path: lastError?.path,
                     "Nothing in the queue can be played; \(lastError?.reason ?? "it was skipped")"
@@ -196,16 +197,16 @@ extension QueuePlayer {
     func stopped(_ reason: Ending) {
         ending = nil
         if reason == .queue, list.currentID != nil {
-            let before = list.items.count
+            let before = list.version
             if case .play(let id) = playable(list.finishCurrent(), in: &list), let item = list.item(id) {
                 // Something was added while the device was being closed.
-                if list.items.count != before { queueChanged() }
+                if list.version != before { queueChanged() }
                 currentChanged()
                 start(item, at: 0)
                 return
             }
             list.deselect()
-            if list.items.count != before { queueChanged() }
+            if list.version != before { queueChanged() }
             currentChanged()
         }
         intent = .stopped

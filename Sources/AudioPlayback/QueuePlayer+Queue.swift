@@ -2,21 +2,24 @@ package import BackgrounderAPI
 import Logging
 
 /// Changing the queue. What plays goes on; what was decoded ahead and is no longer next is decoded no more.
+///
+/// Each command is one step for whoever reads: its version, its write and its event. Nothing is changed by one that throws.
 extension QueuePlayer {
-    /// Adds files, and the media of folders in natural order, at the end. Nothing is added when one of them is missing.
+    /// Adds files, and the media of folders and playlists, at the end. Nothing is added when one of them is missing.
     ///
     /// Throws ``PlayerError/noSuchPath(path:)``, ``PlayerError/notPlayableKind(path:kind:)`` and
     /// ``PlayerError/noMedia(folder:)``; what is in a file is looked at when its turn comes.
     package func append(_ paths: [String]) async throws -> [PlayerItem] {
         let files = try await mediaFolder.files(paths)
+        settle()
         return try await insert(files: files, at: nil)
     }
 
-    /// The same, before `position`; without one behind the current item.
+    /// The same, before `position`; without one behind the current item, and in front where there is none.
     package func insert(_ paths: [String], at position: Int? = nil) async throws -> [PlayerItem] {
         let files = try await mediaFolder.files(paths)
         settle()
-        return try await insert(files: files, at: position ?? list.current.map { $0.position + 1 })
+        return try await insert(files: files, at: position ?? list.current.map { $0.position + 1 } ?? 0)
     }
 
     /// Adds what can be added, each of the others being logged, and plays from the first item on when `play` says so.
@@ -33,7 +36,12 @@ extension QueuePlayer {
             }
         }
         settle()
-        guard !files.isEmpty, (try? list.insert(paths: files)) != nil else { return }
+        if files.isEmpty { return }
+        do {
+            try list.insert(paths: files)
+        } catch {
+            return logger.error("\(error); nothing was added")
+        }
         queueChanged()
         if play, intent == .stopped, ending == nil, let first = list.selectFirst() {
             intent = .playing
@@ -47,21 +55,30 @@ extension QueuePlayer {
     }
 
     private func insert(files: [String], at position: Int?) async throws -> [PlayerItem] {
-        settle()
         let new = try list.insert(paths: files, at: position)
         await changed()
         describeNewItems()
-        return new.compactMap { list.item($0.id) }
+        return new
     }
 
-    /// Takes an item out. Was it playing, the one that follows plays; was it paused, the player stops.
-    package func remove(id: Int) async throws {
+    /// Takes items out. Was one of them playing, the one that follows plays; was it paused, the player stops.
+    ///
+    /// Throws ``PlayerError/noSuchItem(id:)``.
+    package func remove(ids: [Int]) async throws { try await remove { try $0.remove(ids: ids) } }
+
+    /// As ``remove(ids:)``.
+    package func remove(id: Int) async throws { try await remove(ids: [id]) }
+
+    /// As ``remove(ids:)``, for those at `positions`. Throws ``PlayerError/invalidPosition(_:count:)``.
+    package func remove(positions: Range<Int>) async throws { try await remove { try $0.remove(positions: positions) } }
+
+    private func remove(_ remove: (inout PlayerQueue) throws -> Void) async throws {
         settle()
-        let wasCurrent = list.currentID == id
-        try list.remove(id: id)
-        unplayable.remove(id)
-        reportedFaults.remove(id)
-        if wasCurrent { currentRemoved() }
+        let before = list.currentID
+        try remove(&list)
+        unplayable = unplayable.filter { list.slot(of: $0) != nil }
+        reportedFaults = reportedFaults.filter { list.slot(of: $0) != nil }
+        if list.currentID != before { currentRemoved() }
         await changed()
     }
 
@@ -85,6 +102,20 @@ extension QueuePlayer {
         return item
     }
 
+    /// Brings those at `positions` to where the first of them has `position`. Throws ``PlayerError/invalidPosition(_:count:)``.
+    package func move(_ positions: Range<Int>, to position: Int) async throws {
+        settle()
+        try list.move(positions, to: position)
+        await changed()
+    }
+
+    /// Each of the two items comes to where the other was. Throws ``PlayerError/noSuchItem(id:)``.
+    package func swap(id: Int, with other: Int) async throws {
+        settle()
+        try list.swap(id: id, with: other)
+        await changed()
+    }
+
     /// Takes everything out, and stops.
     package func clear() async {
         settle()
@@ -97,41 +128,18 @@ extension QueuePlayer {
         await changed()
     }
 
-    /// Mixes the items; the current one comes first and plays on.
-    package func shuffle() async -> [PlayerItem] {
+    /// Mixes the items, all or those at `positions`; a current one among them comes first and plays on.
+    ///
+    /// Throws ``PlayerError/invalidPosition(_:count:)``.
+    package func shuffle(_ positions: Range<Int>? = nil) async throws {
         settle()
-        list.shuffle()
+        try list.shuffle(positions)
         await changed()
-        return list.items
     }
 
     private func changed() async {
         plan()
         queueChanged()
         await commit()
-    }
-
-    /// Reads tags and lengths of what is new, one file after the other, behind everything else.
-    func describeNewItems() {
-        guard metadataTask == nil, !isShuttingDown else { return }
-        metadataTask = Task {
-            var looked: Set<Int> = []
-            var lastSave = monotonicNow()
-            while !Task.isCancelled,
-                let item = list.items.first(where: { $0.sampleRate == nil && !looked.contains($0.id) })
-            {
-                looked.insert(item.id)
-                guard let metadata = await metadataReader.read(item.path) else { continue }
-                list.describe(id: item.id, with: metadata)
-                queueChanged()
-                // judgement: a long queue is not written once an item
-                if monotonicNow() - lastSave > 500_000_000 {
-                    await commit()
-                    lastSave = monotonicNow()
-                }
-            }
-            metadataTask = nil
-            await commit()
-        }
     }
 }

@@ -44,8 +44,10 @@ extension QueuePlayer {
         settle()
         if intent == .playing, ending == nil {
             intent = .paused
-            outage = nil
-            allowOpening()
+            if !isAnnouncing {
+                outage = nil
+                allowOpening()
+            }
             applyIntent()
             jumped()
         }
@@ -58,9 +60,10 @@ extension QueuePlayer {
         return intent == .playing ? await pause() : try await play()
     }
 
-    /// Stops; the current item stays the current one.
+    /// Stops; the current item stays the current one. Announcements are dropped: this is silence now.
     package func stop() async -> AudioStatus {
         settle()
+        dropAnnouncements(because: "the player was stopped")
         if intent != .stopped, ending != .command {
             finish(.command)
             // A file is whole before status says stopped; a disk that hangs holds the command up no longer than this.
@@ -73,9 +76,9 @@ extension QueuePlayer {
     /// Skips to the next item and plays it, also from a pause; at the end of the queue it stops.
     package func next() async throws -> AudioStatus {
         try requirePlayer()
-        let before = list.items.count
+        let before = list.version
         let outcome = list.next()
-        if list.items.count != before { queueChanged() }
+        if list.version != before { queueChanged() }
         guard case .play = outcome else {
             list.deselect()
             finish(.command)
@@ -116,6 +119,7 @@ extension QueuePlayer {
         single: SingleMode? = nil,
         consume: Bool? = nil,
         random: Bool? = nil,
+        replayGain: ReplayGainMode? = nil,
         actionAtItemEnd: ActionAtItemEnd? = nil
     ) async throws -> AudioStatus {
         if let volume, !(0...100).contains(volume) { throw PlayerError.invalidVolume(volume) }
@@ -126,8 +130,10 @@ extension QueuePlayer {
         options.single = single ?? options.single
         options.consume = consume ?? options.consume
         options.random = random ?? options.random
+        options.replayGain = replayGain ?? options.replayGain
         options.actionAtItemEnd = actionAtItemEnd ?? options.actionAtItemEnd
         list.set(options)
+        pipeline.setReplayGain(options.effectiveReplayGain)
         pipeline.setGain(Self.gain(volume: options.volume))
         plan()
         stateChanged()
@@ -139,6 +145,7 @@ extension QueuePlayer {
         settle()
         guard !isSuspended else { return }
         isSuspended = true
+        dropAnnouncements(because: "audio is suspended")
         outage = nil
         allowOpening()
         applyIntent()
@@ -158,7 +165,7 @@ extension QueuePlayer {
 
     private func requirePlayer() throws(PlayerError) {
         settle()
-        guard !list.items.isEmpty else { throw .emptyQueue }
+        guard !list.isEmpty else { throw .emptyQueue }
         guard intent != .stopped, ending != .command, list.current != nil else { throw .stopped }
     }
 
@@ -173,9 +180,9 @@ extension QueuePlayer {
     private func seekCurrent(to seconds: Double) async -> AudioStatus {
         guard let item = list.current else { return await answer() }
         if let duration = item.duration, seconds >= duration {
-            let before = list.items.count
+            let before = list.version
             let outcome = list.finishCurrent()
-            if list.items.count != before { queueChanged() }
+            if list.version != before { queueChanged() }
             switch outcome {
             case .play(let id), .pause(let id):
                 if case .pause = outcome { intent = .paused }

@@ -48,15 +48,19 @@ package actor QueuePlayer: Service {
     var isShuttingDown = false
     var closeWaiters: [Int: CheckedContinuation<Void, Never>] = [:]
 
+    var announcements = AnnouncementLine()
     var outage: Outage?
     var hasDecoderThread = false
     var hasOutputThread = false
+    var hasKeeper = false
     var outputNumber = 0
     var watchdog: Task<Void, Never>?
     var probe: Task<Void, Never>?
     var probeDelay: Duration = .zero
     var interruptions = 0
     var lastDevice: OpenDevice?
+    /// A device made sound: from then on it is waited for, and nothing is played that nobody hears.
+    var hadSound = false
 
     var lastError: PlaybackError?
     /// The item that the last event named.
@@ -68,25 +72,33 @@ package actor QueuePlayer: Service {
     var unsentEvents: [PlayerEvent] = []
     var lastCommit: Task<Void, Never>?
     var journalFailure: JournalFailure?
-    var lastPositionSave: Int64 = 0
+    /// The number of the state that was given to the journal last.
+    var generation: Int
 
     var observers: [Int: TimeObserver] = [:]
     var observerTicker: Task<Void, Never>?
     var hasJumped = false
     var nextObserver = 0
 
-    let mediaFolder = MediaFolder()
+    let mediaFolder: MediaFolder
     let metadataReader = MetadataReader()
     var metadataTask: Task<Void, Never>?
+    /// Items whose content told nothing before this start, and since.
+    let unreadable: Set<Int>
+    var lookedAt: Set<Int> = []
+    /// Those with lower ids have been looked at.
+    var nextDescribedID = 0
 
     /// - Parameters:
     ///   - queue: what the journal was last given, or nothing.
+    ///   - unreadable: ids of those whose content told nothing.
     ///   - state: with `playing` in it, playing starts when ``run()`` does.
     ///   - clock: for waits; never asked for the time.
     ///   - onEvent: called in the order of what happened, after it was stored.
     package init(
         configuration: AudioConfiguration,
         queue: [PlayerItem],
+        unreadable: Set<Int> = [],
         state: PlayerState,
         journal: any PlayerJournal,
         clock: any Clock<Duration>,
@@ -96,11 +108,14 @@ package actor QueuePlayer: Service {
         AudioLibrary.prepare(latency: configuration.latency)
         self.configuration = configuration
         self.journal = journal
+        self.unreadable = unreadable
+        mediaFolder = MediaFolder(logger: logger)
         self.clock = clock
         self.logger = logger
         self.onEvent = onEvent
         list = PlayerQueue(items: queue, state: state)
         toldCurrentID = self.list.currentID
+        generation = state.generation
         let isAtItem = state.currentItemID == self.list.currentID && state.elapsed.isFinite
         position = isAtItem ? min(max(0, state.elapsed), Self.latestTime) : 0
         intent =
@@ -113,9 +128,12 @@ package actor QueuePlayer: Service {
         self.reports = reports
         self.reportEnd = reportEnd
         opener = DeviceOpener(configuration.driver)
-        pipeline = Pipeline(latency: configuration.latency, gain: Self.gain(volume: state.options.volume)) {
-            reportEnd.yield()
-        }
+        pipeline = Pipeline(
+            latency: configuration.latency,
+            format: configuration.format,
+            gain: Self.gain(volume: state.options.volume)
+        ) { reportEnd.yield() }
+        pipeline.setReplayGain(state.options.effectiveReplayGain)
         probes = DriverProbes(clock: clock)
     }
 
@@ -124,10 +142,13 @@ package actor QueuePlayer: Service {
     /// Plays until the graceful shutdown, or until its task is cancelled; then the device is closed and its file whole,
     /// within 1.5 s, whatever the sound server does.
     package func run() async throws {
+        startKeeperIfNeeded()
         // A command may have come first.
         if intent == .playing, chain.isEmpty, ending == nil {
             if let item = list.selectFirst() { start(item, at: position) } else { intent = .stopped }
         }
+        // What goes on is what the journal has already.
+        keepPosition()
         await commit()
         describeNewItems()
         // Its own task: reports are taken in until the device is closed, also when this one has been cancelled.
@@ -145,12 +166,6 @@ package actor QueuePlayer: Service {
             return
         }
         settle()
-        let now = monotonicNow()
-        // judgement: how many seconds of the position a kill may cost
-        if intent == .playing, now - lastPositionSave >= 450_000_000 {
-            lastPositionSave = now
-            unsaved.position = true
-        }
         await commit()
         wakeObservers()
     }
@@ -195,22 +210,21 @@ package actor QueuePlayer: Service {
             elapsed: elapsed,
             driver: device?.driver ?? configuration.driver.shortName,
             device: outage?.reason ?? device?.description,
+            format: snapshot.device.map { "\($0.format)" },
+            buffered: snapshot.buffered,
             volume: list.options.volume,
             repeat: list.options.repeat,
             single: list.options.single,
             consume: list.options.consume,
             random: list.options.random,
+            replayGain: list.options.replayGain,
             underruns: snapshot.underruns,
             interruptions: interruptions,
             since: since,
-            lastError: lastError
+            lastError: lastError,
+            announcement: announcementStatus,
+            announcements: waitingAnnouncements
         )
-    }
-
-    /// The items in their order, as soon as they are stored.
-    package func queue() async -> [PlayerItem] {
-        await shown()
-        return list.items
     }
 
     var timeControlStatus: TimeControlStatus {

@@ -10,12 +10,14 @@ final class SampleRing {
     private let memory: UnsafeMutablePointer<Int16>
 
     /// judgement: seconds that are decoded ahead; half of it is refilled in one burst, so that the disk and the decoder
-    /// rest for two seconds at a time.
-    static let seconds = 4
+    /// rest for four seconds at a time, and may take as long to answer.
+    static let seconds = 8
+    /// judgement: what many channels at a high rate may take; 2.7 s of the most that is played
+    private static let mostBytes = 16 << 20
 
-    init(format: AudioFormat, at frame: Int = 0) {
+    init(format: AudioFormat, at frame: Int = 0, seconds: Int = SampleRing.seconds) {
         self.format = format
-        capacity = format.rate * Self.seconds
+        capacity = min(format.rate * seconds, Self.mostBytes / format.bytesPerFrame)
         read = frame
         written = frame
         memory = .allocate(capacity: capacity * format.channels)
@@ -45,6 +47,22 @@ final class SampleRing {
             let run = min(frames - done, capacity - start)
             (samples + done * format.channels)
                 .update(from: memory + start * format.channels, count: run * format.channels)
+            done += run
+        }
+        read += frames
+    }
+
+    /// Takes frames out and adds them to the samples that are there.
+    func mix(_ frames: Int, into samples: UnsafeMutablePointer<Int16>) {
+        var done = 0
+        while done < frames {
+            let start = (read + done) % capacity
+            let run = min(frames - done, capacity - start)
+            AudioPlayback.mix(
+                memory + start * format.channels,
+                into: samples + done * format.channels,
+                count: run * format.channels
+            )
             done += run
         }
         read += frames

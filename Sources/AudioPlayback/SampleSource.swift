@@ -5,6 +5,9 @@ protocol SampleSource: AnyObject {
     /// What was wrong so far, though it could be played.
     var fault: DecodingFault? { get }
 
+    /// What its tags say about its loudness; known from the start.
+    var replayGain: ReplayGain { get }
+
     /// Goes to a frame, counted at the present format; past the end, the next read is the end.
     func seek(toFrame frame: Int) throws(DecodingFault)
 
@@ -13,6 +16,10 @@ protocol SampleSource: AnyObject {
 
     /// Tags, length and format, at the price of reading the whole file where only that tells the length.
     func metadata() throws(DecodingFault) -> Metadata
+}
+
+extension SampleSource {
+    var replayGain: ReplayGain { ReplayGain() }
 }
 
 enum SampleRead: Equatable {
@@ -27,11 +34,11 @@ enum SampleRead: Equatable {
 func openSampleSource(_ file: MediaFile) throws(DecodingFault) -> any SampleSource {
     let head = file.bytes(at: 0, count: 4)
     if soundFileMarks.contains(where: { head.elementsEqual($0.utf8) }) {
-        do { return try SoundFileSource(file) } catch .unrecognised {}
         // A RIFF file may hold an MP3.
-        file.rewind()
+        do { return try SoundFileSource(file) } catch .unrecognised {}
     }
-    return try MP3Source(file)
+    let parts = GluedMP3Source.parts(of: file)
+    return parts.count > 1 ? try GluedMP3Source(file, parts) : try MP3Source(file)
 }
 
 /// How the files begin that are libsndfile's: the others never reach its many parsers.

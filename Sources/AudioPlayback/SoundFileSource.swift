@@ -7,63 +7,162 @@ import Glibc
 final class SoundFileSource: SampleSource {
     let format: AudioFormat
     private(set) var fault: DecodingFault?
-    private let file: MediaFile
-    private let handle: OpaquePointer
+    let replayGain: ReplayGain
+    private let window: MediaWindow
     private let info: SF_INFO
+    private(set) var handle: OpaquePointer
     private var position = 0
+    /// Frames that were passed over, since they could not be decoded.
+    private var lostFrames = 0
+    private var resumptions = 0
     /// Empty where the samples are 16 bit in the file.
     private var floats: [Float] = []
 
+    /// judgement: what a library may read before it knows what it has; more is a hostile file.
+    private static let openingBudget = 1 << 26
+    /// judgement: places in one item from which decoding is taken up again behind damage.
+    private static let mostResumptions = 64
+    /// judgement: frames to pass over at first; FLAC's usual block, whose frames are decoded as a whole.
+    private static let firstStep = 4096
+
     init(_ file: MediaFile) throws(DecodingFault) {
-        var info = SF_INFO()
-        // Not the descriptor: where libsndfile fails to open one, it closes it, whatever it was told.
-        var input = fileInput
-        let user = Unmanaged.passUnretained(file).toOpaque()
-        guard let handle = sf_open_virtual(&input, CInt(SFM_READ), &info, user) else { throw .unrecognised }
+        let window = MediaWindow(file)
+        let (handle, info) = try Self.open(window)
         do throws(DecodingFault) {
-            if Int(info.format) & SF_FORMAT_TYPEMASK.number == SF_FORMAT_MPEG.number { throw .unrecognised }
+            if info.type == SF_FORMAT_MPEG.number { throw .unrecognised }
             format = try AudioFormat(rate: Int(info.samplerate), channels: Int(info.channels))
         } catch {
             sf_close(handle)
             throw error
         }
-        self.file = file
+        self.window = window
         self.handle = handle
+        let comments = VorbisComments(file)
+        replayGain = ReplayGain { comments?[$0] }
         self.info = info
-        if let promised = promisedFrames(), promised > Int(info.frames) {
-            fault = .truncated(frames: Int(info.frames), of: promised)
-        }
+        fault = faultOfHeader()
     }
 
     deinit { sf_close(handle) }
 
+    private static func open(_ window: MediaWindow) throws(DecodingFault) -> (OpaquePointer, SF_INFO) {
+        var info = SF_INFO()
+        // Not the descriptor: where libsndfile fails to open one, it closes it, whatever it was told.
+        var input = windowInput
+        _ = window.seek(0, SEEK_SET)
+        window.budget = openingBudget
+        defer { window.budget = .max }
+        if let handle = sf_open_virtual(&input, CInt(SFM_READ), &info, window.pointer) { return (handle, info) }
+        if let failure = window.failure { throw .unreadable(systemReason(failure)) }
+        // The library keeps these words per process: beside another opening they may be those of that one.
+        let words = String(cString: sf_strerror(nil))
+        throw Int(sf_error(nil)) == SF_ERR_UNRECOGNISED_FORMAT.number ? .unrecognised : .unsupported(words)
+    }
+
     func seek(toFrame frame: Int) throws(DecodingFault) {
         let frame = min(max(0, frame), Int(info.frames))
-        guard sf_seek(handle, sf_count_t(frame), CInt(SEEK_SET)) >= 0 else { throw .broken(words) }
-        position = frame
+        try prepareOggSeek()
+        if sf_seek(handle, sf_count_t(frame), CInt(SEEK_SET)) >= 0 {
+            position = frame
+            return
+        }
+        // No index leads there, as the end or some block of it is missing: what lies before it is decoded.
+        try reopen()
+        let scratch = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 1 << 15)
+        defer { scratch.deallocate() }
+        while position < frame {
+            let count = min(scratch.count, (frame - position) * format.channels)
+            guard case .frames = try read(into: UnsafeMutableBufferPointer(rebasing: scratch[..<count])) else { return }
+        }
+    }
+
+    /// libsndfile lands elsewhere when it seeks in an Ogg file of which it has decoded something; and libvorbis ends the
+    /// process on a seek in a file with whose headers it could not begin to decode.
+    private func prepareOggSeek() throws(DecodingFault) {
+        guard info.type == SF_FORMAT_OGG.number else { return }
+        if info.encoding == SF_FORMAT_VORBIS.number {
+            try reopen()
+            let frame = UnsafeMutableBufferPointer<Int16>.allocate(capacity: format.channels)
+            defer { frame.deallocate() }
+            if decode(into: frame) <= 0 { throw .broken("it cannot be decoded") }
+        }
+        try reopen()
+    }
+
+    /// Begins anew, since the library does not come back from an error.
+    private func reopen() throws(DecodingFault) {
+        let (handle, _) = try Self.open(window)
+        sf_close(self.handle)
+        self.handle = handle
+        position = 0
     }
 
     func read(into samples: UnsafeMutableBufferPointer<Int16>) throws(DecodingFault) -> SampleRead {
+        while true {
+            let count = decode(into: samples)
+            if count > 0 {
+                position += count
+                return .frames(count)
+            }
+            guard resume() else { break }
+        }
+        noteEnd()
+        return .end
+    }
+
+    private func decode(into samples: UnsafeMutableBufferPointer<Int16>) -> Int {
         let wanted = samples.count / format.channels
-        let count: Int
-        if Int(info.format) & SF_FORMAT_SUBMASK.number == SF_FORMAT_PCM_16.number {
-            count = Int(sf_readf_short(handle, samples.baseAddress, sf_count_t(wanted)))
-        } else {
-            if floats.count < samples.count { floats = [Float](repeating: 0, count: samples.count) }
-            count = floats.withUnsafeMutableBufferPointer { floats in
-                let count = Int(sf_readf_float(handle, floats.baseAddress, sf_count_t(wanted)))
-                for index in 0..<max(0, count) * format.channels { samples[index] = quantized(floats[index]) }
-                return count
-            }
+        if info.encoding == SF_FORMAT_PCM_16.number {
+            return Int(sf_readf_short(handle, samples.baseAddress, sf_count_t(wanted)))
         }
-        guard count > 0 else {
-            if fault == nil, info.frames < .max, position < Int(info.frames) {
-                fault = .truncated(frames: position, of: Int(info.frames))
-            }
-            return .end
+        if floats.count < samples.count { floats = [Float](repeating: 0, count: samples.count) }
+        return floats.withUnsafeMutableBufferPointer { floats in
+            let count = Int(sf_readf_float(handle, floats.baseAddress, sf_count_t(wanted)))
+            for index in 0..<max(0, count) * format.channels { samples[index] = quantized(floats[index]) }
+            return count
         }
-        position += count
-        return .frames(count)
+    }
+
+    /// Takes a FLAC up behind a block that cannot be decoded, where libsndfile gives up.
+    private func resume() -> Bool {
+        guard info.type == SF_FORMAT_FLAC.number, position < Int(info.frames), window.failure == nil,
+            resumptions < Self.mostResumptions
+        else { return false }
+        resumptions += 1
+        let end = position
+        var step = Self.firstStep
+        while end + step < Int(info.frames) {
+            guard (try? reopen()) != nil else { break }
+            if sf_seek(handle, sf_count_t(end + step), CInt(SEEK_SET)) >= 0 {
+                position = end + step
+                lostFrames += step
+                fault = .lost(frames: lostFrames)
+                return true
+            }
+            step *= 2
+        }
+        position = end
+        return false
+    }
+
+    private func noteEnd() {
+        if let failure = window.failure {
+            fault = .unreadable(systemReason(failure))
+        } else if info.type == SF_FORMAT_OGG.number {
+            fault = fault ?? faultOfOggPages(in: window.file)
+        }
+        guard fault == nil, info.frames < .max, position < Int(info.frames) else { return }
+        fault = .truncated(frames: position, of: Int(info.frames))
+    }
+
+    /// Samples that the header states and the file does not have.
+    private func faultOfHeader() -> DecodingFault? {
+        guard let sound = StatedSound(window.file), sound.offset + sound.size > window.file.size else { return nil }
+        let isPCM = info.encoding <= SF_FORMAT_DOUBLE.number
+        if let blockAlign = sound.blockAlign, blockAlign > 0, isPCM {
+            return .truncated(frames: Int(info.frames), of: sound.size / blockAlign)
+        }
+        return .cut(missingBytes: sound.offset + sound.size - window.file.size)
     }
 
     func metadata() throws(DecodingFault) -> Metadata {
@@ -74,21 +173,25 @@ final class SoundFileSource: SampleSource {
             title: tag(SF_STR_TITLE),
             artist: tag(SF_STR_ARTIST),
             album: tag(SF_STR_ALBUM),
-            frames: info.frames < .max ? Int(info.frames) : nil,
+            frames: believableFrames,
             format: format,
             codec: codec
         )
     }
 
-    private var words: String { String(cString: sf_strerror(handle)) }
+    /// A header of Ogg can state any number; the position in an item is bounded, and so is its length.
+    private var believableFrames: Int? {
+        let frames = Int(info.frames)
+        return Double(frames) <= QueuePlayer.latestTime * Double(format.rate) && frames >= 0 ? frames : nil
+    }
 
     private var codec: String {
-        switch Int(info.format) & SF_FORMAT_SUBMASK.number {
+        switch info.encoding {
         case SF_FORMAT_VORBIS.number: return "vorbis"
         case SF_FORMAT_OPUS.number: return "opus"
         default: break
         }
-        return switch Int(info.format) & SF_FORMAT_TYPEMASK.number {
+        return switch info.type {
         case SF_FORMAT_WAV.number, SF_FORMAT_WAVEX.number, SF_FORMAT_RF64.number, SF_FORMAT_W64.number: "wav"
         case SF_FORMAT_AIFF.number: "aiff"
         case SF_FORMAT_FLAC.number: "flac"
@@ -97,45 +200,19 @@ final class SoundFileSource: SampleSource {
         default: "pcm"
         }
     }
-
-    /// The frames that a RIFF file's data chunk states. libsndfile lowers that number to what is there, without a word.
-    ///
-    /// A writer that did not know the length leaves a number near 2³¹ or 2³² behind, which promises nothing.
-    private func promisedFrames() -> Int? {
-        guard file.bytes(at: 0, count: 4) == Array("RIFF".utf8), file.bytes(at: 8, count: 4) == Array("WAVE".utf8)
-        else { return nil }
-        var offset = 12
-        var blockAlign = 0
-        // judgement: more chunks before the samples than any writer leaves
-        for _ in 0..<256 {
-            let header = file.bytes(at: offset, count: 24)
-            guard header.count >= 8 else { return nil }
-            let size = (0..<4).reduce(0) { $0 | Int(header[4 + $1]) << (8 * $1) }
-            if header.starts(with: "fmt ".utf8), header.count >= 22 {
-                blockAlign = Int(header[20]) | Int(header[21]) << 8
-            } else if header.starts(with: "data".utf8) {
-                let isPCM = blockAlign > 0 && Int(info.format) & SF_FORMAT_SUBMASK.number <= SF_FORMAT_DOUBLE.number
-                guard isPCM, size < 0x7FFF_0000, offset + 8 + size > file.size else { return nil }
-                return size / blockAlign
-            }
-            offset += 8 + size + size % 2
-        }
-        return nil
-    }
 }
 
-/// Reading a ``MediaFile``, which the source keeps alive, as libsndfile's functions.
-private let fileInput = SF_VIRTUAL_IO(
-    get_filelen: { sf_count_t(mediaFile($0).size) },
-    seek: { sf_count_t(lseek(mediaFile($2).descriptor, off_t($0), $1)) },
-    read: { sf_count_t(max(0, read(mediaFile($2).descriptor, $0, Int($1)))) },
+/// Reading a ``MediaWindow`` as libsndfile's functions.
+private let windowInput = SF_VIRTUAL_IO(
+    get_filelen: { sf_count_t(MediaWindow.behind($0)?.range.count ?? 0) },
+    seek: { sf_count_t(MediaWindow.behind($2)?.seek(Int($0), $1) ?? -1) },
+    read: { memory, count, user in
+        guard let memory, let window = MediaWindow.behind(user) else { return 0 }
+        return sf_count_t(max(0, window.read(into: memory, count: Int(count))))
+    },
     write: { _, _, _ in 0 },
-    tell: { sf_count_t(lseek(mediaFile($0).descriptor, 0, SEEK_CUR)) }
+    tell: { sf_count_t(MediaWindow.behind($0)?.tell() ?? 0) }
 )
-
-private func mediaFile(_ user: UnsafeMutableRawPointer!) -> MediaFile {
-    Unmanaged<MediaFile>.fromOpaque(user).takeUnretainedValue()
-}
 
 /// The 16 bit sample nearest to `value` in -1...1; what is no number is silence.
 @inline(__always)
@@ -143,6 +220,11 @@ private func quantized(_ value: Float) -> Int16 {
     let scaled = (value * 32768).rounded(.toNearestOrEven)
     guard scaled < 32767 else { return 32767 }
     return scaled > -32768 ? Int16(scaled) : scaled.isNaN ? 0 : -32768
+}
+
+extension SF_INFO {
+    fileprivate var type: Int { Int(format) & SF_FORMAT_TYPEMASK.number }
+    fileprivate var encoding: Int { Int(format) & SF_FORMAT_SUBMASK.number }
 }
 
 /// libsndfile's constants are enumerations without a name, which arrive as different types.

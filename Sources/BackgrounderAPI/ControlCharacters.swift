@@ -15,6 +15,15 @@ extension String {
         }
     }
 
+    /// Text of lines: with newlines and tabs as they are, and the rest of what a terminal would obey replaced. A carriage return
+    /// before a newline is part of it.
+    package var printableLines: String {
+        split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }.map { line in
+            line.split(separator: "\t", omittingEmptySubsequences: false)
+                .map { String($0).withoutControlCharacters }.joined(separator: "\t")
+        }.joined(separator: "\n")
+    }
+
     private func replacingControlCharacters(_ replacement: (Unicode.Scalar) -> String) -> String {
         guard unicodeScalars.contains(where: \.isControl) else { return self }
         return unicodeScalars.reduce(into: "") { result, scalar in

@@ -5,6 +5,10 @@ package enum Event: Sendable {
     case currentItem(CurrentItem)
     case time(PlayerTime)
     case lifecycle(Lifecycle)
+    case task(BackgroundTask)
+    case fetch(FetchRun)
+    case transfer(Transfer)
+    case alert(PushAlert)
 
     /// The `event:` field of the server-sent event.
     package var name: String {
@@ -14,6 +18,10 @@ package enum Event: Sendable {
         case .currentItem: "currentItem"
         case .time: "time"
         case .lifecycle: "lifecycle"
+        case .task: "task"
+        case .fetch: "fetch"
+        case .transfer: "transfer"
+        case .alert: "alert"
         }
     }
 
@@ -25,20 +33,41 @@ package enum Event: Sendable {
         case .currentItem(let value): value
         case .time(let value): value
         case .lifecycle(let value): value
+        case .task(let value): value
+        case .fetch(let value): value
+        case .transfer(let value): value
+        case .alert(let value): value
         }
     }
 }
 
 /// All that a client needs to show the service: status, the rolling track oldest first, the queue in order.
 package struct StateSnapshot: Codable, Sendable {
+    /// judgement: what a screen shows; a long queue must not make each change of a volume megabytes
+    package static let mostItems = 200
+    /// judgement: likewise
+    private static let mostTransfers = 100
+
     package var status: ServiceStatus
     package var track: [Location]
+    /// At most ``mostItems`` that follow each other, the current one among them; their positions say where they are.
     package var queue: [PlayerItem]
+    /// Of the whole queue.
+    package var queueLength: Int
 
-    package init(status: ServiceStatus, track: [Location], queue: [PlayerItem]) {
+    package init(status: ServiceStatus, track: [Location], queue: [PlayerItem], queueLength: Int? = nil) {
         self.status = status
         self.track = track
         self.queue = queue
+        self.queueLength = queueLength ?? queue.count
+    }
+
+    /// What of the open `transfers` is in a snapshot, by id: those that move, and the oldest of the others. The route of transfers has all.
+    package static func shown(_ transfers: [Transfer]) -> [Transfer] {
+        guard transfers.count > mostTransfers else { return transfers }
+        let isMoving = { (transfer: Transfer) in [.running, .verifying, .moving].contains(transfer.state) }
+        let ordered = transfers.filter(isMoving) + transfers.filter { !isMoving($0) }
+        return ordered.prefix(mostTransfers).sorted { $0.id < $1.id }
     }
 }
 

@@ -60,6 +60,7 @@ package enum Routes {
     package static let next = Route<Empty, AudioStatus>(.post, "/v1/audio/next")
     package static let previous = Route<Empty, AudioStatus>(.post, "/v1/audio/previous")
     package static let seek = Route<SeekRequest, AudioStatus>(.post, "/v1/audio/seek")
+    package static let interrupt = Route<InterruptRequest, AudioStatus>(.post, "/v1/audio/interrupt")
     package static let drivers = Route<Empty, [AudioDriver]>(.get, "/v1/audio/drivers")
 
     package static let queue = Route<Empty, [PlayerItem]>(.get, "/v1/queue")

@@ -55,23 +55,26 @@ package struct AudioChange: RouteBody, Hashable {
     package var single: SingleMode?
     package var consume: Bool?
     package var random: Bool?
+    package var replayGain: ReplayGainMode?
 
     package init(
         volume: Int? = nil,
         repeat: Bool? = nil,
         single: SingleMode? = nil,
         consume: Bool? = nil,
-        random: Bool? = nil
+        random: Bool? = nil,
+        replayGain: ReplayGainMode? = nil
     ) {
         self.volume = volume
         self.repeat = `repeat`
         self.single = single
         self.consume = consume
         self.random = random
+        self.replayGain = replayGain
     }
 
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case volume, `repeat`, single, consume, random
+        case volume, `repeat`, single, consume, random, replayGain
     }
 }
 
@@ -90,6 +93,28 @@ package struct PlayRequest: RouteBody, Hashable {
 
     private enum CodingKeys: String, CodingKey, CaseIterable {
         case id, items
+    }
+}
+
+/// `POST /v1/audio/interrupt`: a file that plays now, over the music or instead of it.
+package struct InterruptRequest: RouteBody, Hashable {
+    package static let keys = CodingKeys.allCases.map(\.rawValue)
+
+    /// The absolute path of a file.
+    package var item: String
+    /// 0 to 1: the music goes on at this part of its loudness; without it, it is held.
+    package var duck: Double?
+    /// The higher one is first; 0 where none is given.
+    package var priority: Int?
+
+    package init(item: String, duck: Double? = nil, priority: Int? = nil) {
+        self.item = item
+        self.duck = duck
+        self.priority = priority
+    }
+
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case item, duck, priority
     }
 }
 
@@ -113,21 +138,28 @@ package struct SeekRequest: RouteBody, Hashable {
     }
 }
 
-/// `POST /v1/queue`: adds files and folders, at the end or from `position` on.
+/// `POST /v1/queue`: adds files, folders and playlists: at the end, from `position` on, or `after` something.
 package struct EnqueueRequest: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
+
+    package enum Neighbour: String, Codable, CaseIterable, Sendable {
+        /// The item that is current when the request is carried out; in front where there is none.
+        case current
+    }
 
     /// Absolute paths.
     package var items: [String]
     package var position: Int?
+    package var after: Neighbour?
 
-    package init(items: [String], position: Int? = nil) {
+    package init(items: [String], position: Int? = nil, after: Neighbour? = nil) {
         self.items = items
         self.position = position
+        self.after = after
     }
 
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case items, position
+        case items, position, after
     }
 }
 

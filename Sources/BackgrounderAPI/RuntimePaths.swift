@@ -17,6 +17,9 @@ package struct RuntimePaths: Hashable, Sendable {
 
     package var database: String { state + "/backgrounder.sqlite" }
     package var controlSocket: String { run + "/control.sock" }
+    /// Where MPD's clients connect.
+    package var mpdSocket: String { run + "/mpd.sock" }
+    package var sockets: [String] { [controlSocket, mpdSocket] }
     package var lock: String { run + "/backgrounder.lock" }
 
     /// - Parameters:
@@ -64,6 +67,7 @@ package struct RuntimePaths: Hashable, Sendable {
 
     /// `path` from `directory` (by default the current one), without `.`, `..` and doubled slashes; links are left alone.
     package static func absolute(_ path: String, from directory: String? = nil) -> String {
+        if path.isPlainAbsolutePath { return path }
         let directory = directory ?? FileManager.default.currentDirectoryPath
         var parts: [Substring] = []
         for part in (path.hasPrefix("/") ? path : directory + "/" + path).split(separator: "/") {
@@ -74,5 +78,24 @@ package struct RuntimePaths: Hashable, Sendable {
             }
         }
         return "/" + parts.joined(separator: "/")
+    }
+}
+
+extension String {
+    /// Whether it begins with a slash and has nothing that ``RuntimePaths/absolute(_:from:)`` would take away.
+    fileprivate var isPlainAbsolutePath: Bool {
+        guard utf8.first == UInt8(ascii: "/"), utf8.count > 1 else { return false }
+        var length = 0
+        var isDots = true
+        for byte in utf8.dropFirst() {
+            if byte == UInt8(ascii: "/") {
+                if isDots, length < 3 { return false }
+                (length, isDots) = (0, true)
+            } else {
+                length += 1
+                isDots = isDots && byte == UInt8(ascii: ".")
+            }
+        }
+        return !(isDots && length < 3)
     }
 }

@@ -13,6 +13,12 @@ package struct ServiceStatus: Codable, Hashable, Sendable {
     package var modes: [BackgroundMode]
     package var location: LocationStatus?
     package var audio: AudioStatus?
+    /// The open ones.
+    package var tasks: [BackgroundTask]?
+    /// All sources.
+    package var fetch: [FetchSource]?
+    /// Those that are not over.
+    package var transfers: [Transfer]?
 
     package init(
         version: String,
@@ -22,7 +28,10 @@ package struct ServiceStatus: Codable, Hashable, Sendable {
         attached: Int,
         modes: [BackgroundMode],
         location: LocationStatus? = nil,
-        audio: AudioStatus? = nil
+        audio: AudioStatus? = nil,
+        tasks: [BackgroundTask]? = nil,
+        fetch: [FetchSource]? = nil,
+        transfers: [Transfer]? = nil
     ) {
         self.version = version
         self.pid = pid
@@ -32,6 +41,9 @@ package struct ServiceStatus: Codable, Hashable, Sendable {
         self.modes = modes
         self.location = location
         self.audio = audio
+        self.tasks = tasks
+        self.fetch = fetch
+        self.transfers = transfers
     }
 }
 

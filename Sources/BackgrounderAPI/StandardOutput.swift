@@ -17,6 +17,12 @@ package enum StandardOutput {
         guard code == 0 else { throw OutputError(code: code) }
     }
 
+    /// As the other, for what may be no text.
+    package static func write(bytes: [UInt8]) throws(OutputError) {
+        let code = bytes.withUnsafeBytes { write($0) }
+        guard code == 0 else { throw OutputError(code: code) }
+    }
+
     private static func write(_ bytes: UnsafeRawBufferPointer) -> Int32 {
         var rest = bytes
         while !rest.isEmpty {

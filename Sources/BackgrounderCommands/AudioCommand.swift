@@ -12,11 +12,12 @@ struct AudioCommand: AsyncParsableCommand {
               backgrounder audio seek -10
               backgrounder audio volume 70
               backgrounder audio repeat on
+              backgrounder audio interrupt doors.wav --duck 20%
             """,
         subcommands: [
             Status.self, Play.self, Pause.self, Toggle.self, Stop.self, Next.self, Previous.self, Seek.self,
             Volume.self,
-            Repeat.self, Single.self, Consume.self, Random.self, Drivers.self,
+            Repeat.self, Single.self, Consume.self, Random.self, ReplayGain.self, InterruptCommand.self, Drivers.self,
         ],
         defaultSubcommand: Status.self
     )
@@ -32,11 +33,17 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Play: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Go on, play the item with an id, or add files and play the first of them."
+            abstract: "Go on, play the item with an id, or add files and play the first of them.",
+            discussion: """
+                With files it needs nothing set up: where no service runs, one is started, and plays on when this command
+                has ended.
+                """
         )
         @Argument(help: ArgumentHelp("An id of the queue, or files and folders.", valueName: "id|path"))
         var items: [String] = []
         @OptionGroup var reading: ReadingOptions
+
+        func validate() throws { try requireNames(items) }
 
         func run() async throws {
             var request = PlayRequest()
@@ -46,7 +53,10 @@ struct AudioCommand: AsyncParsableCommand {
                 request.items = items.map { RuntimePaths.absolute($0) }
             }
             let body = request
-            try reading.show(try await reading.use { try await $0.call(Routes.play, body: body) }, text)
+            let status = try await Launcher.startingService(reading.service.paths, neededBy: body.items) {
+                try await reading.use { try await $0.call(Routes.play, body: body) }
+            }
+            try reading.show(status, text)
         }
     }
 
@@ -125,7 +135,10 @@ struct AudioCommand: AsyncParsableCommand {
 
         func validate() throws {
             guard let text = volume.first else { return }
-            guard volume.count == 1, let value = Int(text), (0...100).contains(value) else {
+            // A sign would be taken for a difference.
+            guard volume.count == 1, text.utf8.first != UInt8(ascii: "+"), let value = Int(text),
+                (0...100).contains(value)
+            else {
                 throw ValidationError("\(volume.joined(separator: " ").debugDescription) is no volume: give 0 to 100")
             }
         }
@@ -194,6 +207,26 @@ struct AudioCommand: AsyncParsableCommand {
         }
     }
 
+    struct ReplayGain: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "replaygain",
+            abstract:
+                "Play all items equally loud by the gains in their tags, or print which (auto: album, or track in random order)."
+        )
+        @Argument var value: Mode?
+        @OptionGroup var reading: ReadingOptions
+
+        enum Mode: String, ExpressibleByArgument, CaseIterable { case off, track, album, auto }
+
+        func run() async throws {
+            if let value {
+                return try await change(AudioChange(replayGain: ReplayGainMode(rawValue: value.rawValue)), reading)
+            }
+            let mode = try await reading.use { try await $0.call(Routes.audio).replayGain }
+            try reading.show(mode) { $0.rawValue }
+        }
+    }
+
     struct Drivers: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "The drivers of this machine, and which can be opened now."
@@ -203,9 +236,12 @@ struct AudioCommand: AsyncParsableCommand {
         func run() async throws {
             let drivers = try await reading.use { try await $0.call(Routes.drivers) }
             try reading.show(drivers) { drivers in
-                var table = Table([("DRIVER", .left), ("KIND", .left), ("AVAILABLE", .left)])
+                var table = Table([("DRIVER", .left), ("KIND", .left), ("AVAILABLE", .left), ("DEVICES", .left)])
                 for driver in drivers {
-                    table.add([driver.name, driver.live ? "live" : "file", driver.available ? "yes" : "no"])
+                    let devices = (driver.devices ?? []).map(\.summary)
+                    let available = driver.available ? "yes" : "no"
+                    table.add([driver.name, driver.live ? "live" : "file", available, devices.first ?? ""])
+                    for device in devices.dropFirst() { table.add(["", "", "", device]) }
                 }
                 return table.render()
             }
@@ -214,7 +250,14 @@ struct AudioCommand: AsyncParsableCommand {
 }
 
 @Sendable private func text(_ status: AudioStatus) -> String {
-    status.lines.printable
+    status.details(columns: Output.terminalSize.columns).printable
+}
+
+extension AudioDevice {
+    /// `pulse` takes the name: `alsa_output.usb, USB Speaker (default)`.
+    fileprivate var summary: String {
+        [name, description].compactMap(\.self).joined(separator: ", ") + (isDefault == true ? " (default)" : "")
+    }
 }
 
 private func act(_ route: Route<Empty, AudioStatus>, _ reading: ReadingOptions) async throws {

@@ -34,17 +34,21 @@ struct Client: Sendable {
     }
 
     /// - Parameters:
-    ///   - path: the value of the route's `{id}`.
+    ///   - id: the value of the route's `{id}`.
+    ///   - name: that of its `{name}`.
     ///   - query: names and values.
     /// - Throws: ``CommandFailure``.
     func call<Body, Reply>(
         _ route: Route<Body, Reply>,
         body: Body? = nil,
         id: Int? = nil,
+        name: String? = nil,
         query: [(String, String)] = [],
         patience: TimeAmount = .seconds(30)
     ) async throws -> Reply {
-        let path = id.map { route.path.replacing("{id}", with: String($0)) } ?? route.path
+        var path = route.path
+        if let id { path = path.replacing("{id}", with: String(id)) }
+        if let name { path = try self.path(path, name: name) }
         let data = try body.map { try JSON.encode($0) } ?? (route.method == .post ? Data("{}".utf8) : nil)
         let response = try await send(route.method, path, query: query, body: data, deadline: .now() + patience)
         let bytes = try await collect(response)
@@ -71,6 +75,16 @@ struct Client: Sendable {
             throw Self.failure(response.status, try await collect(response))
         }
         return response.body
+    }
+
+    /// `path` with `name` in the place of its `{name}`.
+    ///
+    /// - Throws: ``CommandFailure`` where the name is empty: the path would be another route's.
+    func path(_ path: String, name: String) throws -> String {
+        guard !name.isEmpty else {
+            throw CommandFailure("there is nothing with the name \"\"; give its name", exitCode: 4)
+        }
+        return path.replacing("{name}", with: name.percentEncoded)
     }
 
     private func send(

@@ -32,7 +32,9 @@ struct DoctorCommand: AsyncParsableCommand {
         let paths = reading.service.paths
         var checks = [program(), folder("state", paths.state), folder("socket", paths.run)]
         do {
-            let status = try await Client.use(paths) { try await $0.call(Routes.status) }
+            let (status, pushes) = try await Client.use(paths) { client in
+                (try await client.call(Routes.status), (try? await client.call(Routes.pushes)) ?? [])
+            }
             checks.append(
                 .init("service", true, "version \(status.version), pid \(status.pid), \(status.state.rawValue)")
             )
@@ -48,6 +50,7 @@ struct DoctorCommand: AsyncParsableCommand {
             if let audio = status.audio {
                 checks += self.audio(audio, configured: InstanceRecord.read(paths.lock)?.driver)
             }
+            checks += status.backgroundChecks(pushes: pushes)
         } catch {
             checks.append(.init("service", false, "\(error)", hint: "start it with `backgrounder start`"))
         }
@@ -98,8 +101,9 @@ struct DoctorCommand: AsyncParsableCommand {
                 "audio",
                 status.timeControlStatus != .waiting && !isFallback,
                 "\(status.timeControlStatus.rawValue), driver \(status.driver)\(status.device.map { ", \($0)" } ?? "")",
-                hint:
-                    "is a sound server running, and may this user use it? `backgrounder audio drivers` shows what can be opened"
+                hint: ["wav", "raw"].contains(status.driver)
+                    ? "is there such a folder, and may the service write in it? audio.driver names the file"
+                    : "is a sound server running, and may this user use it? `backgrounder audio drivers` shows what can be opened"
             )
         ]
         if let error = status.lastError {

@@ -74,6 +74,10 @@ extension Event {
         case "currentItem": self = .currentItem(try JSON.decode(CurrentItem.self, from: data))
         case "time": self = .time(try JSON.decode(PlayerTime.self, from: data))
         case "lifecycle": self = .lifecycle(try JSON.decode(Lifecycle.self, from: data))
+        case "task": self = .task(try JSON.decode(BackgroundTask.self, from: data))
+        case "fetch": self = .fetch(try JSON.decode(FetchRun.self, from: data))
+        case "transfer": self = .transfer(try JSON.decode(Transfer.self, from: data))
+        case "alert": self = .alert(try JSON.decode(PushAlert.self, from: data))
         default: return nil
         }
     }

@@ -84,6 +84,40 @@ enum Launcher {
         }
     }
 
+    /// What `body` gives, with a service started for it where none runs and `items` are to be played.
+    ///
+    /// What does not exist is no reason to start one: then `body`'s own failure stands.
+    static func startingService<Result>(
+        _ paths: RuntimePaths,
+        neededBy items: [String]?,
+        _ body: () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await body()
+        } catch let failure as CommandFailure where failure.exitCode == CommandFailure.notRunning.exitCode {
+            guard let items, !items.isEmpty else { throw failure }
+            for item in items {
+                if let reason = refusal(of: item) { throw CommandFailure("\(item): \(reason)", exitCode: 4) }
+            }
+            let pid = try spawnDetached(paths.home.map { ["--home", $0] } ?? [])
+            Output.note("started the service, pid \(pid); `backgrounder stop` ends it")
+            return try await body()
+        }
+    }
+
+    /// Why there is nothing to play at `path`, in the service's words.
+    private static func refusal(of path: String) -> String? {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else {
+            return errno == ENOENT || errno == ENOTDIR ? "no such file or folder" : String(cString: strerror(errno))
+        }
+        switch facts.st_mode & S_IFMT {
+        case S_IFREG, S_IFDIR: return nil
+        case S_IFIFO: return "a FIFO cannot be played, only files and folders of them"
+        default: return "a device or socket cannot be played, only files and folders of them"
+        }
+    }
+
     /// Returns when the process that holds the lock at `path` has ended, or after `seconds`.
     ///
     /// - Returns: whether it has ended.

@@ -19,8 +19,28 @@ enum Output {
         }
     }
 
+    /// As ``write(_:)``, for what may be no text.
+    static func write(bytes: [UInt8]) throws {
+        do {
+            try StandardOutput.write(bytes: bytes)
+        } catch {
+            throw CommandFailure("\(error)")
+        }
+    }
+
     static func json(_ value: some Encodable) throws {
         try print(try JSON.line(value).withEscapedControlCharacters)
+    }
+
+    /// As ``json(_:)``, for as many as there may be.
+    static func items(_ items: [PlayerItem]) throws {
+        var text = TextBuffer()
+        for (index, item) in items.enumerated() {
+            text.append(index == 0 ? "[" : ",")
+            text.append(json: item)
+        }
+        text.append(items.isEmpty ? "[]" : "]")
+        try print(text.string.withEscapedControlCharacters)
     }
 
     /// One line to stderr.

@@ -2,31 +2,94 @@ import BackgrounderAPI
 import FoundationEssentials
 import Glibc
 
-/// An M3U playlist: a path a line, relative to the playlist's folder, `#` begins a comment.
+/// A playlist file of the caller: what it names, and what of that is not there.
 struct Playlist {
-    private static let sizeLimit = 16 << 20
+    /// Those that are there, in their order.
+    private(set) var entries: [PlaylistFile.Entry] = []
+    private var refused: [PlaylistFile.Fault]
+    private let path: String
 
-    /// Absolute paths of the items that are there.
-    private(set) var paths: [String] = []
-    /// One line for each item that is not.
-    private(set) var missing: [String] = []
+    /// Of the others, each with its line: `file:line: what`.
+    var faults: [String] {
+        refused.sorted { $0.line < $1.line }.map { "\(path):\($0.line): \($0.reason)" }
+    }
 
+    /// - Parameter path: absolute.
     init(path: String) throws(CommandFailure) {
-        let data = try Self.content(of: path)
-        let folder = RuntimePaths.absolute(path + "/..")
-        let lines = String(decoding: data, as: UTF8.self).split(
-            omittingEmptySubsequences: false,
-            whereSeparator: \.isNewline
-        )
-        for (index, line) in lines.enumerated() {
-            let text = line.drop { $0 == "\u{FEFF}" || $0 == " " }
-            guard !text.isEmpty, !text.hasPrefix("#") else { continue }
-            let item = RuntimePaths.absolute(String(text), from: folder)
-            if FileManager.default.fileExists(atPath: item) {
-                paths.append(item)
+        self.path = path
+        let file: PlaylistFile
+        do {
+            file = try PlaylistFile(Self.content(of: path), path: path)
+        } catch let error as PlaylistError {
+            throw CommandFailure("\(path): \(error)")
+        } catch {
+            throw error as? CommandFailure ?? CommandFailure("\(path): \(error)")
+        }
+        refused = file.faults
+        for entry in file.entries {
+            if let reason = Self.refusal(of: entry.path) {
+                refused.append(PlaylistFile.Fault(line: entry.line, reason: reason))
             } else {
-                missing.append("\(path):\(index + 1): there is no \(item)")
+                entries.append(entry)
             }
+        }
+    }
+
+    /// Adds what can be added, in pieces that fit a request; what the service refuses becomes a fault.
+    mutating func add<Item>(
+        _ enqueue: (EnqueueRequest) async throws -> [Item]
+    ) async throws -> [Item] {
+        var added: [Item] = []
+        var rest = entries[...]
+        while !rest.isEmpty {
+            let piece = rest.prefix(Self.fitting(rest))
+            rest = rest.dropFirst(piece.count)
+            try await add(piece, to: &added, enqueue)
+        }
+        return added
+    }
+
+    private mutating func add<Item>(
+        _ piece: ArraySlice<PlaylistFile.Entry>,
+        to added: inout [Item],
+        _ enqueue: (EnqueueRequest) async throws -> [Item]
+    ) async throws {
+        do {
+            added += try await enqueue(EnqueueRequest(items: piece.map(\.path)))
+        } catch let failure as CommandFailure where failure.exitCode == 4 {
+            guard piece.count > 1 else {
+                refused += piece.map { PlaylistFile.Fault(line: $0.line, reason: failure.description) }
+                return
+            }
+            // The service adds all or nothing, and it sees what this user does not: a folder without music, say.
+            let half = piece.count / 2
+            try await add(piece.prefix(half), to: &added, enqueue)
+            try await add(piece.dropFirst(half), to: &added, enqueue)
+        }
+    }
+
+    /// How many of `entries` fit into a body, which has 1 MiB at most.
+    private static func fitting(_ entries: ArraySlice<PlaylistFile.Entry>) -> Int {
+        var size = 0
+        let limit = 900 << 10
+        let fitting = entries.prefix { entry in
+            size += entry.path.utf8.reduce(3) { $0 + ($1 < 0x20 ? 6 : $1 == 0x22 || $1 == 0x5C ? 2 : 1) }
+            return size <= limit
+        }
+        return max(1, fitting.count)
+    }
+
+    /// Why a path cannot be added.
+    private static func refusal(of path: String) -> String? {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else {
+            return errno == ENOENT || errno == ENOTDIR
+                ? "there is no \(path)" : "cannot read \(path): \(String(cString: strerror(errno)))"
+        }
+        switch facts.st_mode & S_IFMT {
+        case S_IFREG: return PlaylistFile.isPlaylist(path) ? "\(path): a playlist in a playlist is left out" : nil
+        case S_IFDIR: return nil
+        default: return "\(path) is no file"
         }
     }
 
@@ -44,7 +107,7 @@ struct Playlist {
         guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { throw refusal }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
-        while bytes.count <= sizeLimit {
+        while bytes.count <= PlaylistFile.sizeLimit {
             let count = read(descriptor, &chunk, chunk.count)
             guard count >= 0 else { throw refusal }
             if count == 0 { return bytes }
@@ -53,22 +116,39 @@ struct Playlist {
         throw refusal
     }
 
-    /// Writes `items` as an extended M3U; the file is there whole or not at all.
+    /// Writes `items` as an extended M3U, or as PLS where the name says so; the file is there whole or not at all.
     static func write(_ items: [PlayerItem], to path: String) throws {
-        var text = "#EXTM3U\n"
         for item in items {
-            if let broken = item.path.first(where: \.isNewline) {
+            if let broken = item.path.unicodeScalars.first(where: { $0 == "\n" || $0 == "\r" }) {
                 throw CommandFailure(
-                    "\(item.fileName) has a \(broken.debugDescription) in its path, which a playlist cannot hold"
+                    "\(item.fileName) has a \(String(broken).debugDescription) in its path, which a playlist cannot hold"
                 )
             }
-            text +=
-                "#EXTINF:\(item.duration.map { $0.decimals(0) } ?? "-1"),\(item.name.withoutControlCharacters)\n\(item.path)\n"
         }
+        let text = path.lowercased().hasSuffix(".pls") ? pls(items) : m3u(items)
         do {
             try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
         } catch {
             throw CommandFailure("cannot write \(path); check the folder and its mode")
         }
     }
+
+    private static func m3u(_ items: [PlayerItem]) -> String {
+        items.reduce(into: "#EXTM3U\n") { text, item in
+            text += "#EXTINF:\(length(item)),\(item.name.withoutControlCharacters)\n\(item.path)\n"
+        }
+    }
+
+    private static func pls(_ items: [PlayerItem]) -> String {
+        var text = "[playlist]\n"
+        for (index, item) in items.enumerated() {
+            let number = index + 1
+            text += "File\(number)=\(item.path)\nTitle\(number)=\(item.name.withoutControlCharacters)\n"
+            text += "Length\(number)=\(length(item))\n"
+        }
+        return text + "NumberOfEntries=\(items.count)\nVersion=2\n"
+    }
+
+    /// Whole seconds; -1 is not known.
+    private static func length(_ item: PlayerItem) -> String { item.duration.map { $0.decimals(0) } ?? "-1" }
 }

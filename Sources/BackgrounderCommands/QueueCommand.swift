@@ -27,7 +27,7 @@ struct QueueCommand: AsyncParsableCommand {
             try await reading.use { client in
                 let items = try await client.call(Routes.queue)
                 switch reading.format {
-                case .json: try Output.json(items)
+                case .json: try Output.items(items)
                 case .table:
                     let current = try await client.call(Routes.audio).currentItem?.id
                     try Output.print(table(items, current: current))
@@ -37,33 +37,34 @@ struct QueueCommand: AsyncParsableCommand {
     }
 
     struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Add files and folders at the end; prints their ids.")
-        @Argument(help: ArgumentHelp("Files and folders.", valueName: "item"))
+        static let configuration = CommandConfiguration(
+            abstract: "Add files, folders and playlists at the end; prints their ids."
+        )
+        @Argument(help: ArgumentHelp("Files, folders and playlists.", valueName: "item"))
         var items: [String]
         @OptionGroup var reading: ReadingOptions
 
+        func validate() throws { try requireNames(items) }
+
         func run() async throws {
             let request = EnqueueRequest(items: items.map { RuntimePaths.absolute($0) })
-            try printIDs(try await reading.use { try await $0.call(Routes.enqueue, body: request) }, reading)
+            try await reading.use { try await show(Added(request, by: $0, as: reading.format)) }
         }
     }
 
     struct Insert: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add files and folders after the current item; prints their ids."
+            abstract: "Add files, folders and playlists after the current item; prints their ids."
         )
-        @Argument(help: ArgumentHelp("Files and folders.", valueName: "item"))
+        @Argument(help: ArgumentHelp("Files, folders and playlists.", valueName: "item"))
         var items: [String]
         @OptionGroup var reading: ReadingOptions
 
+        func validate() throws { try requireNames(items) }
+
         func run() async throws {
-            let paths = items.map { RuntimePaths.absolute($0) }
-            let added = try await reading.use { client in
-                let current = try await client.call(Routes.audio).currentItem
-                let request = EnqueueRequest(items: paths, position: current.map { $0.position + 1 } ?? 0)
-                return try await client.call(Routes.enqueue, body: request)
-            }
-            try printIDs(added, reading)
+            let request = EnqueueRequest(items: items.map { RuntimePaths.absolute($0) }, after: .current)
+            try await reading.use { try await show(Added(request, by: $0, as: reading.format)) }
         }
     }
 
@@ -113,26 +114,30 @@ struct QueueCommand: AsyncParsableCommand {
 
     struct Load: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Add the items of a playlist; prints their ids.")
-        @Argument(help: ArgumentHelp("A playlist; its paths are relative to its folder.", valueName: "file.m3u"))
+        @Argument(
+            help: ArgumentHelp("An M3U, M3U8 or PLS; its paths are relative to its folder.", valueName: "file.m3u")
+        )
         var file: String
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let playlist = try Playlist(path: RuntimePaths.absolute(file))
-            if !playlist.paths.isEmpty {
-                let request = EnqueueRequest(items: playlist.paths)
-                try printIDs(try await reading.use { try await $0.call(Routes.enqueue, body: request) }, reading)
+            var playlist = try Playlist(path: RuntimePaths.absolute(file))
+            let format = reading.format
+            let added = try await reading.use { client in
+                let pieces = try await playlist.add { [try await Added($0, by: client, as: format)] }
+                return pieces.reduce(Added()) { $0 + $1 }
             }
-            if let first = playlist.missing.first {
-                let more = playlist.missing.count > 1 ? " and \(playlist.missing.count - 1) more are missing" : ""
-                throw CommandFailure("\(first)\(more); the others were added")
-            }
+            if !added.isEmpty { try show(added) }
+            let faults = playlist.faults
+            guard let last = faults.last else { return }
+            for fault in faults.dropLast() { Output.note(fault) }
+            throw CommandFailure("\(last); \(added.isEmpty ? "nothing was added" : "the others were added")")
         }
     }
 
     struct Save: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Write the queue to a playlist.")
-        @Argument(help: ArgumentHelp("The playlist to write.", valueName: "file.m3u"))
+        @Argument(help: ArgumentHelp("The playlist to write: M3U, or PLS for file.pls.", valueName: "file.m3u"))
         var file: String
         @OptionGroup var reading: ReadingOptions
 
@@ -143,8 +148,56 @@ struct QueueCommand: AsyncParsableCommand {
     }
 }
 
-private func printIDs(_ items: [PlayerItem], _ reading: ReadingOptions) throws {
-    try reading.show(items) { $0.map { String($0.id) }.joined(separator: "\n") }
+/// Refuses a name that is empty, such as that of a script's variable without a value: as a path it would be this folder.
+func requireNames(_ items: [String]) throws {
+    if items.contains("") { throw ValidationError("\"\" is no item: give a file, a folder or a playlist") }
+}
+
+/// What was added, as far as it is printed: of 100,000 items a table needs the ids alone.
+private enum Added {
+    case ids([ItemID])
+    case items([PlayerItem])
+
+    struct ItemID: Codable, Sendable {
+        var id: Int
+    }
+
+    init() { self = .ids([]) }
+
+    init(_ request: EnqueueRequest, by client: Client, as format: OutputFormat) async throws {
+        switch format {
+        case .table:
+            let route = Route<EnqueueRequest, [ItemID]>(
+                Routes.enqueue.method,
+                Routes.enqueue.path,
+                status: Routes.enqueue.status
+            )
+            self = .ids(try await client.call(route, body: request))
+        case .json: self = .items(try await client.call(Routes.enqueue, body: request))
+        }
+    }
+
+    var isEmpty: Bool {
+        switch self {
+        case .ids(let ids): ids.isEmpty
+        case .items(let items): items.isEmpty
+        }
+    }
+
+    static func + (left: Added, right: Added) -> Added {
+        switch (left, right) {
+        case (.ids(let first), .ids(let second)): .ids(first + second)
+        case (.items(let first), .items(let second)): .items(first + second)
+        case (.ids, .items(let items)), (.items(let items), .ids): .items(items)
+        }
+    }
+}
+
+private func show(_ added: Added) throws {
+    switch added {
+    case .ids(let ids): try Output.print(ids.map { String($0.id) }.joined(separator: "\n"))
+    case .items(let items): try Output.items(items)
+    }
 }
 
 private func table(_ items: [PlayerItem], current: Int?) -> String {

@@ -6,7 +6,7 @@ import Glibc
 package struct RootCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "backgrounder",
-        abstract: "Location and audio that go on while nobody is attached.",
+        abstract: "Background modes for machines without a screen.",
         discussion: """
             EXAMPLES
               backgrounder start --source gpsd://localhost:2947
@@ -22,7 +22,8 @@ package struct RootCommand: AsyncParsableCommand {
         subcommands: [
             StartCommand.self, StopCommand.self, StatusCommand.self, AttachCommand.self, DoctorCommand.self,
             LogCommand.self, ReloadCommand.self, LocationCommand.self, TrackCommand.self, AudioCommand.self,
-            QueueCommand.self,
+            QueueCommand.self, TaskCommand.self, FetchCommand.self, RefreshCommand.self, QuitCommand.self,
+            TransferCommand.self, PushCommand.self,
         ]
     )
 
@@ -32,7 +33,7 @@ package struct RootCommand: AsyncParsableCommand {
     package static func runAndExit() async -> Never {
         signal(SIGPIPE, SIG_IGN)
         do {
-            var command = try parseAsRoot(takeLeadingHome(Array(CommandLine.arguments.dropFirst())))
+            var command = try await asyncParseAsRoot(takeLeadingHome(Array(CommandLine.arguments.dropFirst())))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

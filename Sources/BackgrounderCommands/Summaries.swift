@@ -10,6 +10,7 @@ extension ServiceStatus {
         lines.append("modes     " + (modes.isEmpty ? "none" : modes.map(\.rawValue).joined(separator: ", ")))
         if let location { lines += location.lines.enumerated().map { ($0 == 0 ? "location  " : "          ") + $1 } }
         if let audio { lines += audio.lines.enumerated().map { ($0 == 0 ? "audio     " : "          ") + $1 } }
+        lines += backgroundLines(now: Date())
         return lines.printable
     }
 }
@@ -76,28 +77,12 @@ extension AudioStatus {
                     ", \(Durations.clock(elapsed))" + (currentItem.duration.map { " of \(Durations.clock($0))" } ?? "")
             }
         }
-        let modes = [("repeat", `repeat`), ("single", single != .off), ("consume", consume), ("random", random)]
-        let on = modes.filter(\.1).map(\.0)
-        lines.append(
-            "volume \(volume)" + (on.isEmpty ? "" : ", \(on.joined(separator: ", "))") + ", driver \(driver)"
-                + (device.map { " (\($0))" } ?? "")
-        )
+        if let announcing { lines.append("announcement \(announcing)") }
+        let settings = (["volume \(volume)"] + modes + ["driver \(driver)"]).joined(separator: ", ")
+        lines.append(settings + (device.map { " (\($0))" } ?? ""))
         if underruns + interruptions > 0 { lines.append("\(underruns) underruns, \(interruptions) interruptions") }
-        if let lastError {
-            lines.append(
-                "last error: " + [lastError.path, lastError.reason].compactMap(\.self).joined(separator: ": ")
-                    + " at \(ISO8601.string(lastError.timestamp))"
-            )
-        }
+        if let lastError { lines.append("last error: \(lastError.summary)") }
         return lines
-    }
-}
-
-extension PlayerItem {
-    /// Artist and title, or the file's name.
-    var name: String {
-        guard let title else { return fileName }
-        return artist.map { "\($0): \(title)" } ?? title
     }
 }
 

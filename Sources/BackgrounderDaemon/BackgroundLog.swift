@@ -7,13 +7,14 @@ import Synchronization
 /// What would go to a client, said in the log while none is attached, in the words of INTERFACE.md.
 final class BackgroundLog: Sendable {
     private let log: DaemonLog
-    private let logger: Logger
-    private let timeLog = Mutex<Task<Void, Never>?>(nil)
+    private let watch = Mutex<Watch?>(nil)
 
-    init(log: DaemonLog) {
-        self.log = log
-        logger = log.makeLogger()
+    private struct Watch {
+        let player: QueuePlayer
+        let id: Int
     }
+
+    init(log: DaemonLog) { self.log = log }
 
     func log(_ locations: [Location]) {
         log.write(.info, count: locations.count) { index, line in
@@ -24,25 +25,22 @@ final class BackgroundLog: Sendable {
 
     /// Begins to say every `interval` how far the current item was heard.
     func beginTimes(of player: QueuePlayer, every interval: Duration) {
-        let task = Task { [logger] in
-            var item: PlayerItem?
-            for await time in await player.addPeriodicTimeObserver(forInterval: interval) {
-                if item?.id != time.itemID { item = await player.status().currentItem }
-                guard let item, item.id == time.itemID else { continue }
-                logger.info("Background: \(time.elapsed.decimals(2)) \(item.fileName)")
-            }
+        // On the player's own thread, where a line is no wakeup more.
+        let id = player.watchTime(forInterval: interval) { [log] item, elapsed in
+            let text = "Background: \(elapsed.decimals(2)) \(item.fileName)".withoutControlCharacters
+            log.write(.info, mayWait: true) { _, line in line.append(text: text) }
         }
-        timeLog.withLock { current in
-            current?.cancel()
-            current = task
-        }
+        replaceWatch(by: Watch(player: player, id: id))
     }
 
-    func endTimes() {
-        timeLog.withLock { current in
-            current?.cancel()
-            current = nil
+    func endTimes() { replaceWatch(by: nil) }
+
+    private func replaceWatch(by new: Watch?) {
+        let old = watch.withLock { watch in
+            defer { watch = new }
+            return watch
         }
+        if let old { old.player.endWatch(old.id) }
     }
 }
 

@@ -1,9 +1,11 @@
+import AsyncHTTPClient
 import AudioPlayback
 import BackgrounderAPI
 import ControlServer
 import FoundationEssentials
 import LocationUpdates
 import Logging
+import MPDServer
 import NIOCore
 import StateStore
 import Synchronization
@@ -16,11 +18,21 @@ struct Daemon: Sendable {
     let preferences: Preferences
     let location: LocationManager
     let player: QueuePlayer
+    /// Absent without an `audio.musicDirectory`.
+    let music: MusicDatabase?
     let lifecycle: Lifecycle
     let hub: EventHub
+    /// Tells MPD's clients.
+    let mpdHub: MPDHub
     let modes: Modes
     let backgroundLog: BackgroundLog
     let source: ConfigurationSource
+    let tasks: TasksPart
+    let transfers: TransfersPart
+    let fetch: FetchPart
+    let push: PushPart
+
+    var parts: [any DaemonPart] { [tasks, transfers, fetch, push] }
 
     /// Puts the parts together from what the store kept; nothing runs yet.
     init(
@@ -30,7 +42,8 @@ struct Daemon: Sendable {
         store: StateStore,
         log: DaemonLog,
         recorder: GPSDRecorder? = nil,
-        group: any EventLoopGroup
+        group: any EventLoopGroup,
+        http: HTTPClient
     ) async throws {
         self.paths = paths
         self.log = log
@@ -56,25 +69,57 @@ struct Daemon: Sendable {
             logger: logger,
             recorder: recorder
         ) { event in wires.location(event) }
-        let savedPlayer = try journal.saved(PlayerState.self, by: .audio, logger: logger)
+        let savedPlayer = try journal.savedPlayer(logger: logger)
         let player = QueuePlayer(
             configuration: AudioConfiguration(
                 driver: configuration.value(Keys.driver),
-                latency: configuration.value(Keys.latency)
+                latency: configuration.value(Keys.latency),
+                format: configuration.value(Keys.format)
             ),
             queue: try store.queue(),
+            unreadable: try store.unreadableItems(),
             state: savedPlayer ?? PlayerState(),
             journal: journal,
             clock: clock,
             logger: logger
         ) { event in wires.player(event) }
+        music = configuration.value(Keys.musicDirectory).map {
+            MusicDatabase(directory: $0, store: store, logger: logger)
+        }
+        let context = PartContext(
+            paths: paths,
+            configuration: configuration,
+            store: store,
+            modes: modes,
+            clock: clock,
+            group: group,
+            http: http,
+            log: log,
+            logger: logger,
+            attached: { wires.attached },
+            post: { event in
+                wires.hub?.post(event)
+                if case .transfer(let transfer) = event, transfer.state.isOver { wires.ride() }
+            },
+            changed: { wires.changed() }
+        )
+        let tasks = try await TasksPart(context)
+        let transfers = try await TransfersPart(context)
+        let fetch = try await FetchPart(context, transfers: transfers)
+        let push = try await PushPart(context, fetch: fetch)
+        (self.tasks, self.transfers, self.fetch, self.push) = (tasks, transfers, fetch, push)
+        let parts: [any DaemonPart] = [tasks, transfers, fetch, push]
+
         let backgroundLog = BackgroundLog(log: log)
         let lifecycle = Lifecycle {
             if await location.status().isAtWork { return true }
-            return await player.status().isAtWork
+            if await player.status().isAtWork { return true }
+            for part in parts where await part.isAtWork() { return true }
+            return false
         } onAttachment: { isAnyoneAttached in
             if isAnyoneAttached { backgroundLog.endTimes() }
             await modes.apply(isAnyoneAttached: isAnyoneAttached, location: location, player: player)
+            for part in parts { await part.apply(isAnyoneAttached: isAnyoneAttached) }
             if !isAnyoneAttached {
                 let interval = await preferences.configuration.value(Keys.observerInterval)
                 backgroundLog.beginTimes(of: player, every: interval)
@@ -84,37 +129,41 @@ struct Daemon: Sendable {
             wires.hub?.post(.lifecycle(BackgrounderAPI.Lifecycle(state: state.state, attached: state.attached)))
         }
         let hub = EventHub(clock: clock) {
-            StateSnapshot(
-                status: await Self.status(lifecycle, modes, location, player),
-                track: await location.track(last: 100),
-                queue: await player.queue()
-            )
+            var status = await Self.status(lifecycle, modes, location, player, parts)
+            status.transfers = status.transfers.map(StateSnapshot.shown)
+            let track = await location.track(last: 100)
+            let (items, length) = await player.itemsAroundCurrent(StateSnapshot.mostItems)
+            return StateSnapshot(status: status, track: track, queue: items, queueLength: length)
         }
-        wires.connect(hub: hub, lifecycle: lifecycle, log: backgroundLog)
+        let mpdHub = MPDHub()
+        wires.connect(hub: hub, mpd: mpdHub, lifecycle: lifecycle, log: backgroundLog, ride: fetch.ride)
         (self.location, self.player, self.lifecycle, self.hub) = (location, player, lifecycle, hub)
         self.backgroundLog = backgroundLog
+        self.mpdHub = mpdHub
 
         await modes.apply(isAnyoneAttached: false, location: location, player: player)
+        for part in parts { await part.apply(isAnyoneAttached: false) }
         backgroundLog.beginTimes(of: player, every: configuration.value(Keys.observerInterval))
         // Not where a queue was cleared: only where there never was one.
-        if savedPlayer?.nextItemID ?? 1 == 1, await player.queue().isEmpty {
+        if savedPlayer?.nextItemID ?? 1 == 1, await player.queueLength == 0 {
             await player.load(configuration.value(Keys.queue), play: configuration.value(Keys.autoplay))
         }
     }
 
     func status() async -> ServiceStatus {
-        await Self.status(lifecycle, modes, location, player)
+        await Self.status(lifecycle, modes, location, player, parts)
     }
 
     private static func status(
         _ lifecycle: Lifecycle,
         _ modes: Modes,
         _ location: LocationManager,
-        _ player: QueuePlayer
+        _ player: QueuePlayer,
+        _ parts: [any DaemonPart]
     ) async -> ServiceStatus {
         await lifecycle.update()
         let current = lifecycle.current
-        return ServiceStatus(
+        var status = ServiceStatus(
             version: Backgrounder.version,
             pid: ProcessInfo.processInfo.processIdentifier,
             state: current.state,
@@ -124,6 +173,8 @@ struct Daemon: Sendable {
             location: await location.status(),
             audio: await player.status()
         )
+        for part in parts { await part.report(in: &status) }
+        return status
     }
 }
 
@@ -131,22 +182,35 @@ struct Daemon: Sendable {
 private final class Wires: Sendable {
     private struct Ends {
         var hub: EventHub
+        var mpd: MPDHub
         var lifecycle: Lifecycle
         var log: BackgroundLog
+        /// The machine is awake: fetches whose time may come run now.
+        var ride: @Sendable () -> Void
     }
 
     private let ends = Mutex<Ends?>(nil)
 
     var hub: EventHub? { ends.withLock { $0?.hub } }
+    var attached: Int { ends.withLock { $0?.lifecycle.current.attached ?? 0 } }
 
-    func connect(hub: EventHub, lifecycle: Lifecycle, log: BackgroundLog) {
-        ends.withLock { $0 = Ends(hub: hub, lifecycle: lifecycle, log: log) }
+    func connect(
+        hub: EventHub,
+        mpd: MPDHub,
+        lifecycle: Lifecycle,
+        log: BackgroundLog,
+        ride: @escaping @Sendable () -> Void
+    ) {
+        ends.withLock { $0 = Ends(hub: hub, mpd: mpd, lifecycle: lifecycle, log: log, ride: ride) }
     }
+
+    func ride() { ends.withLock { $0 }?.ride() }
 
     func location(_ event: LocationEvent) {
         guard let ends = ends.withLock({ $0 }) else { return }
         switch event {
         case .locations(let locations):
+            ends.ride()
             if ends.lifecycle.current.attached == 0 { ends.log.log(locations) }
             ends.hub.post(locations)
         case .counted:
@@ -158,8 +222,16 @@ private final class Wires: Sendable {
 
     func player(_ event: PlayerEvent) {
         guard let ends = ends.withLock({ $0 }) else { return }
-        if case .currentItem(let item) = event { ends.hub.post(.currentItem(CurrentItem(item: item))) }
+        ends.mpd.playerChanged()
+        if case .currentItem(let item) = event {
+            ends.ride()
+            ends.hub.post(.currentItem(CurrentItem(item: item)))
+        }
         changed(ends)
+    }
+
+    func changed() {
+        if let ends = ends.withLock({ $0 }) { changed(ends) }
     }
 
     private func changed(_ ends: Ends) {
@@ -181,7 +253,7 @@ extension AudioStatus {
     fileprivate var isAtWork: Bool {
         switch timeControlStatus {
         case .playing, .waiting: true
-        case .paused, .stopped: false
+        case .paused, .stopped: announcement != nil
         }
     }
 }

@@ -1,4 +1,5 @@
 package import ArgumentParser
+import AsyncHTTPClient
 import AudioPlayback
 import BackgrounderAPI
 import ControlServer
@@ -15,7 +16,7 @@ import Synchronization
 package struct DaemonCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "backgrounderd",
-        abstract: "Tracks location and plays audio while nobody is attached.",
+        abstract: "Tracks, plays, fetches and transfers while nobody is attached.",
         discussion: """
             It stays in the foreground, as systemd wants it; `backgrounder start` runs it detached.
 
@@ -24,7 +25,7 @@ package struct DaemonCommand: AsyncParsableCommand {
               backgrounderd --home /tmp/demo --source 'gpx:tracks/freeway-drive.gpx?rate=10' --driver null
             """,
         version: Backgrounder.version,
-        subcommands: [ReplayCommand.self]
+        subcommands: [ReplayCommand.self, PlanCommand.self]
     )
 
     @Option(help: ArgumentHelp("One directory for configuration, state, socket and log.", valueName: "dir"))
@@ -47,6 +48,14 @@ package struct DaemonCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write what gpsd says to this new file, for gpsd-log:FILE.", valueName: "file"))
     var record: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Run one fetch of this source and end: exit 0 new data, 3 none, 1 failed, 4 no such source.",
+            valueName: "name"
+        )
+    )
+    var launchForFetch: String?
+
     @Option(help: .private)
     var readyDescriptor: Int32?
 
@@ -54,7 +63,11 @@ package struct DaemonCommand: AsyncParsableCommand {
 
     package func run() async throws {
         do {
-            try await serve()
+            if let launchForFetch {
+                try await LaunchForFetch(source: launchForFetch, home: home, file: config).run()
+            } else {
+                try await serve()
+            }
         } catch let error as ConfigurationError {
             Self.fail(error.description, code: error.isWrongArgument ? 64 : 1)
         } catch let error as any CustomStringConvertible & Error where Self.isOurs(error) {
@@ -101,6 +114,7 @@ package struct DaemonCommand: AsyncParsableCommand {
 
         let store = try Self.openStore(paths, configuration, logger)
         let group = MultiThreadedEventLoopGroup.singleton
+        let http = HTTPClient.forSources(on: group)
         let daemon = try await Daemon(
             paths: paths,
             source: source,
@@ -110,9 +124,10 @@ package struct DaemonCommand: AsyncParsableCommand {
             recorder: try record.map { path throws(RecordingError) in
                 try LiveReplay.recorder(path) { logger.warning("\($0)") }
             },
-            group: group
+            group: group,
+            http: http
         )
-        let end = ServiceEnd(socket: paths.controlSocket, environment: environment, logger: logger)
+        let end = ServiceEnd(sockets: paths.sockets, environment: environment, logger: logger)
         let router = daemon.makeRouter(store: store, end: end)
         let server = ControlServer(socket: paths.controlSocket, router: router, group: group, logger: logger) {
             access.opened(paths, logger: logger)
@@ -122,8 +137,12 @@ package struct DaemonCommand: AsyncParsableCommand {
             if readyDescriptor != nil { log.adoptStandardError() }
         }
         access.prepare()
+        let mpd = try await daemon.makeMPDServer(configuration, group: group)
+        var parts: [any Service] = [daemon.location, daemon.player, mpd, server]
+        if let music = daemon.music { parts.append(music.library) }
+        parts += daemon.parts.flatMap(\.services)
         let services = ServiceGroup(
-            configuration: .init(services: [daemon.location, daemon.player, server], logger: log.makeQuietLogger())
+            configuration: .init(services: parts, logger: log.makeQuietLogger())
         )
         end.connect(services)
         let signals = Signals([SIGTERM, SIGINT, SIGHUP]) { number in
@@ -138,7 +157,8 @@ package struct DaemonCommand: AsyncParsableCommand {
             throw StartError("the service cannot run: \(error)")
         }
         withExtendedLifetime(signals) {}
-        unlink(paths.controlSocket)
+        try? await http.shutdown()
+        for socket in paths.sockets { unlink(socket) }
         do {
             try store.close()
         } catch {
@@ -150,7 +170,7 @@ package struct DaemonCommand: AsyncParsableCommand {
         Glibc.exit(0)
     }
 
-    private static func openStore(
+    static func openStore(
         _ paths: RuntimePaths,
         _ configuration: DaemonConfiguration,
         _ logger: Logger

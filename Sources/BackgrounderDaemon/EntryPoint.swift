@@ -1,5 +1,6 @@
 import ArgumentParser
 import BackgrounderAPI
+import ChildProcesses
 import Dispatch
 import Glibc
 import NIOCore
@@ -9,6 +10,7 @@ import NIOPosix
 package enum EntryPoint {
     /// Runs the command of this process's arguments and ends the process. Called on the main thread, before any task.
     package static func run() -> Never {
+        Keeper.runIfThisIsOne()
         signal(SIGPIPE, SIG_IGN)
         // The default executor wakes an idle process once a second; NIO's event loops do not. Where it cannot be replaced
         // all works the same, with those wakeups.

@@ -18,12 +18,23 @@ struct StoreJournal: LocationJournal, PlayerJournal {
         try store.append(accepted, trips: trips, state: try record(.location, checkpoint), durable: durable)
     }
 
-    func save(queue: [PlayerItem], state: PlayerState) async throws {
-        try await store.save(queue: queue, state: try record(.audio, state))
+    func save(_ changes: [QueueChange], state: PlayerState) async throws {
+        try await store.save(changes, state: try record(.audio, state))
     }
 
-    func save(state: PlayerState, durable: Bool) async throws {
-        try await store.save(try record(.audio, state), durable: durable)
+    func save(state: PlayerState) async throws {
+        try await store.save(try record(.audio, state), durable: true)
+    }
+
+    func keep(_ position: PlayerPosition) throws {
+        try store.keep(position)
+    }
+
+    /// What the player was doing, as far as it is known.
+    func savedPlayer(logger: Logger) throws -> PlayerState? {
+        guard let state = try saved(PlayerState.self, by: .audio, logger: logger) else { return nil }
+        // One that cannot be read is one that is not there: the state has a position too.
+        return state.at(store.position())
     }
 
     /// The state that `mode` saved last; `nil` on the first start, and when it cannot be read, which is said.

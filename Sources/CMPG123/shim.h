@@ -7,8 +7,11 @@
 static inline int mpg123_set_number(mpg123_handle *handle, int parameter, long value) {
     return mpg123_param(handle, parameter, value, 0);
 }
-static inline int mpg123_use_descriptor(mpg123_handle *handle, int descriptor) {
-    return mpg123_open_fd(handle, descriptor);
+static inline int mpg123_use_reader(
+    mpg123_handle *handle, void *user, ssize_t (*read)(void *, void *, size_t), off_t (*seek)(void *, off_t, int)
+) {
+    int result = mpg123_replace_reader_handle(handle, read, seek, NULL);
+    return result == MPG123_OK ? mpg123_open_handle(handle, user) : result;
 }
 static inline int mpg123_next_frame(mpg123_handle *handle, unsigned char **audio, size_t *bytes) {
     off_t number;

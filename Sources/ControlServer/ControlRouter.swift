@@ -119,6 +119,12 @@ package struct RouteRequest<Body: RouteBody>: Sendable {
         }
     }
 
+    /// The `{name}` of the path, decoded.
+    package var name: String {
+        let name = parameters.get("name") ?? ""
+        return name.percentDecoded ?? name
+    }
+
     package func query(_ name: String) -> String? {
         query[Substring(name)].map(String.init)
     }
@@ -160,5 +166,24 @@ extension Response {
         self =
             (try? Response(status: .init(code: wireError.code.httpStatus), json: wireError))
             ?? Response(status: .internalServerError)
+    }
+}
+
+extension String {
+    /// With the bytes that `%XX` stands for; `nil` where that is no UTF-8, or a percent sign stands for nothing.
+    fileprivate var percentDecoded: String? {
+        var bytes: [UInt8] = []
+        var rest = utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            guard digits.utf8.count == 2, digits.first != "+", let value = UInt8(digits, radix: 16) else { return nil }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
     }
 }

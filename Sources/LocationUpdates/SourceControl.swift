@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import CGPS
 import Glibc
 import Synchronization

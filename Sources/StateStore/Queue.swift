@@ -1,55 +1,185 @@
 package import BackgrounderAPI
 import GRDB
 
+/// The queue, a row an item. `position` is a key that sorts, not a count: the keys are far apart, so that an item comes
+/// between two others, or goes, without a write to any row but its own.
 extension StateStore {
     /// The queue in its order.
     package func queue() throws -> [PlayerItem] {
         try database.read { database in
-            try Row.fetchAll(database, sql: "SELECT * FROM queueItem ORDER BY position").enumerated().map {
-                index,
-                row in
-                PlayerItem(
-                    id: row["id"],
-                    position: index,
-                    path: row["path"],
-                    title: row["title"],
-                    artist: row["artist"],
-                    album: row["album"],
-                    duration: row["duration"],
-                    sampleRate: row["sampleRate"],
-                    channels: row["channels"],
-                    codec: row["codec"]
-                )
-            }
+            var items: [PlayerItem] = []
+            items.reserveCapacity(try Int.fetchOne(database, sql: "SELECT count(*) FROM queueItem") ?? 0)
+            try database.queue { item, _ in items.append(item) }
+            return items
         }
     }
 
-    /// Makes the stored queue equal to `queue` and saves `state` in the same transaction; only rows that differ are written.
-    package func save(queue: [PlayerItem], state: StateRecord) async throws {
-        try await write(durable: true) { database in
-            let stored = try Set(Int.fetchAll(database, sql: "SELECT id FROM queueItem"))
-            for gone in stored.subtracting(queue.map(\.id)) {
-                try database.cachedStatement(sql: "DELETE FROM queueItem WHERE id = ?").execute(arguments: [gone])
+    /// Ids of the items whose content was looked at and told nothing.
+    package func unreadableItems() throws -> Set<Int> {
+        try database.read { try Int.fetchSet($0, sql: "SELECT id FROM queueItem WHERE unreadable") }
+    }
+
+    /// Takes the steps in their order, and saves `state` in the same transaction.
+    package func save(_ changes: [QueueChange], state: StateRecord) async throws {
+        // What only the files said can be read again.
+        let isDurable = changes.contains { change in
+            switch change {
+            case .inserted, .moved, .removed, .replaced: true
+            case .described, .unreadable: false
             }
-            let upsert = try database.cachedStatement(
-                sql: """
-                    INSERT INTO queueItem VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    ON CONFLICT (id) DO UPDATE SET position = excluded.position, path = excluded.path,
-                        title = excluded.title, artist = excluded.artist, album = excluded.album,
-                        duration = excluded.duration, sampleRate = excluded.sampleRate,
-                        channels = excluded.channels, codec = excluded.codec
-                    WHERE (position, path, title, artist, album, duration, sampleRate, channels, codec) IS NOT
-                        (excluded.position, excluded.path, excluded.title, excluded.artist, excluded.album,
-                        excluded.duration, excluded.sampleRate, excluded.channels, excluded.codec)
-                    """
-            )
-            for item in queue {
-                try upsert.execute(arguments: [
-                    item.id, item.position, item.path, item.title, item.artist, item.album, item.duration,
-                    item.sampleRate, item.channels, item.codec,
-                ])
-            }
+        }
+        try await write(durable: isDurable) { database in
+            for change in changes { try database.take(change) }
             try database.save(state)
         }
     }
+}
+
+/// The keys that sort the queue.
+private enum QueueKey {
+    /// Room for 40 items one after the other between the same two.
+    static let gap: Int64 = 1 << 40
+    /// Of the first item of a new queue; two million may come before it one by one, six behind it.
+    static let first: Int64 = 1 << 61
+}
+
+extension Database {
+    /// All rows in the order of the queue, with their keys; the positions are counted.
+    func queue(_ body: (PlayerItem, _ key: Int64) throws -> Void) throws {
+        let rows = try Row.fetchCursor(
+            self,
+            sql: """
+                SELECT id, path, title, artist, album, duration, sampleRate, channels, codec, position
+                FROM queueItem ORDER BY position
+                """
+        )
+        var position = 0
+        while let row = try rows.next() {
+            let item = PlayerItem(
+                id: row[0],
+                position: position,
+                path: row[1],
+                title: row[2],
+                artist: row[3],
+                album: row[4],
+                duration: row[5],
+                sampleRate: row[6],
+                channels: row[7],
+                codec: row[8]
+            )
+            try body(item, row[9])
+            position += 1
+        }
+    }
+
+    fileprivate func take(_ change: QueueChange) throws {
+        switch change {
+        case .inserted(let items, let place): try insert(items, keys: keys(items.count, place))
+        case .moved(let ids, let place):
+            let keys = try keys(ids.count, place)
+            let update = try cachedStatement(sql: "UPDATE queueItem SET position = ? WHERE id = ?")
+            for (index, id) in ids.enumerated() { try update.execute(arguments: [keys[index], id]) }
+        case .removed(let ids):
+            let delete = try cachedStatement(sql: "DELETE FROM queueItem WHERE id = ?")
+            for id in ids { try delete.execute(arguments: [id]) }
+        case .described(let item):
+            try cachedStatement(
+                sql: """
+                    UPDATE queueItem SET title = ?, artist = ?, album = ?, duration = ?, sampleRate = ?, channels = ?,
+                        codec = ?, unreadable = 0 WHERE id = ?
+                    """
+            ).execute(arguments: [
+                item.title, item.artist, item.album, item.duration, item.sampleRate, item.channels, item.codec, item.id,
+            ])
+        case .unreadable(let id):
+            try cachedStatement(sql: "UPDATE queueItem SET unreadable = 1 WHERE id = ?").execute(arguments: [id])
+        case .replaced(let items): try replaceQueue(with: items)
+        }
+    }
+
+    /// Makes the stored queue equal to `items`; only rows that differ are written.
+    private func replaceQueue(with items: [PlayerItem]) throws {
+        guard !items.isEmpty else { return try execute(sql: "DELETE FROM queueItem") }
+        let stored = try Int.fetchSet(self, sql: "SELECT id FROM queueItem")
+        try take(.removed(Array(stored.subtracting(items.map(\.id)))))
+        try insert(items, keys: QueueKeys(first: QueueKey.first, step: QueueKey.gap))
+    }
+
+    private func insert(_ items: [PlayerItem], keys: QueueKeys) throws {
+        let upsert = try cachedStatement(
+            sql: """
+                INSERT INTO queueItem (id, position, path, title, artist, album, duration, sampleRate, channels, codec)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (id) DO UPDATE SET position = excluded.position, path = excluded.path,
+                    title = excluded.title, artist = excluded.artist, album = excluded.album,
+                    duration = excluded.duration, sampleRate = excluded.sampleRate,
+                    channels = excluded.channels, codec = excluded.codec
+                WHERE (position, path, title, artist, album, duration, sampleRate, channels, codec) IS NOT
+                    (excluded.position, excluded.path, excluded.title, excluded.artist, excluded.album,
+                    excluded.duration, excluded.sampleRate, excluded.channels, excluded.codec)
+                """
+        )
+        for (index, item) in items.enumerated() {
+            try upsert.execute(arguments: [
+                item.id, keys[index], item.path, item.title, item.artist, item.album, item.duration, item.sampleRate,
+                item.channels, item.codec,
+            ])
+        }
+    }
+
+    /// Keys for `count` items at `place`; where the room is used up, all items get new ones first.
+    private func keys(_ count: Int, _ place: QueuePlace) throws -> QueueKeys {
+        if let keys = try freeKeys(count, place) { return keys }
+        try execute(
+            sql: """
+                UPDATE queueItem SET position = ? + ? * place.number
+                FROM (SELECT id, row_number() OVER (ORDER BY position) - 1 AS number FROM queueItem) AS place
+                WHERE place.id = queueItem.id
+                """,
+            arguments: [QueueKey.first, QueueKey.gap]
+        )
+        guard let keys = try freeKeys(count, place) else { throw QueueFull() }
+        return keys
+    }
+
+    private func freeKeys(_ count: Int, _ place: QueuePlace) throws -> QueueKeys? {
+        let span = Int64(count).multipliedReportingOverflow(by: QueueKey.gap)
+        guard !span.overflow else { return nil }
+        switch (try place.after.map(key), try place.before.map(key)) {
+        case (nil, nil): return QueueKeys(first: QueueKey.first, step: QueueKey.gap)
+        case (let after?, nil):
+            return after > .max - span.partialValue ? nil : QueueKeys(first: after + QueueKey.gap, step: QueueKey.gap)
+        case (nil, let before?):
+            return before < span.partialValue
+                ? nil : QueueKeys(first: before - span.partialValue, step: QueueKey.gap)
+        case (let after?, let before?):
+            let step = (before - after) / Int64(count + 1)
+            return step > 0 ? QueueKeys(first: after + step, step: step) : nil
+        }
+    }
+
+    private func key(_ id: Int) throws -> Int64 {
+        let statement = try cachedStatement(sql: "SELECT position FROM queueItem WHERE id = ?")
+        guard let key = try Int64.fetchOne(statement, arguments: [id]) else { throw MissingNeighbour(id: id) }
+        return key
+    }
+}
+
+/// Keys that follow each other.
+private struct QueueKeys {
+    var first: Int64
+    var step: Int64
+
+    subscript(index: Int) -> Int64 { first + Int64(index) * step }
+}
+
+/// More items than there are keys.
+private struct QueueFull: Error, CustomStringConvertible {
+    var description: String { "the queue has more items than can be stored" }
+}
+
+/// A change names an item that is not stored; the player then writes the whole queue.
+private struct MissingNeighbour: Error, CustomStringConvertible {
+    var id: Int
+    var description: String { "item \(id) of the queue is not stored" }
 }

@@ -77,6 +77,19 @@ enum Schema {
                     """
             )
         }
+        // Whether the content was looked at and told nothing, so that it is not looked at again at each start.
+        migrator.registerMigration("3 unreadable items") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE queueItem ADD COLUMN unreadable INTEGER NOT NULL DEFAULT 0 CHECK (unreadable IN (0, 1));
+                    """
+            )
+        }
+        migrator.registerMigration("4 music") { try createMusic($0) }
+        migrator.registerMigration("5 tasks") { try createTasks($0) }
+        migrator.registerMigration("6 fetch") { try createFetch($0) }
+        migrator.registerMigration("7 transfers") { try createTransfers($0) }
+        migrator.registerMigration("8 push") { try createPush($0) }
         return migrator
     }
 }

@@ -21,6 +21,8 @@ package final class StateStore: Sendable {
     /// Its presence says that the file was found damaged while it was in use: the next start moves it aside.
     private let marker: String
     private let sync: SyncTimer
+    let musicReader: ReadConnection
+    let positionFile: PositionFile
     let retention: Retention
 
     /// Opens or creates the file at `path`; a file that SQLite cannot read is moved aside, never deleted.
@@ -50,7 +52,9 @@ package final class StateStore: Sendable {
         } catch {
             throw StateStoreError(opening: path, error)
         }
+        positionFile = try PositionFile(path: path + Self.positionSuffix)
         movedAside = aside
+        musicReader = ReadConnection(path: path)
         self.marker = marker
         self.retention = Retention(retention)
         let database = database
@@ -63,14 +67,15 @@ package final class StateStore: Sendable {
         }
     }
 
-    /// Commits what `body` writes in one transaction.
+    /// Commits what `body` writes in one transaction, also for a task that was cancelled: what happened has happened.
     func write<Result: Sendable>(
         durable: Bool,
         _ body: @escaping @Sendable (Database) throws -> Result
     ) async throws -> Result {
         let result: Result
         do {
-            result = try await database.write(body)
+            // GRDB gives up in a cancelled task; cancellation does not reach this one.
+            result = try await Task { [database] in try await database.write(body) }.value
         } catch {
             throw noting(error)
         }
@@ -106,6 +111,7 @@ package final class StateStore: Sendable {
     package func close() throws {
         retention.end()
         if sync.cancel() { try database.syncEverything() }
+        try musicReader.close()
         try database.close()
     }
 
@@ -143,6 +149,9 @@ package final class StateStore: Sendable {
             // Somebody was killed before the first commit was whole; opening the file for writing rolls that back.
             return
         }
+        // Never freed: with GRDB's mark on it, a dispatch queue that goes hands that to libdispatch's pool of threads, and the pool,
+        // once it was used, wakes up every second for ever.
+        _ = Unmanaged.passRetained(database)
         let migrator = Schema.migrator
         try database.read { database in
             guard try !migrator.hasBeenSuperseded(database) else { throw StateStoreError.newer(path: path) }
@@ -150,17 +159,20 @@ package final class StateStore: Sendable {
             _ = try database.newestLocations(100)
             _ = try Row.fetchAll(database, sql: "SELECT * FROM state")
             _ = try Row.fetchAll(database, sql: "SELECT * FROM setting")
-            _ = try Row.fetchAll(database, sql: "SELECT * FROM queueItem")
+            _ = try database.queue { _, _ in }
             _ = try Row.fetchAll(database, sql: "SELECT * FROM trip ORDER BY id DESC LIMIT 10")
         }
         try database.close()
     }
 
+    private static let positionSuffix = "-position"
+
     private static func moveAside(_ path: String) throws(StateStoreError) -> String {
         let stamp = ISO8601.string(Date()).filter { $0.isNumber || $0 == "T" }
         let aside = "\(path).corrupt-\(stamp)"
         do {
-            for suffix in ["-wal", "-shm", ""] where FileManager.default.fileExists(atPath: path + suffix) {
+            for suffix in ["-wal", "-shm", positionSuffix, ""]
+            where FileManager.default.fileExists(atPath: path + suffix) {
                 try FileManager.default.moveItem(atPath: path + suffix, toPath: aside + suffix)
             }
         } catch {

@@ -1,8 +1,9 @@
-import AudioPlayback
 import BackgrounderAPI
 import Foundation
 import TestSupport
 import Testing
+
+@testable import AudioPlayback
 
 extension Playback {
     /// Files that are not what they should be are said so, and the rest goes on.
@@ -92,6 +93,17 @@ extension Playback {
             #expect(error?.path == path && error?.reason.isEmpty == false, "\(error?.reason ?? "-")")
         }
 
+        @Test func `An MP3 with a hole that also ends early is reported with all that is missing`() async throws {
+            var data = try Data(
+                contentsOf: URL(fileURLWithPath: await media.mp3("whole.mp3", seconds: 20, "-b", "128"))
+            )
+            for index in 30_000..<33_000 { data[index] = 0 }
+            let path = try write("hole-cut.mp3", data.prefix(100_000))
+            let fault = try #require(try Decoding(path).fault)
+            guard case .truncated(let frames, let promised) = fault else { return #expect(Bool(false), "\(fault)") }
+            #expect(promised == 882_000 && (200_000..<300_000).contains(frames))
+        }
+
         @Test func `Junk in front of an MP3 is passed over`() async throws {
             let whole = try await media.mp3("whole.mp3", seconds: 3, "-b", "128")
             let path = try write("late.mp3", Data(count: 300_000) + Data(contentsOf: URL(fileURLWithPath: whole)))
@@ -110,6 +122,73 @@ extension Playback {
             try await fixture.wait("the end") { $0.timeControlStatus == .stopped }
             #expect(try media.rendered(media.path("out.wav")).count > 170_000)
             #expect(try media.rendered(media.path("out.wav-2")).count > 180_000)
+        }
+
+        @Test func `A FLAC goes on behind a hole, and says how much is lost`() async throws {
+            let source = try await media.wav("source.wav", seconds: 3)
+            let path = media.path("item.flac")
+            try await Tool.run("sox", "-D", source, path)
+            let whole = try Decoding(path)
+            var data = try Data(contentsOf: URL(fileURLWithPath: path))
+            for index in data.count / 2..<data.count / 2 + 3_000 { data[index] = 0 }
+            let rest = try Decoding(try write("hole.flac", data))
+            guard case .lost(let frames)? = rest.fault else {
+                Issue.record("\(String(describing: rest.fault))")
+                return
+            }
+            #expect(frames > 0 && frames % 4096 == 0 && rest.frames == whole.frames - frames)
+            let first = zip(rest.samples, whole.samples).enumerated().first { $1.0 != $1.1 }?.offset ?? 0
+            #expect(rest.samples[first...] == whole.samples[(first + frames * 2)...])
+            #expect(first > whole.samples.count / 4)
+        }
+
+        @Test func `Pages of an Ogg file that are missing are missed`() async throws {
+            let source = try await media.wav("source.wav", seconds: 10)
+            let path = media.path("item.ogg")
+            try await Tool.run("oggenc", "-Q", "-q", "6", "-o", path, source)
+            let data = try Data(contentsOf: URL(fileURLWithPath: path))
+            var pages: [Int] = []
+            var from = 0
+            while let page = data.range(of: Data("OggS".utf8), in: from..<data.count) {
+                pages.append(page.lowerBound)
+                from = page.upperBound
+            }
+            try #require(pages.count > 8)
+            let whole = try Decoding(path)
+            #expect(whole.fault == nil)
+            let cut = try Decoding(try write("cut.ogg", data.prefix(pages[pages.count - 1])))
+            #expect(cut.fault == .unfinished && cut.frames > whole.frames / 2)
+            let gap = try Decoding(try write("gap.ogg", data[..<pages[5]] + data[pages[6]...]))
+            #expect(gap.fault == .missing(pages: 1) && gap.frames > whole.frames / 2)
+            let junk = try Decoding(try write("junk.ogg", data[..<pages[5]] + Data(count: 777) + data[pages[5]...]))
+            #expect(junk.fault == .damaged(skippedBytes: 777) && junk.frames > whole.frames / 2)
+            // What lies behind the end of what can be indexed is found all the same.
+            let tail = try Decoding(media.path("cut.ogg"), from: 100_000)
+            #expect(tail.frames == cut.frames - 100_000)
+        }
+
+        @Test(arguments: ["aiff", "au", "w64", "wav"])
+        func `A file that is shorter than its header says is reported`(kind: String) async throws {
+            let source = try await media.wav("source.wav", seconds: 1)
+            let path = media.path("item.\(kind)")
+            try await Tool.run("sox", "-D", source, "-e", "mu-law", path)
+            let cut = try write("cut.\(kind)", Data(contentsOf: URL(fileURLWithPath: path)).dropLast(10_000))
+            let fault = try #require(try Decoding(cut).fault)
+            switch fault {
+            // Wave64 ends at a multiple of 8 bytes.
+            case .cut(let bytes): #expect((9_992...10_000).contains(bytes))
+            case .truncated(let frames, let promised): #expect(promised - frames > 4_000)
+            default: Issue.record("\(fault)")
+            }
+        }
+
+        @Test func `An MP3 of ever other rates is given up`() async throws {
+            let first = try await media.mp3("a.mp3", seconds: 0.5, "-t", "-b", "128")
+            let second = try await media.mp3("b.mp3", seconds: 0.5, rate: 48_000, "-t", "-b", "128")
+            let both = try [first, second].map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+            let path = try write("many.mp3", (0..<20).reduce(Data()) { joined, _ in joined + both[0] + both[1] })
+            let decoding = try Decoding(path)
+            #expect(decoding.changes == 16 && decoding.fault?.reason.contains("more than 16 times") == true)
         }
     }
 }

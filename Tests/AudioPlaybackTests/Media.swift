@@ -77,7 +77,26 @@ struct Media {
         return samples(data.dropFirst(offset + 8))
     }
 
-    private func samples(_ data: Data) -> [Int16] {
+    func samples(_ data: Data) -> [Int16] {
         [UInt8](data).withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
+    }
+}
+
+extension Media {
+    /// Stereo at 44.1 kHz with one value from start to end, so that it is known again wherever it is heard.
+    func level(_ name: String, _ value: Int16, frames: Int) throws -> String {
+        try file(name, Array(repeating: value, count: frames * 2))
+    }
+
+    /// 16 bit stereo samples at 44.1 kHz, as a WAV file.
+    func file(_ name: String, _ samples: [Int16]) throws -> String {
+        func bytes(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value.littleEndian, Array.init) }
+        let size = UInt32(samples.count * 2)
+        var data: [UInt8] = Array("RIFF".utf8) + bytes(36 + size) + Array("WAVEfmt ".utf8) + bytes(UInt32(16))
+        data += bytes(UInt16(1)) + bytes(UInt16(2)) + bytes(UInt32(44_100)) + bytes(UInt32(176_400))
+        data += bytes(UInt16(4)) + bytes(UInt16(16)) + Array("data".utf8) + bytes(size)
+        samples.withUnsafeBytes { data += $0 }
+        try Data(data).write(to: URL(fileURLWithPath: path(name)))
+        return path(name)
     }
 }

@@ -3,6 +3,7 @@ import BackgrounderAPI
 import Logging
 import ServiceLifecycle
 import Synchronization
+import TestSupport
 import Testing
 
 /// What plays in real time is tested one after the other: the machine has other work to do at the same time.
@@ -22,7 +23,9 @@ final class PlayerFixture: Sendable {
 
     init(
         driver: AudioDriverName,
+        format: AudioFormat? = nil,
         queue: [PlayerItem] = [],
+        unreadable: Set<Int> = [],
         state: PlayerState = PlayerState(),
         journal: MemoryJournal = MemoryJournal(),
         startsAtOnce: Bool = true
@@ -30,8 +33,9 @@ final class PlayerFixture: Sendable {
         let log = EventLog()
         journal.onSave.withLock { $0 = { log.notify() } }
         let player = QueuePlayer(
-            configuration: AudioConfiguration(driver: driver),
+            configuration: AudioConfiguration(driver: driver, format: format),
             queue: queue,
+            unreadable: unreadable,
             state: state,
             journal: journal,
             clock: ContinuousClock(),
@@ -61,6 +65,13 @@ final class PlayerFixture: Sendable {
         try await service.withLock(\.self)?.value
     }
 
+    /// Waits until the journal has what all files of the queue say.
+    func waitForDescriptions() async throws {
+        _ = try await wait("what the files say") { _ in
+            await journal.queue.allSatisfy { $0.sampleRate != nil }
+        }
+    }
+
     /// Waits until an event or a write after which `condition` holds. No event for the whole limit is a failure.
     @discardableResult
     func wait(
@@ -73,8 +84,13 @@ final class PlayerFixture: Sendable {
             try await Task.sleep(for: limit)
             log.unsubscribe(id)
         }
+        // A time that is heard is no event.
+        let ticker = Task {
+            while (try? await Task.sleep(for: .milliseconds(100))) != nil { log.notify() }
+        }
         defer {
             timeout.cancel()
+            ticker.cancel()
             log.unsubscribe(id)
         }
         let now = await player.status()
@@ -132,10 +148,14 @@ actor MemoryJournal: PlayerJournal {
     }
 
     private(set) var queue: [PlayerItem] = []
+    /// Ids of items whose content told nothing.
+    private(set) var unreadable: Set<Int> = []
     private(set) var state = PlayerState()
     private(set) var writes: [Write] = []
     private var refusals = 0
     private var gate: Gate?
+    private let kept = Mutex<PlayerPosition?>(nil)
+    nonisolated var keptPosition: PlayerPosition? { kept.withLock(\.self) }
     let onSave = Mutex<@Sendable () -> Void>({})
 
     /// The next writes that fail.
@@ -148,18 +168,26 @@ actor MemoryJournal: PlayerJournal {
         return gate
     }
 
-    func save(queue: [PlayerItem], state: PlayerState) async throws {
+    func save(_ changes: [QueueChange], state: PlayerState) async throws {
         try await pass()
-        self.queue = queue
+        for change in changes {
+            queue.take(change)
+            if case .unreadable(let id) = change { unreadable.insert(id) }
+        }
         self.state = state
         writes.append(Write(queue: queue, state: state))
         onSave.withLock { $0 }()
     }
 
-    func save(state: PlayerState, durable: Bool) async throws {
+    func save(state: PlayerState) async throws {
         try await pass()
         self.state = state
         writes.append(Write(state: state))
+        onSave.withLock { $0 }()
+    }
+
+    nonisolated func keep(_ position: PlayerPosition) throws {
+        kept.withLock { $0 = position }
         onSave.withLock { $0 }()
     }
 

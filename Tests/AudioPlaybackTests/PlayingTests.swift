@@ -129,6 +129,38 @@ extension Playback {
             #expect(await fixture.player.queue().count == 3)
         }
 
+        @Test func `A playlist is what it names and can be played; with nothing of that it is refused`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            let paths = try await three(0.2)
+            let list = try media.scratch.write("#EXTM3U\r\ngone.mp3\r\n\(paths[1])\r\nhttp://x/\r\n", to: "l.M3U8")
+            let other = try media.scratch.write("[playlist]\nFile1=file://\(paths[0])\nFile2=l.M3U8\n", to: "l.pls")
+            #expect(
+                try await fixture.player.append([list, paths[2], other]).map(\.path) == [1, 2, 0].map { paths[$0] }
+            )
+            for (text, fault) in [("", nil), ("x\n", "line 1: \(media.path("x")): no such file or folder")] {
+                let empty = try media.scratch.write(text, to: "empty.m3u")
+                await #expect(throws: PlayerError.emptyPlaylist(path: empty, fault: fault)) {
+                    try await fixture.player.append([paths[0], empty])
+                }
+            }
+            let binary = try media.scratch.write("a\0", to: "binary.pls")
+            let reason = "this is no playlist, which is a text file"
+            await #expect(throws: PlayerError.unreadable(path: binary, reason: reason)) {
+                try await fixture.player.append([binary])
+            }
+            #expect(await fixture.player.queueLength == 3)
+        }
+
+        @Test func `A folder with names of all kinds is read whole, in the order in which people count`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            let folder = media.path("many")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            // Long and short names, so that entries end anywhere in the memory that they are read into.
+            let names = (1...3000).map { "\($0) \(String(repeating: "ü", count: $0 % 120)).wav" }
+            for name in names { try Data().write(to: URL(fileURLWithPath: "\(folder)/\(name)")) }
+            #expect(try await fixture.player.append([folder]).map(\.path) == names.map { "\(folder)/\($0)" })
+        }
+
         @Test func `Changing the queue while it plays changes what comes next`() async throws {
             let paths = try await three(1)
             let fixture = PlayerFixture(driver: .null)
@@ -188,7 +220,12 @@ extension Playback {
             _ = try await first.player.append(try await three(20))
             _ = try await first.player.play(id: 2)
             _ = try await first.player.seek(to: 7)
-            try await first.wait("the position to be stored") { _ in await journal.state.elapsed > 7.3 }
+            try await first.wait("the position to be stored") { _ in
+                journal.keptPosition?.elapsed ?? 0 > 7.3
+            }
+            // What a kill would leave behind.
+            let killed = await journal.state.at(journal.keptPosition)
+            #expect(killed.currentItemID == 2 && killed.elapsed > 7.3 && killed.timeControlStatus == .playing)
             try await first.shutDown()
             let state = await journal.state
             #expect(state.timeControlStatus == .playing && state.currentItemID == 2)

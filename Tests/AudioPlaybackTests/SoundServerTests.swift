@@ -1,8 +1,9 @@
-import AudioPlayback
 import BackgrounderAPI
 import Foundation
 import TestSupport
 import Testing
+
+@testable import AudioPlayback
 
 extension Playback {
     /// Into a real sound server that works, stops, dies, or is not there.
@@ -161,6 +162,45 @@ extension Playback {
                 $0.timeControlStatus == .playing && $0.elapsed ?? 0 > position + 0.3
             }
             #expect(try #require(back.elapsed) < position + 3 && back.interruptions == 1)
+            try await fixture.shutDown()
+            next.end()
+        }
+
+        @Test func `The server's sinks are listed, and one can be chosen by its name`() async throws {
+            let server = try await SoundServer()
+            let fixture = PlayerFixture(driver: .live("pulse", device: "silent"))
+            let pulse = try #require(await fixture.player.drivers().first { $0.name == "pulse" })
+            #expect(pulse.available && pulse.devices?.map(\.name) == ["silent"])
+            #expect(pulse.devices?.first?.isDefault == true)
+            _ = try await fixture.player.play(paths: [try await media.wav("a.wav", seconds: 3)])
+            let status = try await fixture.wait("sound") { $0.elapsed ?? 0 > 0.3 }
+            #expect(status.device == "silent" && status.format == "44100:16:2" && status.buffered > 0.1)
+            try await fixture.shutDown()
+
+            let lost = PlayerFixture(driver: .live("pulse", device: "no-such-sink"))
+            _ = try await lost.player.play(paths: [try await media.wav("b.wav", seconds: 3)])
+            let waiting = try await lost.wait("the failure") { $0.timeControlStatus == .waiting }
+            #expect(waiting.lastError?.reason.hasPrefix("pulse: ") == true, "\(waiting)")
+            try await lost.shutDown()
+            server.end()
+        }
+
+        @Test func `Auto waits for a device that was heard, and does not play on in silence`() async throws {
+            let server = try await SoundServer()
+            let fixture = PlayerFixture(driver: .auto)
+            _ = try await fixture.player.play(paths: [try await media.wav("a.wav", seconds: 60)])
+            try await fixture.wait("the beginning") { $0.driver == "pulse" && $0.elapsed ?? 0 > 1 }
+            server.end()
+            let lost = try await fixture.wait("waiting") { $0.timeControlStatus == .waiting }
+            let position = try #require(lost.elapsed)
+            // As long as the silence would be chosen in, if nothing had been heard.
+            try await fixture.wait("many attempts", limit: .seconds(30)) { _ in
+                await fixture.player.outage?.attempts ?? 0 > 5
+            }
+            #expect(await fixture.player.status().elapsed == position)
+            let next = try await SoundServer()
+            let back = try await fixture.wait("the sound", limit: .seconds(30)) { $0.elapsed ?? 0 > position + 0.3 }
+            #expect(back.driver == "pulse" && back.timeControlStatus == .playing)
             try await fixture.shutDown()
             next.end()
         }

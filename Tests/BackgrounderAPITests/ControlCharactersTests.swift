@@ -23,6 +23,10 @@ import Testing
         }
     }
 
+    @Test func `Text of lines keeps its lines and tabs, whichever way they end`() {
+        #expect("one\r\n\ttwo\u{1B}[2J\n\nthree\r".printableLines == "one\n\ttwo\u{FFFD}[2J\n\nthree\u{FFFD}")
+    }
+
     @Test func `JSON has it escaped, and is read as what it was`() throws {
         let text = String(String.UnicodeScalarView(Self.controls))
         let line = try JSON.line(["key": text]).withEscapedControlCharacters

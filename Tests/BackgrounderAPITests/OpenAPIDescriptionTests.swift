@@ -34,10 +34,23 @@ import Testing
         .init(Routes.changeLocation),
         .init(Routes.track), .init(Routes.audio), .init(Routes.changeAudio), .init(Routes.play), .init(Routes.pause),
         .init(Routes.toggle), .init(Routes.stopAudio), .init(Routes.next), .init(Routes.previous), .init(Routes.seek),
-        .init(Routes.drivers), .init(Routes.queue), .init(Routes.enqueue), .init(Routes.clearQueue),
+        .init(Routes.drivers), .init(Routes.interrupt), .init(Routes.queue), .init(Routes.enqueue),
+        .init(Routes.clearQueue),
         .init(Routes.shuffleQueue),
         .init(Routes.moveItem), .init(Routes.removeItem), .init(stream: Routes.eventsPath),
         .init(stream: Routes.historyPath), .init(Routes.trips), .init(Routes.importTrack),
+        .init(Routes.fetchSources), .init(Routes.addFetchSource), .init(Routes.fetchSource),
+        .init(Routes.changeFetchSource), .init(Routes.removeFetchSource), .init(Routes.runFetch),
+        .init(Routes.simulateFetch), .init(Routes.openFetch), .init(Routes.clearFetch), .init(Routes.fetchRuns),
+        .init(Routes.fetchItems), .init(stream: Routes.fetchContentPath), .init(Routes.fetchPlan),
+        .init(Routes.refresh), .init(Routes.changeRefresh),
+        .init(Routes.transfers), .init(Routes.addTransfer), .init(Routes.transfer), .init(Routes.cancelTransfer),
+        .init(Routes.pauseTransfer), .init(Routes.resumeTransfer), .init(Routes.sessionEvents),
+        .init(Routes.acknowledgeEvents),
+        .init(Routes.pushes), .init(Routes.addPush), .init(Routes.removePush), .init(Routes.simulatePush),
+        .init(Routes.tasks), .init(Routes.beginTask), .init(Routes.beginSample), .init(Routes.task),
+        .init(Routes.endTask),
+        .init(Routes.taskLog), .init(Routes.taskHooks), .init(Routes.addTaskHook), .init(Routes.removeTaskHook),
     ]
 
     @Test func `The description has every route and no other`() {
@@ -73,145 +86,53 @@ import Testing
         return interface.problems(of: reply, to: route.method.rawValue, route.path)
     }
 
-    private static let date = Date(timeIntervalSince1970: 1_763_708_149.786)
-    private static let item = PlayerItem(
-        id: 3,
-        position: 0,
-        path: "/a.mp3",
-        title: "A",
-        artist: "B",
-        album: "C",
-        duration: 1,
-        sampleRate: 44_100,
-        channels: 2,
-        codec: "MP3"
-    )
-    private static let location = Location(
-        latitude: 1,
-        longitude: -180,
-        altitude: -3,
-        horizontalAccuracy: 4,
-        accuracySource: .model,
-        verticalAccuracy: 5,
-        speed: 0,
-        course: 360,
-        timestamp: date,
-        mode: 2,
-        segmentStart: true
-    )
-    private static let trip = Trip(
-        id: 1,
-        start: date,
-        end: date.addingTimeInterval(1.5),
-        distance: 3,
-        movingTime: 1,
-        topSpeed: 2.5,
-        bounds: GeographicBounds(minLatitude: -1, minLongitude: 179, maxLatitude: 1, maxLongitude: -179),
-        points: 3,
-        speeds: [2, 0]
-    )
-    private static var tripInProgress: Trip {
-        var trip = trip
-        (trip.inProgress, trip.speeds) = (true, [])
-        return trip
-    }
-    private static var damagedImport: ImportProgress {
-        var progress = ImportProgress()
-        (progress.finished, progress.fault) = (true, "a.gpx:3: damaged")
-        return progress
-    }
-    private static let bareLocation = Location(latitude: 1, longitude: 2, timestamp: date)
-    private static let fullLocationStatus = LocationStatus(
-        updating: true,
-        source: "gpx:a",
-        connection: .replaying,
-        quality: .starved,
-        qualityDetail: "x",
-        desiredAccuracy: .kilometer,
-        target: 1000,
-        acceptLimit: 3000,
-        maximumAccuracy: 5,
-        distanceFilter: 0,
-        jitterGuard: false,
-        received: 2,
-        accepted: 1,
-        rejected: RejectionCounts(),
-        lastFix: location,
-        lastRejection: Rejection(reason: .accuracy, value: 40, limit: 30, timestamp: date),
-        trackCount: 1
-    )
-    private static let bareLocationStatus = LocationStatus(
-        updating: false,
-        source: "gpsd://localhost:2947",
-        connection: .off,
-        desiredAccuracy: .threeKilometers,
-        target: 3000,
-        distanceFilter: 10,
-        jitterGuard: true,
-        received: 0,
-        accepted: 0,
-        rejected: RejectionCounts(),
-        lastRejection: Rejection(reason: .noFix),
-        trackCount: 0
-    )
-    private static let fullAudioStatus = AudioStatus(
-        timeControlStatus: .waiting,
-        currentItem: item,
-        elapsed: 0,
-        driver: "pulse",
-        device: "d",
-        volume: 100,
-        repeat: true,
-        single: .oneshot,
-        consume: true,
-        random: true,
-        underruns: 1,
-        interruptions: 2,
-        since: date,
-        lastError: PlaybackError(path: "/a", reason: "r", timestamp: date)
-    )
-    private static let bareAudioStatus = AudioStatus(
-        timeControlStatus: .stopped,
-        driver: "null",
-        volume: 0,
-        repeat: false,
-        single: .off,
-        consume: false,
-        random: false,
-        underruns: 0,
-        interruptions: 0,
-        since: date,
-        lastError: PlaybackError(reason: "r", timestamp: date)
-    )
-
-    private static func status(_ location: LocationStatus?, _ audio: AudioStatus?) -> ServiceStatus {
-        ServiceStatus(
-            version: "1",
-            pid: 1,
-            state: .background,
-            since: date,
-            attached: 0,
-            modes: BackgroundMode.allCases,
-            location: location,
-            audio: audio
-        )
-    }
-
     @Test func `Values with everything and with the least fit their schemas`() throws {
-        #expect(try problems(Self.fullLocationStatus, of: Routes.location) == [])
-        #expect(try problems(Self.bareLocationStatus, of: Routes.changeLocation) == [])
-        #expect(try problems([Self.location, Self.bareLocation], of: Routes.track) == [])
-        #expect(try problems([Self.trip, Self.tripInProgress], of: Routes.trips) == [])
+        #expect(try problems(Sample.fullLocationStatus, of: Routes.location) == [])
+        #expect(try problems(Sample.bareLocationStatus, of: Routes.changeLocation) == [])
+        #expect(try problems([Sample.location, Sample.bareLocation], of: Routes.track) == [])
+        #expect(try problems([Sample.trip, Sample.tripInProgress], of: Routes.trips) == [])
         #expect(try problems(ImportProgress(), of: Routes.importTrack) == [])
-        #expect(try problems(Self.damagedImport, of: Routes.importTrack) == [])
-        #expect(try problems(Self.fullAudioStatus, of: Routes.audio) == [])
-        #expect(try problems(Self.bareAudioStatus, of: Routes.seek) == [])
-        #expect(try problems(Self.status(Self.fullLocationStatus, Self.fullAudioStatus), of: Routes.status) == [])
-        #expect(try problems(Self.status(nil, nil), of: Routes.status) == [])
-        #expect(try problems([Self.item, PlayerItem(id: 1, position: 0, path: "/b")], of: Routes.queue) == [])
-        #expect(try problems([Self.item], of: Routes.enqueue) == [])
-        #expect(try problems(Self.item, of: Routes.moveItem) == [])
+        #expect(try problems(Sample.damagedImport, of: Routes.importTrack) == [])
+        #expect(try problems(Sample.fullAudioStatus, of: Routes.audio) == [])
+        #expect(try problems(Sample.bareAudioStatus, of: Routes.seek) == [])
+        #expect(try problems(Sample.fullAudioStatus, of: Routes.interrupt) == [])
+        #expect(try problems(Sample.status(Sample.fullLocationStatus, Sample.fullAudioStatus), of: Routes.status) == [])
+        #expect(try problems(Sample.status(nil, nil), of: Routes.status) == [])
+        var withTasks = Sample.status(nil, nil)
+        withTasks.tasks = [Sample.task]
+        #expect(try problems(withTasks, of: Routes.status) == [])
+        #expect(try problems([Sample.item, PlayerItem(id: 1, position: 0, path: "/b")], of: Routes.queue) == [])
+        #expect(try problems([Sample.item], of: Routes.enqueue) == [])
+        #expect(try problems(Sample.item, of: Routes.moveItem) == [])
         #expect(try problems([AudioDriver(name: "alsa", live: true, available: false)], of: Routes.drivers) == [])
+        let devices = [AudioDevice(name: "a", description: "A", isDefault: true), AudioDevice(name: "b")]
+        let driver = AudioDriver(name: "pulse", live: true, available: true, devices: devices)
+        #expect(try problems([driver], of: Routes.drivers) == [])
+        #expect(try problems([Sample.transfer, Sample.waitingTransfer], of: Routes.transfers) == [])
+        #expect(try problems(Sample.transfer, of: Routes.addTransfer) == [])
+        #expect(try problems(Sample.transferEvents, of: Routes.sessionEvents) == [])
+        #expect(try problems(Sample.transferEvents, of: Routes.acknowledgeEvents) == [])
+        #expect(try problems([Sample.source, Sample.bareSource], of: Routes.fetchSources) == [])
+        #expect(try problems(Sample.source, of: Routes.addFetchSource) == [])
+        let begun = FetchRun(id: 2, source: "a", trigger: .ride, began: Sample.date)
+        #expect(try problems([Sample.run, begun], of: Routes.fetchRuns) == [])
+        #expect(try problems(Sample.run, of: Routes.runFetch) == [])
+        #expect(try problems([Sample.feedItem, FetchItem(id: "j")], of: Routes.fetchItems) == [])
+        let push = PushStatus(name: "a", url: "mqtt://b:1", topic: "#", state: .refused, lastError: "x")
+        #expect(try problems([push, PushStatus(name: "a", url: "mqtts://b:1", topic: "t")], of: Routes.pushes) == [])
+        #expect(try problems(push, of: Routes.addPush) == [])
+        #expect(try problems(PushOutcome(.waiting, source: "a", at: Sample.date), of: Routes.simulatePush) == [])
+        #expect(try problems(PushOutcome(.ignored, reason: "expired", detail: "d"), of: Routes.simulatePush) == [])
+        #expect(try problems([PlanEntry(source: "a", at: Sample.date, why: "w")], of: Routes.fetchPlan) == [])
+        #expect(try problems(Sample.refresh, of: Routes.changeRefresh) == [])
+        #expect(try problems([Sample.task, Sample.bareTask], of: Routes.tasks) == [])
+        #expect(try problems(Sample.task, of: Routes.beginTask) == [])
+        #expect(try problems(Sample.bareTask, of: Routes.beginSample) == [])
+        #expect(try problems(Sample.task, of: Routes.endTask) == [])
+        #expect(try problems(TaskOutput(id: 1, text: "", truncated: true), of: Routes.taskLog) == [])
+        let hook = TaskHook(name: "a", command: ["b"], directory: "/", budget: 10, grace: 5, strict: true, repeat: true)
+        #expect(try problems(hook, of: Routes.addTaskHook) == [])
+        #expect(try problems([hook], of: Routes.taskHooks) == [])
         #expect(try problems(ProcessReply(pid: 3), of: Routes.stop) == [])
         #expect(try problems(ReloadReply(applied: ["a"], needsRestart: []), of: Routes.reload) == [])
     }
@@ -220,14 +141,17 @@ import Testing
         let events: [Event] = [
             .state(
                 StateSnapshot(
-                    status: Self.status(Self.bareLocationStatus, nil),
-                    track: [Self.location],
-                    queue: [Self.item]
+                    status: Sample.status(Sample.bareLocationStatus, nil),
+                    track: [Sample.location],
+                    queue: [Sample.item]
                 )
             ),
-            .location(Self.bareLocation), .currentItem(CurrentItem(item: Self.item)),
+            .location(Sample.bareLocation), .currentItem(CurrentItem(item: Sample.item)),
             .currentItem(CurrentItem(item: nil)),
             .time(PlayerTime(itemID: 1, elapsed: 2)), .lifecycle(Lifecycle(state: .suspended, attached: 0)),
+            .transfer(Sample.waitingTransfer), .fetch(Sample.run),
+            .alert(PushAlert(source: "a", id: "1", text: "x")),
+            .task(Sample.task),
         ]
         for event in events {
             let data = try JSONValue(parsing: JSON.encode(event.payload))
@@ -275,10 +199,30 @@ import Testing
         ("PATCH", "/v1/audio", #"{"single":"oneshot","volume":100}"#, true),
         ("PATCH", "/v1/audio", #"{"volume":101}"#, false), ("POST", "/v1/audio/seek", "{}", false),
         ("POST", "/v1/audio/seek", #"{"to":1,"by":1}"#, false), ("POST", "/v1/audio/seek", #"{"by":-1}"#, true),
+        ("POST", "/v1/audio/interrupt", #"{"item":"/a","duck":0.2,"priority":-1}"#, true),
+        ("POST", "/v1/audio/interrupt", #"{"item":"/a","duck":1.1}"#, false),
         ("POST", "/v1/queue", #"{"items":[]}"#, false), ("POST", "/v1/audio/play", "{}", true),
         ("PATCH", "/v1/queue/7", #"{"position":0}"#, true), ("POST", "/v1/track/import", "{}", false),
         ("POST", "/v1/track/import", #"{"path":"/a","raw":false,"distanceFilter":0,"jitterGuard":true}"#, true),
         ("POST", "/v1/track/import", #"{"path":"/a","maximumAccuracy":0}"#, false),
+        ("POST", "/v1/push", #"{"name":"a","url":"mqtts://b:1","topic":"t/#","credentials":"/c"}"#, true),
+        ("POST", "/v1/push", #"{"name":"a","url":"mqtt://u:p@b","topic":"t"}"#, false),
+        ("POST", "/v1/push", #"{"name":"a","topic":"t"}"#, false),
+        ("POST", "/v1/push/a/simulate", #"{"payload":"x"}"#, true), ("POST", "/v1/push/a/simulate", "{}", false),
+        ("POST", "/v1/fetch", #"{"name":"a","url":"https://h/","interval":"minimum"}"#, true),
+        ("POST", "/v1/fetch", #"{"name":"a","command":["c"],"interval":60,"budget":30}"#, true),
+        ("POST", "/v1/fetch", #"{"url":"https://h/"}"#, false),
+        ("PATCH", "/v1/fetch/a", #"{"interval":59}"#, false), ("PATCH", "/v1/fetch/a", #"{"budget":0}"#, false),
+        ("PATCH", "/v1/refresh", #"{"enabled":false,"source":"a","untilOpen":true}"#, true),
+        ("PATCH", "/v1/refresh", "{}", false),
+        ("POST", "/v1/transfers", #"{"url":"https://h/","destination":"/a","exists":"rename"}"#, true),
+        ("POST", "/v1/transfers", #"{"url":"https://h/","destination":"/a","exists":"never"}"#, false),
+        ("POST", "/v1/transfers", #"{"url":"https://h/"}"#, false), ("POST", "/v1/sessions/a/ack", #"{"seq":1}"#, true),
+        ("POST", "/v1/tasks", #"{"name":"a","command":["b"],"budget":600,"grace":1,"strict":true}"#, true),
+        ("POST", "/v1/tasks", #"{"name":"a","command":[]}"#, false), ("POST", "/v1/tasks", #"{"name":"a"}"#, false),
+        ("POST", "/v1/tasks", #"{"name":"a","command":["b"],"budget":601}"#, false),
+        ("POST", "/v1/tasks", #"{"name":"a","command":["b"],"directory":"c"}"#, false),
+        ("POST", "/v1/tasks/sample", "{}", true), ("POST", "/v1/tasks/sample", #"{"grace":0}"#, false),
     ])
     func `The description takes and refuses the bodies that the service takes and refuses`(
         method: String,

@@ -36,6 +36,17 @@ import Testing
         }
     }
 
+    @Test func `A mode of replay gain that is none is told with those that are`() throws {
+        #expect(try JSON.decode(ReplayGainMode.self, from: Data(#""album""#.utf8)) == .album)
+        let error = #expect(throws: DecodingError.self) {
+            try JSON.decode(ReplayGainMode.self, from: Data(#""loud""#.utf8))
+        }
+        guard case .dataCorrupted(let context) = error else {
+            return #expect(Bool(false), "\(String(describing: error))")
+        }
+        #expect(context.debugDescription == #""loud" is no mode; one of off, track, album, auto"#)
+    }
+
     @Test(arguments: [
         ("{}", LocationChange()),
         (#"{"maximumAccuracy":null}"#, LocationChange(maximumAccuracy: .some(nil))),

@@ -126,7 +126,7 @@ import Testing
         #expect(lines.contains { $0.contains("37.344721, -122.053309 ± 5 m") })
         #expect(lines.contains { $0.contains("15.9 m/s  256°  88 m high") })
         #expect(lines[20].hasPrefix("┌ Tasks ─") && lines[20].contains("┌ Fetch ─"))
-        #expect(lines[21].contains("nothing yet"))
+        #expect(lines[21].hasPrefix("│ none "))
         #expect(lines[23].hasPrefix("space play/pause  n next  p previous  q detach"))
     }
 

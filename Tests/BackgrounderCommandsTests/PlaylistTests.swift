@@ -14,28 +14,63 @@ import Testing
         for name in ["a.mp3", "sub dir/b #1.wav", "日本.mp3"] { try scratch.write("x", to: name) }
     }
 
-    @Test(arguments: ["\n", "\r\n", "\r"])
-    func `Paths are relative to the playlist's folder, comments and empty lines are none`(newline: String) throws {
-        let lines = [
-            "\u{FEFF}#EXTM3U", "#EXTINF:3,A", "a.mp3", "", "sub dir/b #1.wav", "./sub dir/../日本.mp3",
-            scratch.file("a.mp3"), "# end",
-        ]
-        let path = try scratch.write(lines.joined(separator: newline), to: "list.m3u")
+    private func paths(_ playlist: Playlist) -> [String] { playlist.entries.map(\.path) }
+
+    @Test func `Paths are relative to the playlist's folder`() throws {
+        let path = try scratch.write("a.mp3\nsub dir/b #1.wav\n./sub dir/../日本.mp3\nsub dir\n", to: "list.m3u")
         let playlist = try Playlist(path: path)
-        #expect(playlist.paths == ["a.mp3", "sub dir/b #1.wav", "日本.mp3", "a.mp3"].map(scratch.file))
-        #expect(playlist.missing.isEmpty)
+        #expect(paths(playlist) == ["a.mp3", "sub dir/b #1.wav", "日本.mp3", "sub dir"].map(scratch.file))
+        #expect(playlist.faults.isEmpty)
     }
 
-    @Test func `What is not there is told with its line, and the rest is taken`() throws {
-        let path = try scratch.write("a.mp3\n\nno.mp3\n日本.mp3", to: "list.m3u")
+    @Test func `What cannot be added is told with its line, and the rest is taken`() throws {
+        #expect(mkfifo(scratch.file("pipe"), 0o600) == 0)
+        try scratch.write("a.mp3", to: "other.pls")
+        let path = try scratch.write("a.mp3\n\nno.mp3\nhttp://x/y\nother.pls\npipe\n日本.mp3", to: "list.m3u")
         let playlist = try Playlist(path: path)
-        #expect(playlist.paths == ["a.mp3", "日本.mp3"].map(scratch.file))
-        #expect(playlist.missing == ["\(path):3: there is no \(scratch.file("no.mp3"))"])
+        #expect(paths(playlist) == ["a.mp3", "日本.mp3"].map(scratch.file))
+        #expect(
+            playlist.faults == [
+                "\(path):3: there is no \(scratch.file("no.mp3"))",
+                "\(path):4: http addresses cannot be played, only files",
+                "\(path):5: \(scratch.file("other.pls")): a playlist in a playlist is left out",
+                "\(path):6: \(scratch.file("pipe")) is no file",
+            ]
+        )
+    }
+
+    @Test func `What the service refuses becomes a fault of its line, and the others are added in order`() async throws
+    {
+        let names = (0..<9).map { "\($0).mp3" }
+        for name in names { try scratch.write("x", to: name) }
+        var playlist = try Playlist(path: scratch.write(names.joined(separator: "\n"), to: "list.m3u"))
+        let added = try await playlist.add { request in
+            if request.items.contains(where: { $0.hasSuffix("/4.mp3") || $0.hasSuffix("/8.mp3") }) {
+                throw CommandFailure("refused", exitCode: 4)
+            }
+            return request.items
+        }
+        #expect(added == names.filter { $0 != "4.mp3" && $0 != "8.mp3" }.map(scratch.file))
+        #expect(
+            playlist.faults == ["\(scratch.file("list.m3u")):5: refused", "\(scratch.file("list.m3u")):9: refused"]
+        )
+    }
+
+    @Test func `A long playlist is added in requests that the service takes`() async throws {
+        let line = "a.mp3\n" + String(repeating: "./", count: 100) + "a.mp3\n"
+        var playlist = try Playlist(path: scratch.write(String(repeating: line, count: 10_000), to: "list.m3u"))
+        var sizes: [Int] = []
+        let added = try await playlist.add { request in
+            sizes.append(try JSON.encode(request).count)
+            return request.items
+        }
+        #expect(added.count == 20_000 && Set(added) == [scratch.file("a.mp3")])
+        #expect(sizes.allSatisfy { $0 < 1 << 20 })
     }
 
     @Test func `An empty playlist has nothing`() throws {
         let playlist = try Playlist(path: try scratch.write("", to: "list.m3u"))
-        #expect(playlist.paths.isEmpty && playlist.missing.isEmpty)
+        #expect(playlist.entries.isEmpty && playlist.faults.isEmpty)
     }
 
     @Test func `A playlist that is not there is 4, a folder is 1`() throws {
@@ -49,7 +84,7 @@ import Testing
         try scratch.write("a.mp3\n", to: "lists/list.m3u")
         let link = scratch.file("link.m3u")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "lists/list.m3u")
-        #expect(try Playlist(path: link).paths == [scratch.file("a.mp3")])
+        #expect(paths(try Playlist(path: link)) == [scratch.file("a.mp3")])
         let broken = scratch.file("broken.m3u")
         try FileManager.default.createSymbolicLink(atPath: broken, withDestinationPath: "gone.m3u")
         #expect(#expect(throws: CommandFailure.self) { try Playlist(path: broken) }?.exitCode == 4)
@@ -63,11 +98,35 @@ import Testing
         }
     }
 
-    @Test func `A playlist may have 16 MiB and no byte more`() throws {
-        let comment = "#" + String(repeating: "x", count: (16 << 20) - 1)
-        #expect(try Playlist(path: scratch.write(comment, to: "full.m3u")).paths.isEmpty)
-        let path = try scratch.write(comment + "x", to: "over.m3u")
+    @Test func `A playlist over 16 MiB is refused with what may be given`() throws {
+        let path = try scratch.write("#" + String(repeating: "x", count: 16 << 20), to: "over.m3u")
         #expect(#expect(throws: CommandFailure.self) { try Playlist(path: path) }?.exitCode == 1)
+    }
+
+    @Test func `A PLS is written where the name says so, and read again as it was`() throws {
+        try scratch.write("x", to: "end .wav")
+        let items = [
+            PlayerItem(id: 1, position: 0, path: scratch.file("a.mp3"), title: "A=\u{1B}", duration: 12.5),
+            PlayerItem(id: 2, position: 1, path: scratch.file("end .wav")),
+        ]
+        let path = scratch.file("out.PLS")
+        try Playlist.write(items, to: path)
+        #expect(
+            try String(contentsOfFile: path, encoding: .utf8) == """
+                [playlist]
+                File1=\(items[0].path)
+                Title1=A=\u{FFFD}
+                Length1=12
+                File2=\(items[1].path)
+                Title2=end .wav
+                Length2=-1
+                NumberOfEntries=2
+                Version=2
+
+                """
+        )
+        let read = try Playlist(path: path)
+        #expect(paths(read) == items.map(\.path) && read.faults.isEmpty)
     }
 
     @Test func `What is written is read again as it was, with names and lengths for other players`() throws {
@@ -87,10 +146,10 @@ import Testing
 
                 """
         )
-        #expect(try Playlist(path: path).paths == items.map(\.path))
+        #expect(paths(try Playlist(path: path)) == items.map(\.path))
     }
 
-    @Test(arguments: ["/a\nb.mp3", "/a\r\nb.mp3", "/a\u{2028}b.mp3"])
+    @Test(arguments: ["/a\nb.mp3", "/a\r\nb.mp3", "/a\rb.mp3"])
     func `A path that a playlist cannot hold is refused, and nothing is written`(itemPath: String) throws {
         let path = try scratch.write("before", to: "out.m3u")
         #expect(throws: CommandFailure.self) {

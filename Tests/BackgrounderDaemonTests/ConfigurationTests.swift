@@ -47,6 +47,7 @@ import Testing
               queue: [media/]
               autoplay: true
               latency: 300ms
+              format: 48000:16:2
               observerInterval: 1s
               musicDirectory: media/
             mpd: {listen: []}
@@ -61,6 +62,7 @@ import Testing
         #expect(configuration.value(Keys.maximumAccuracy) == nil)
         #expect(configuration.value(Keys.queue) == [scratch.file("media")])
         #expect(configuration.value(Keys.latency) == .milliseconds(300))
+        #expect(configuration.value(Keys.format) == AudioFormat("48000:16:2"))
         #expect(configuration.value(Keys.retryMaximum) == .seconds(600))
         #expect(configuration.value(Keys.retention) == .seconds(365 * 86_400))
     }
@@ -82,9 +84,18 @@ import Testing
             ("modes: [audio]\naudio: {driver: loud}", ":2: ", "wav:FILE"),
             ("modes: [audio]\naudio: {driver: [pulse]}", ":2: ", "audio.driver"),
             ("modes: [audio]\naudio: {latency: 3s}", ":2: ", "20ms to 2s"),
+            ("modes: [audio]\naudio: {format: 44100}", ":2: ", "RATE:16:CHANNELS"),
+            ("modes: [audio]\naudio: {format: \"44100:24:2\"}", ":2: ", "RATE:16:CHANNELS"),
+            ("modes: [audio]\naudio: {format: \"500:16:9\"}", ":2: ", "from 1000 to 384000"),
             ("modes: [audio]\naudio: {queue: media}", ":2: ", "a list"),
             ("modes: [audio]\naudio: 5", ":2: ", "audio"),
-            ("modes: [audio]\nmpd: {listen: [127.0.0.1:6600]}", ":2: ", "mpd.listen"),
+            ("modes: [audio]\nmpd: {listen: [6600]}", ":2: ", "HOST:PORT"),
+            ("modes: [audio]\nmpd: {listen: [127.0.0.1:6600, \"[::]:6600\"]}", ":2: ", "mpd.password"),
+            ("modes: [audio]\nmpd: {password: ''}", ":2: ", "mpd.password"),
+            ("modes: [audio]\ntransfers: {allowHTTP: [\"http://nas\"]}", ":2: ", "HOST:PORT"),
+            ("modes: [audio]\ntransfers: {allowHTTP: [\"nas:99999\"]}", ":2: ", "HOST:PORT"),
+            ("modes: [audio]\ntransfers: {allowHTTP: [nas, \"*\"]}", ":2: ", "HOST:PORT"),
+            ("modes: [audio]\ntransfers: {allowHTTP: [\"\"]}", ":2: ", "HOST:PORT"),
             ("modes: [audio]\nlog: {level: loud}", ":2: ", "log.level"),
             ("modes: [audio]\nstore: {syncInterval: soon}", ":2: ", "store.syncInterval"),
             ("modes: audio", ":1: ", "a list"),

@@ -33,7 +33,9 @@ import Testing
         let later: AudioStatus = try await service.get("/v1/audio", on: connection)
         #expect(later.elapsed == position, "it goes on in silence")
 
-        for command in [["play"], ["toggle"], ["next"], ["previous"], ["play", Samples.tunes[1]]] {
+        for command in [
+            ["play"], ["toggle"], ["next"], ["previous"], ["play", Samples.tunes[1]], ["interrupt", Samples.tunes[1]],
+        ] {
             let run = try await service.command(["audio"] + command)
             run.expectRefusal(1, ["audio is not in modes; attach or declare it"])
         }

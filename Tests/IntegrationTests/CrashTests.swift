@@ -9,7 +9,7 @@ import Testing
 
     @Test(
         "Killed 100 times: no point that a client or the log saw is missing, none is there twice",
-        .timeLimit(.minutes(5))
+        .timeLimit(.minutes(15))
     )
     func killed() async throws {
         let scratch = try ScratchDirectory()

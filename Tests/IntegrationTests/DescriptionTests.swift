@@ -12,6 +12,7 @@ import Testing
         interface = try OpenAPI(contentsOf: Products.repository("Packaging/openapi.yaml"))
         service = try Service(
             TestConfiguration(
+                modes: "[audio, location, fetch, remote-notification]",
                 source: "gpx:\(Products.repository("tracks/freeway-drive.gpx"))?rate=20",
                 queue: [Products.repository("media")]
             )
@@ -71,11 +72,42 @@ import Testing
             (200, "POST", "/v1/audio/toggle", nil), (200, "POST", "/v1/audio/next", "{}"),
             (200, "POST", "/v1/audio/previous", "{}"), (200, "POST", "/v1/audio/play", #"{"id":2}"#),
             (200, "POST", "/v1/audio/play", #"{"items":["\#(tune)"]}"#), (200, "POST", "/v1/audio/stop", nil),
+            (200, "POST", "/v1/audio/interrupt", #"{"item":"\#(tune)"}"#),
+            (200, "POST", "/v1/audio/interrupt", #"{"item":"\#(tune)","duck":0.2,"priority":-3}"#),
+            (200, "POST", "/v1/audio/stop", nil),
             (201, "POST", "/v1/queue", #"{"items":["\#(tune)","\#(Products.repository("media"))"]}"#),
             (201, "POST", "/v1/queue", #"{"items":["\#(tune)"],"position":0}"#),
             (200, "PATCH", "/v1/queue/3", #"{"position":0}"#), (204, "DELETE", "/v1/queue/3", nil),
             (200, "POST", "/v1/queue/shuffle", nil), (204, "DELETE", "/v1/queue", nil), (200, "GET", "/v1/queue", nil),
+            (
+                201, "POST", "/v1/tasks",
+                #"{"name":"a","command":["sleep","100"],"directory":"/","strict":true,"budget":60}"#
+            ),
+            (201, "POST", "/v1/tasks/sample", "{}"), (200, "GET", "/v1/tasks", nil), (200, "GET", "/v1/tasks/1", nil),
+            (200, "GET", "/v1/tasks/1/log", nil), (200, "GET", "/v1/status", nil),
+            (200, "POST", "/v1/tasks/1/end", nil), (200, "POST", "/v1/tasks/2/end", "{}"),
+            (201, "POST", "/v1/task-hooks", #"{"name":"a b","command":["true"]}"#), (200, "GET", "/v1/task-hooks", nil),
+            (204, "DELETE", "/v1/task-hooks/a%20b", nil),
             (200, "POST", "/v1/reload", "{}"), (200, "GET", "/v1/status", nil),
+            (201, "POST", "/v1/fetch", #"{"name":"a","command":["date"],"interval":3600}"#),
+            (201, "POST", "/v1/fetch", #"{"name":"ü","url":"https://h.invalid/","interval":"minimum"}"#),
+            (200, "GET", "/v1/fetch", nil), (200, "GET", "/v1/fetch/%C3%BC", nil), (200, "GET", "/v1/status", nil),
+            (200, "PATCH", "/v1/fetch/a", #"{"budget":5}"#), (200, "POST", "/v1/fetch/a/run", "{}"),
+            (200, "POST", "/v1/fetch/a/simulate", nil), (200, "POST", "/v1/fetch/%C3%BC/run", #"{"trigger":"launch"}"#),
+            (200, "GET", "/v1/fetch/a/runs?last=5", nil), (200, "GET", "/v1/fetch/%C3%BC/runs", nil),
+            (200, "GET", "/v1/fetch/a/content", nil), (200, "GET", "/v1/fetch/a/items", nil),
+            (200, "POST", "/v1/fetch/a/open", nil), (200, "POST", "/v1/fetch/a/clear", nil),
+            (200, "GET", "/v1/fetch-plan", nil), (200, "PATCH", "/v1/refresh", #"{"enabled":false,"source":"a"}"#),
+            (200, "GET", "/v1/refresh", nil), (204, "DELETE", "/v1/fetch/a", nil),
+            (201, "POST", "/v1/push", #"{"name":"p","url":"mqtt://127.0.0.1:1","topic":"t"}"#),
+            (200, "GET", "/v1/push", nil), (200, "POST", "/v1/push/p/simulate", #"{"payload":"x"}"#),
+            (204, "DELETE", "/v1/push/p", nil),
+            (200, "GET", "/v1/transfers", nil), (201, "POST", "/v1/transfers", try transfer(1)),
+            (200, "GET", "/v1/transfers/1", nil), (200, "POST", "/v1/transfers/1/pause", nil),
+            (200, "GET", "/v1/status", nil), (200, "POST", "/v1/transfers/1/resume", nil),
+            (200, "DELETE", "/v1/transfers/1", nil), (200, "GET", "/v1/transfers", nil),
+            (200, "GET", "/v1/sessions/s%201/events", nil), (200, "POST", "/v1/sessions/s%201/ack", #"{"seq":1}"#),
+            (200, "GET", "/v1/sessions/s%201/events", nil),
         ]
         let connection = try service.connection()
         var seen: Set<String> = []
@@ -88,6 +120,12 @@ import Testing
         #expect(try reply.json()["pid"]?.number != nil)
         seen.insert(try name("POST", "/v1/stop"))
         #expect(seen == Set(interface.operations.map { "\($0.method) \($0.path)" }))
+    }
+
+    /// A request for a transfer that nobody serves.
+    private func transfer(_ number: Int) throws -> String {
+        let path = service.file("downloads/\(number)")
+        return #"{"url":"https://127.0.0.1:1/x","destination":"\#(path)","session":"s 1","sizeMax":1000}"#
     }
 
     private func name(_ method: String, _ target: String) throws -> String {
@@ -128,7 +166,7 @@ import Testing
         let connection = try service.connection()
         let before = try await connection.send("GET", "/v1/queue").json()
         for operation in interface.operations where operation.description["requestBody"] != nil {
-            let path = operation.path.replacing("{id}", with: "1")
+            let path = operation.path.replacing("{id}", with: "1").replacing("{name}", with: "a")
             try await send(400, operation.method, path, "{\"a\":", on: connection)
             try await send(400, operation.method, path, "no JSON", on: connection)
             try await send(400, operation.method, path, "{} {}", on: connection)
@@ -147,6 +185,12 @@ import Testing
             (404, "POST", "/v1/audio/play", #"{"id":99}"#),
             (404, "POST", "/v1/audio/play", #"{"items":["/nowhere.mp3"]}"#),
             (422, "POST", "/v1/audio/play", #"{"id":1,"items":["/a"]}"#),
+            (404, "POST", "/v1/audio/interrupt", #"{"item":"/nowhere.mp3"}"#),
+            (404, "POST", "/v1/audio/interrupt", #"{"item":"/tmp"}"#),
+            (422, "POST", "/v1/audio/interrupt", #"{"item":"relative.mp3"}"#),
+            (422, "POST", "/v1/audio/interrupt", #"{"item":"\#(Samples.tunes[0])","duck":1.1}"#),
+            (422, "POST", "/v1/audio/interrupt", #"{"item":"\#(Samples.tunes[0])","priority":0.5}"#),
+            (422, "POST", "/v1/audio/interrupt", "{}"),
             (409, "POST", "/v1/audio/seek", #"{"to":1}"#), (409, "POST", "/v1/audio/seek", #"{"by":1}"#),
             (422, "POST", "/v1/audio/seek", "{}"), (422, "POST", "/v1/audio/seek", #"{"to":1,"by":1}"#),
             (422, "POST", "/v1/queue", #"{"items":[]}"#), (422, "POST", "/v1/queue", #"{"items":["relative.mp3"]}"#),
@@ -161,10 +205,29 @@ import Testing
             (422, "GET", "/v1/track/trips?trip=1", nil), (422, "POST", "/v1/track/import", "{}"),
             (422, "POST", "/v1/track/import", #"{"path":"relative.gpx"}"#),
             (404, "POST", "/v1/track/import", #"{"path":"/nowhere.gpx"}"#),
+            (404, "GET", "/v1/fetch/none", nil), (404, "POST", "/v1/fetch/none/run", "{}"),
+            (404, "GET", "/v1/fetch/none/content", nil), (422, "POST", "/v1/fetch", #"{"name":"a"}"#),
+            (422, "POST", "/v1/fetch", #"{"name":"a","url":"ftp://h/"}"#),
+            (422, "POST", "/v1/fetch", #"{"name":"a","command":["b"],"interval":59}"#),
+            (422, "PATCH", "/v1/refresh", "{}"), (404, "PATCH", "/v1/refresh", #"{"enabled":true,"source":"b"}"#),
+            (422, "POST", "/v1/tasks", #"{"name":"a","command":[]}"#), (422, "POST", "/v1/tasks", #"{"name":"a"}"#),
+            (422, "POST", "/v1/tasks", #"{"name":"a","command":["true"],"budget":601}"#),
+            (409, "POST", "/v1/tasks", #"{"name":"a","command":["/no/such"]}"#),
+            (422, "POST", "/v1/tasks/sample", #"{"grace":180}"#), (404, "GET", "/v1/tasks/99", nil),
+            (404, "POST", "/v1/tasks/99/end", nil), (404, "GET", "/v1/tasks/99/log", nil),
+            (404, "DELETE", "/v1/task-hooks/none", nil),
+            (422, "POST", "/v1/task-hooks", #"{"name":"","command":["a"]}"#),
             (422, "POST", "/v1/track/import", #"{"path":"/tmp"}"#),
             (422, "POST", "/v1/track/import", #"{"path":"\#(Samples.walk)","distanceFilter":-1}"#),
             (422, "POST", "/v1/track/import", #"{"path":"\#(Samples.walk)","maximumAccuracy":0}"#),
             (422, "POST", "/v1/track/import", #"{"path":"\#(Samples.walk)","raw":true,"distanceFilter":1}"#),
+            (422, "POST", "/v1/transfers", #"{"url":"https://h/x"}"#),
+            (422, "POST", "/v1/transfers", #"{"url":"https://h/x","destination":"relative"}"#),
+            (422, "POST", "/v1/transfers", #"{"url":"ftp://h/x","destination":"/x"}"#),
+            (409, "POST", "/v1/transfers", #"{"url":"https://h/x","destination":"/etc/x"}"#),
+            (404, "GET", "/v1/transfers/99", nil), (404, "DELETE", "/v1/transfers/99", nil),
+            (404, "POST", "/v1/transfers/99/pause", nil), (404, "GET", "/v1/sessions/nobody/events", nil),
+            (404, "POST", "/v1/sessions/nobody/ack", #"{"seq":1}"#),
             (422, "GET", "/v1/events?attach=2", nil),
             (422, "GET", "/v1/events?observe=1ms", nil),
         ]
@@ -185,7 +248,11 @@ import Testing
         for path in Set(interface.operations.map(\.path)) {
             let described = Set(interface.operations.filter { $0.path == path }.map(\.method))
             for method in methods where !described.contains(method) {
-                let reply = try await connection.send(method, path.replacing("{id}", with: "1"), body: "{}")
+                let reply = try await connection.send(
+                    method,
+                    path.replacing("{id}", with: "1").replacing("{name}", with: "a"),
+                    body: "{}"
+                )
                 #expect(reply.status == 405, "\(method) \(path): \(reply.text)")
                 let allowed = reply.headers["allow"]?.split(separator: ",").map {
                     $0.trimmingCharacters(in: .whitespaces)
@@ -194,7 +261,7 @@ import Testing
                 #expect(try JSON.decode(WireError.self, from: Data(reply.body)).code == .methodNotAllowed)
             }
         }
-        for path in ["/", "/v1", "/v2/status", "/v1/audio/dance", "/v1/queue/1/2", "/v1/tasks"] {
+        for path in ["/", "/v1", "/v2/status", "/v1/audio/dance", "/v1/queue/1/2", "/v1/tasks/1/2"] {
             let reply = try await connection.send("GET", path)
             #expect(reply.status == 404, "\(path): \(reply.text)")
             #expect(try JSON.decode(WireError.self, from: Data(reply.body)).code == .notFound)
@@ -203,12 +270,14 @@ import Testing
 
     @Test("Every route of the table is described, and no other")
     func routes() throws {
-        let file = Products.repository("Sources/BackgrounderAPI/Route.swift")
-        let source = try String(contentsOfFile: file, encoding: .utf8)
+        let folder = Products.repository("Sources/BackgrounderAPI")
+        let source = try FileManager.default.contentsOfDirectory(atPath: folder)
+            .filter { $0.hasPrefix("Route") && $0.hasSuffix(".swift") }
+            .map { try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }.joined()
         let calls = source.matches(of: /\(\.(get|post|patch|delete), "(\/v1[^"]*)"/)
             .map { "\($0.output.1.uppercased()) \($0.output.2)" }
         let streams = source.matches(of: /Path = "(\/v1[^"]*)"/).map { "GET \($0.output.1)" }
-        #expect(calls.count > 20 && streams.count == 2)
+        #expect(calls.count > 20 && streams.count == 3)
         #expect(Set(calls + streams) == Set(interface.operations.map { "\($0.method) \($0.path)" }))
     }
 }

@@ -7,14 +7,25 @@ import Testing
 @Suite struct IdleTests {
     /// What came before the silence.
     enum Past: String, CaseIterable, Sendable {
-        case nothing, requests, anAttachedClient, pausedItem, endedItem, finishedReplay
+        case nothing, requests, anAttachedClient, pausedItem, endedItem, finishedReplay, restartWithMusic
+        /// A fetch, a transfer, a task and a message, all over; the broker stays connected, with a ping each minute.
+        case backgroundModes
     }
 
     @Test("With nothing to do it wakes up at most 3 times a minute, in all its threads", arguments: Past.allCases)
     func wakeups(past: Past) async throws {
         let rate = past == .finishedReplay ? "max" : "1"
         let service = try Service(source: "gpx:\(Products.repository("tracks/city-walk.gpx"))?rate=\(rate)")
-        let pid = try await service.start()
+        let broker = past == .backgroundModes ? try await Mosquitto() : nil
+        if broker != nil {
+            try service.configure(
+                TestConfiguration(
+                    modes: "[fetch, remote-notification]",
+                    rest: ["transfers: {roots: [downloads/], allowHTTP: [127.0.0.1]}"]
+                )
+            )
+        }
+        var pid = try await service.start()
         if past != .finishedReplay { try await service.run("location", "stop") }
         switch past {
         case .nothing: try await service.run("audio", "stop")
@@ -39,6 +50,13 @@ import Testing
             events.detach()
             _ = try await events.waitForEnd()
         case .finishedReplay: try await service.waitForEndOfTrack()
+        case .backgroundModes: try await Self.useModes(of: service, broker)
+        case .restartWithMusic:
+            try await service.run("audio", "stop")
+            try await service.run("stop")
+            try await service.start(adding: ["BACKGROUNDER_AUDIO_MUSIC_DIRECTORY": Products.repository("media")])
+            try await FileWatch(service.paths.log).wait(for: "Music database: 4 songs;")
+            pid = try #require(service.pid)
         }
         // What the last command left is synced after `store.syncInterval`, and that is no idleness yet.
         await pause(seconds: 3)
@@ -52,6 +70,21 @@ import Testing
         #expect(readings.contains { $0.values.reduce(0, +) <= 2 }, "40 s each: \(readings)")
         let state: ServiceStatus = try await service.json("status")
         #expect(state.state == .suspended && state.attached == 0)
+        withExtendedLifetime(broker) {}
+    }
+
+    /// Uses each of them once.
+    private static func useModes(of service: Service, _ broker: Mosquitto?) async throws {
+        let broker = try #require(broker)
+        let web = try TestWebServer()
+        web.reply(to: "/feed", body: "news")
+        try await service.run("fetch", "add", "web", "--url", web.url("/feed"), "--kind", "raw")
+        try await service.run("fetch", "run", "web")
+        try await service.run("transfer", "get", web.url("/feed"), service.scratch.file("downloads/"), "--wait")
+        try await service.run("task", "begin", "short", "--", "true")
+        try await service.run("push", "add", "all", "--mqtt", "mqtt://localhost:\(broker.port)", "--topic", "t")
+        try await broker.publish(#"{"content-available":1,"source":"web","id":"1","alert":"News"}"#)
+        try await FileWatch(service.paths.log).wait(for: "Alert: News")
     }
 
     @Test("Tracking once a second syncs the disk at most once a second")
@@ -114,7 +147,7 @@ import Testing
 }
 
 /// How often the kernel has given the processor to and taken it from each thread of a process, by name and id.
-private struct ContextSwitches {
+struct ContextSwitches {
     private var counts: [String: Int] = [:]
 
     init(of pid: pid_t) {

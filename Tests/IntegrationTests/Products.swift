@@ -1,28 +1,15 @@
 import Foundation
+import TestSupport
 
 /// The programs under test and the files of the repository that go with them.
 enum Products {
-    static let backgrounder = folder + "/backgrounder"
-    static let backgrounderd = folder + "/backgrounderd"
+    static let backgrounder = BuiltProducts.backgrounder
+    static let backgrounderd = BuiltProducts.backgrounderd
 
     /// The absolute path of a file of the repository.
     static func repository(_ path: String, here: String = #filePath) -> String {
         URL(fileURLWithPath: "\(here)/../../../\(path)").standardizedFileURL.path
     }
-
-    /// Where the build put this test bundle: the nearest folder above this program that holds both programs.
-    private static let folder: String = {
-        guard let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
-            preconditionFailure("this process does not know its own program")
-        }
-        var folder = URL(fileURLWithPath: own).deletingLastPathComponent()
-        while folder.path != "/" {
-            let programs = ["backgrounder", "backgrounderd"].map { folder.appendingPathComponent($0).path }
-            if programs.allSatisfy(FileManager.default.isExecutableFile) { return folder.path }
-            folder.deleteLastPathComponent()
-        }
-        preconditionFailure("no backgrounder and backgrounderd above \(own); `swift build` makes them")
-    }()
 }
 
 /// What the tests need besides, where Debian puts it.
@@ -35,6 +22,7 @@ enum Programs {
     static let lame = "/usr/bin/lame"
     static let mpg123 = "/usr/bin/mpg123"
     static let pulseaudio = "/usr/bin/pulseaudio"
+    static let pactl = "/usr/bin/pactl"
     static let parec = "/usr/bin/parec"
     static let script = "/usr/bin/script"
     static let setsid = "/usr/bin/setsid"

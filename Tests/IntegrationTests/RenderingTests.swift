@@ -50,4 +50,20 @@ import Testing
         #expect(reference.count > 10 * 22_050 * 2, "the reference has too little to show anything")
         Samples.expectSame(try Samples.wav(service.file("out.wav")).samples, reference, "the item")
     }
+
+    @Test("A disk that fails in the middle of an item is told, and the next item is played")
+    func failingDisk() async throws {
+        let scratch = try ScratchDirectory()
+        let disk = try await StallingDisk(showing: Samples.tunes[1], in: scratch, stopping: nil, each: 120_000)
+        let service = try await render([disk.item, Samples.tunes[2]])
+        let samples = try Samples.wav(service.file("out.wav")).samples
+        let next = try await Samples.reference(Samples.tunes[2])
+        #expect(samples.count > next.count + 44_100 * 4)
+        Samples.expectSame(samples.suffix(next.count), next, "the next item")
+        let status: AudioStatus = try await service.json("audio")
+        #expect(status.lastError?.path == disk.item)
+        #expect(status.lastError?.reason == "cannot be read: Input/output error", "\(status.lastError?.reason ?? "-")")
+        _ = try await service.run("stop")
+        try await disk.end()
+    }
 }

@@ -32,6 +32,16 @@ final class SoundServer {
         process = try await Self.run(in: scratch)
     }
 
+    /// Takes the sink away from those who play into it.
+    func unloadSink() async throws { try await control("unload-module", "module-null-sink") }
+
+    func loadSink() async throws { try await control("load-module", "module-null-sink", "sink_name=\(Self.sink)") }
+
+    private func control(_ words: String...) async throws {
+        let run = try await ProgramRun.of(Programs.pactl, words, environment: environment)
+        try #require(run.exitCode == 0, "\(run)")
+    }
+
     /// Begins to record what reaches the sink into a file of raw samples.
     func record(to path: String) async throws -> ForegroundProcess {
         let errors = try PipeEnds()

@@ -56,4 +56,24 @@ import Testing
         #expect(second.exitCode == 0 && second.text == "already running, pid \(pid)\n", "\(second)")
         #expect(second.errors.isEmpty && service.pid == pid)
     }
+
+    @Test("A file can be played with nothing set up: the command starts the service, and only for a file that is there")
+    func play() async throws {
+        let service = try Service(TestConfiguration())
+        let nothing = try await service.command(["audio", "play"])
+        #expect(nothing.exitCode == 3 && service.pid == nil, "\(nothing)")
+        let missing = try await service.command(["audio", "play", "/no/such/file.mp3"])
+        #expect(missing.exitCode == 4 && missing.errors.contains("/no/such/file.mp3"), "\(missing)")
+        let pipe = service.home + "/pipe"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let refused = try await service.command(["audio", "play", pipe])
+        #expect(refused.exitCode == 4 && refused.errors.contains("a FIFO cannot be played"), "\(refused)")
+        #expect(service.pid == nil)
+        let file = Products.repository("media/quiet-waltz.mp3")
+        let run = try await service.command(["audio", "play", file, "--format", "json"])
+        let pid = try #require(service.pid, "\(run)")
+        #expect(run.errors.contains("started the service, pid \(pid)"), "\(run)")
+        let status = try JSON.decode(AudioStatus.self, from: run.output)
+        #expect(status.timeControlStatus == .playing && status.currentItem?.path == file)
+    }
 }

@@ -44,6 +44,38 @@ import Testing
         }
         #expect(took < .seconds(5), "\(took)")
     }
+
+    @Test("The budget of a strict task counts down on the screen while nothing happens")
+    func countdown() async throws {
+        let service = try Service(TestConfiguration())
+        try await service.start()
+        let begun = try await service.command(["task", "begin", "wait", "--strict", "--", "sleep", "60"])
+        #expect(begun.exitCode == 0, "\(begun)")
+        let terminal = try AttachedTerminal(service)
+        try await terminal.lines.wait(for: "three seconds") { lines, _ in
+            let shown = Set(lines.flatMap { $0.matches(of: /[0-9]:[0-9][0-9] left/).map { String($0.output) } })
+            return shown.count >= 3 ? true : nil
+        }
+        try await terminal.type("q")
+        try await terminal.waitForEnd()
+    }
+
+    @Test("Who waits for a fetch sees for how long, on a terminal only")
+    func waiting() async throws {
+        let service = try Service(TestConfiguration(modes: "[fetch]"))
+        try await service.start()
+        let added = try await service.command(["fetch", "add", "slow", "--exec", "sleep 2.5; echo new"])
+        #expect(added.exitCode == 0, "\(added)")
+        let run = try await ProgramRun.of(
+            Programs.script,
+            ["-qefc", "'\(Products.backgrounder)' fetch run slow", "/dev/null"],
+            environment: service.environment
+        )
+        #expect(run.exitCode == 0 && run.text.contains("\r\u{1B}[Kslow: fetching … 1 s\r\u{1B}[K"), "\(run)")
+        #expect(run.text.contains("\r\u{1B}[Kslow: New data was fetched."), "the line is gone: \(run)")
+        let piped = try await service.command(["fetch", "run", "slow"])
+        #expect(piped.exitCode == 0 && piped.errors.isEmpty && !piped.text.contains("fetching"), "\(piped)")
+    }
 }
 
 /// A shell on a terminal of its own that runs `attach` as a job, and says `stopped` or `ended` and the exit code when it is back.

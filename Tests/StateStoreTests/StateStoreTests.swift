@@ -31,7 +31,7 @@ import Testing
         let setting = Setting(key: "location.distanceFilter", value: "10", configured: nil)
         let first = try fixture.open()
         try await first.append(points, state: StateRecord(name: "location", value: Data("one".utf8)), durable: true)
-        try await first.save(queue: queue, state: StateRecord(name: "audio", value: Data("two".utf8)))
+        try await first.save([.replaced(queue)], state: StateRecord(name: "audio", value: Data("two".utf8)))
         try await first.save([setting])
         try await first.save(StateRecord(name: "audio", value: Data("three".utf8)), durable: false)
         try first.close()
@@ -46,6 +46,17 @@ import Testing
         #expect(try second.state("audio") == Data("three".utf8))
         #expect(try second.state("unknown") == nil)
         try second.close()
+    }
+
+    @Test func `A task that was cancelled still stores what happened`() async throws {
+        let store = try fixture.open()
+        let setting = Setting(key: "a", value: "1", configured: nil)
+        try await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await store.save([setting])
+        }.value
+        #expect(try store.settings() == [setting])
+        try store.close()
     }
 
     @Test func `What was committed is there for a second process while the first still runs`() async throws {

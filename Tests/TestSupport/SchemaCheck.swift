@@ -8,7 +8,7 @@ struct SchemaCheck {
     private static let known: Set<String> = [
         "type", "nullable", "enum", "const", "required", "properties", "additionalProperties", "items", "oneOf",
         "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems", "minProperties",
-        "maxProperties",
+        "maxProperties", "minLength", "maxLength", "pattern",
         "format", "default", "description", "title", "example", "examples",
     ]
 
@@ -86,6 +86,15 @@ struct SchemaCheck {
     }
 
     private func check(_ text: String, _ keywords: [String: JSONValue], _ place: String) -> [String] {
+        let length = text.unicodeScalars.count
+        let problems = limits("characters", length, keywords["minLength"], keywords["maxLength"], place)
+        if !problems.isEmpty { return problems }
+        if let pattern = keywords["pattern"]?.string {
+            guard let expression = try? Regex(pattern) else { return ["\(place): \(pattern) is no pattern"] }
+            if text.firstMatch(of: expression) == nil {
+                return ["\(place): \(text.debugDescription) is not as the pattern"]
+            }
+        }
         switch keywords["format"]?.string {
         case "date-time":
             let pattern = #/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})/#

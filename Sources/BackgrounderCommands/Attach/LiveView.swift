@@ -1,7 +1,8 @@
 import BackgrounderAPI
+import FoundationEssentials
 import Glibc
 
-/// The live view on a terminal: four panels that follow the service and the terminal's size.
+/// The live view on a terminal: panels that follow the service and the terminal's size.
 struct LiveView {
     let client: Client
 
@@ -22,6 +23,8 @@ struct LiveView {
         let reader = Task { inbox.post(.ended(await client.watch { inbox.post(.event($0)) })) }
         // One after the other, and apart from the view: a service that does not answer must not keep anybody here.
         let presser = Task { for await key in keys { await press(key) } }
+        // Only while something counts: a view of a quiet service draws nothing.
+        let redraw = RedrawTimer { inbox.post(.elapsed) }
         defer {
             reader.cancel()
             presser.cancel()
@@ -34,6 +37,7 @@ struct LiveView {
             if content.isSuspended { terminal.suspend() } else if content.isResumed { terminal.enter() }
             let size = Output.terminalSize
             try terminal.draw(Self.lines(content.state, columns: size.columns, rows: size.rows))
+            if content.state.isCounting { redraw.arm() } else { redraw.disarm() }
         }
     }
 
@@ -50,36 +54,42 @@ struct LiveView {
     }
 
     /// The whole screen: at most `rows` lines of `columns` characters.
-    static func lines(_ state: LiveState, columns: Int, rows: Int) -> [String] {
+    static func lines(
+        _ state: LiveState,
+        columns: Int,
+        rows: Int,
+        now: Date = Date(),
+        instant: SuspendingClock.Instant = .now
+    ) -> [String] {
         guard let status = state.status else { return ["Connecting …".fitted(to: columns)] }
         let since = ISO8601.string(status.since).prefix(19).replacing("T", with: " ")
         let header =
             "Backgrounder \(status.version)  \(status.state.rawValue) since \(since)  \(status.attached) attached"
-        let footer = "space play/pause  n next  p previous  q detach"
+        let keys = "space play/pause  n next  p previous  q detach"
+        let footer = state.alert.map { "\($0.source): \($0.text)".withoutControlCharacters } ?? keys
         let bodyRows = max(0, rows - 2)
-        let lower = bodyRows >= 12 ? 3 : 0
+        let background = BackgroundPanels(state, now: now, instant: instant)
+        let lower = background.height(of: bodyRows)
         let upper = bodyRows - lower
         let left = columns / 2
         let right = columns - left
         var lines = [header.fitted(to: columns)]
         lines += Panel.beside(
-            Panel(title: "Audio", lines: audio(state, width: left - 4)).render(columns: left, rows: upper),
+            Panel(title: "Audio", lines: audio(state, width: left - 4, rows: upper - 2)).render(
+                columns: left,
+                rows: upper
+            ),
             Panel(title: "Location", lines: location(state, columns: right - 4, rows: upper - 2)).render(
                 columns: right,
                 rows: upper
             )
         )
-        if lower > 0 {
-            lines += Panel.beside(
-                Panel(title: "Tasks", lines: ["nothing yet"]).render(columns: left, rows: lower),
-                Panel(title: "Fetch", lines: ["nothing yet"]).render(columns: right, rows: lower)
-            )
-        }
+        lines += background.render(columns: columns, rows: lower)
         lines.append(footer.fitted(to: columns))
         return Array(lines.prefix(rows))
     }
 
-    private static func audio(_ state: LiveState, width: Int) -> [String] {
+    private static func audio(_ state: LiveState, width: Int, rows: Int) -> [String] {
         guard let audio = state.status?.audio else { return [] }
         var lines: [String] = []
         if let item = audio.currentItem {
@@ -87,26 +97,26 @@ struct LiveView {
             lines.append([item.album, item.fileName].compactMap(\.self).joined(separator: " · "))
             if let elapsed = audio.elapsed {
                 let clock = Durations.clock(elapsed) + (item.duration.map { " / \(Durations.clock($0))" } ?? "")
-                lines.append("\(bar(elapsed, of: item.duration, width: max(4, width - clock.count - 1))) \(clock)")
+                lines.append(
+                    "\(ProgressBar.render(elapsed, of: item.duration, width: max(4, width - clock.count - 1))) \(clock)"
+                )
             }
         } else {
             lines.append("nothing to play")
         }
+        if let announcing = audio.announcing { lines.append("» \(announcing)") }
         lines.append(
             "\(audio.timeControlStatus.rawValue), volume \(audio.volume), \(audio.driver)\(audio.device.map { " (\($0))" } ?? "")"
         )
         if let error = audio.lastError { lines.append("! \(error.reason)") }
         lines.append("")
-        for item in state.queue {
+        // Where not all of the queue can be seen, what plays can.
+        let current = state.queue.firstIndex { $0.id == audio.currentItem?.id } ?? 0
+        let start = max(0, min(current - 1, state.queue.count - (rows - lines.count)))
+        for item in state.queue.dropFirst(start) {
             lines.append("\(item.id == audio.currentItem?.id ? "▶" : " ") \(item.position + 1). \(item.name)")
         }
         return lines
-    }
-
-    private static func bar(_ elapsed: Double, of duration: Double?, width: Int) -> String {
-        let share = duration.map { $0 > 0 ? min(1, max(0, elapsed / $0)) : 0 } ?? 0
-        let filled = Int((share * Double(width)).rounded())
-        return String(repeating: "━", count: filled) + String(repeating: "─", count: width - filled)
     }
 
     private static func location(_ state: LiveState, columns: Int, rows: Int) -> [String] {

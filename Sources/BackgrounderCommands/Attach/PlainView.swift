@@ -45,6 +45,16 @@ struct PlainView {
                 "audio     \(Durations.clock(time.elapsed))\(time.duration.map { " of \(Durations.clock($0))" } ?? "") \(item.name)"
             }
         case .lifecycle(let lifecycle): "service   \(lifecycle.state.rawValue), \(lifecycle.attached) attached"
+        case .task(let task): "task      \(Glance(task).text)"
+        case .fetch(let run): "fetch     \(run.source): \(outcome(of: run))"
+        case .transfer(let transfer): "transfer  \(Glance(transfer).text)"
+        case .alert(let alert): "alert     \(alert.text)"
         }
+    }
+
+    private func outcome(of run: FetchRun) -> String {
+        guard let result = run.result else { return "fetching (\(run.trigger.rawValue))" }
+        let duration = run.duration.map { " in \($0.decimals(2)) s" } ?? ""
+        return result.words + duration + (run.reason.map { ": \($0)" } ?? "")
     }
 }

@@ -8,6 +8,8 @@ final class ViewInbox: Sendable {
         case event(Event)
         /// The terminal has another size.
         case resized
+        /// What is shown counts, and a second is over.
+        case elapsed
         /// Ctrl-Z.
         case suspended
         /// The shell let the process go on.
@@ -40,7 +42,7 @@ final class ViewInbox: Sendable {
         content.withLock { content in
             switch input {
             case .event(let event): content.state.apply(event)
-            case .resized: break
+            case .resized, .elapsed: break
             case .suspended: content.isSuspended = true
             case .resumed: content.isResumed = true
             case .quit: content.isQuit = true

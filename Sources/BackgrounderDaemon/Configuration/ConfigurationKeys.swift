@@ -1,7 +1,9 @@
 import AudioPlayback
+import BackgroundFetch
 import BackgrounderAPI
 import LocationUpdates
 import Logging
+import MPDServer
 
 /// Every key of `config.yaml`, with its default.
 enum Keys {
@@ -62,7 +64,7 @@ enum Keys {
     static let driver = ConfigurationKey<AudioDriverName>(
         "audio.driver",
         .auto,
-        allowed: "auto, a driver of libao such as pulse or alsa, null, wav:FILE or raw:FILE"
+        allowed: "auto, a driver of libao such as pulse, alsa or pulse:SINK, null, wav:FILE or raw:FILE"
     ) { text, directory in
         switch try? AudioDriverName(text) {
         case .wav(let file): path(file, directory).map { .wav($0) }
@@ -90,6 +92,12 @@ enum Keys {
         _ in duration(text, in: .milliseconds(20)...(.seconds(2)))
     }
 
+    static let format = ConfigurationKey<AudioFormat?>(
+        "audio.format",
+        nil,
+        allowed: "RATE:16:CHANNELS with a rate from 1000 to 384000 and 1 to 8 channels, such as 48000:16:2, or none"
+    ) { text, _ in text == "none" ? .some(nil) : AudioFormat(text).map { .some($0) } }
+
     static let observerInterval = ConfigurationKey<Duration>(
         "audio.observerInterval",
         .seconds(1),
@@ -102,11 +110,19 @@ enum Keys {
         path(text, directory).map { .some($0) }
     }
 
-    static let mpdListen = ConfigurationKey<[String]>(
+    static let mpdListen = ConfigurationKey<[MPDAddress]>(
         list: "mpd.listen",
         [],
-        allowed: "addresses, and none yet: this version does not speak MPD's protocol, take them away"
-    ) { _, _ in nil }
+        allowed: "addresses for MPD's clients, HOST:PORT or [IPV6]:PORT, such as 127.0.0.1:6600"
+    ) { text, _ in MPDAddress(text) }
+
+    static let mpdPassword = ConfigurationKey<String?>(
+        "mpd.password",
+        nil,
+        allowed: "the password of MPD's clients on TCP, one line of 1 to 1000 bytes"
+    ) { text, _ in
+        (1...1000).contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 0x20 } ? .some(text) : .none
+    }
 
     static let webListen = ConfigurationKey<[String]>(
         list: "web.listen",
@@ -126,10 +142,11 @@ enum Keys {
         path(text, directory)
     }
 
-    static let allowHTTP = ConfigurationKey<[String]>(list: "transfers.allowHTTP", [], allowed: "host names") {
-        text,
-        _ in text
-    }
+    static let allowHTTP = ConfigurationKey<[String]>(
+        list: "transfers.allowHTTP",
+        [],
+        allowed: "hosts, each as HOST or HOST:PORT"
+    ) { text, _ in RedirectPolicy.isPlainHost(text) ? text : nil }
 
     static let retryMaximum = ConfigurationKey<Duration>(
         "transfers.retryMaximum",
@@ -158,7 +175,9 @@ enum Keys {
     static let all: [AnyConfigurationKey] = [
         .init(modes), .init(source), .init(usageDescription), .init(desiredAccuracy), .init(distanceFilter),
         .init(maximumAccuracy), .init(jitterGuard), .init(driver), .init(queue), .init(autoplay), .init(latency),
-        .init(observerInterval), .init(musicDirectory), .init(mpdListen), .init(webListen), .init(controlGroup),
+        .init(format),
+        .init(observerInterval), .init(musicDirectory), .init(mpdListen), .init(mpdPassword), .init(webListen),
+        .init(controlGroup),
         .init(transferRoots), .init(allowHTTP), .init(retryMaximum), .init(syncInterval), .init(retention),
         .init(logLevel),
     ]

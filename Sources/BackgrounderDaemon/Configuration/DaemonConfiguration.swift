@@ -3,6 +3,7 @@ import BackgrounderAPI
 import FoundationEssentials
 import LocationUpdates
 import Logging
+import MPDServer
 
 /// Where a configuration comes from, to read it at the start and at each reload.
 struct ConfigurationSource: Sendable {
@@ -64,6 +65,13 @@ struct DaemonConfiguration: Sendable {
                 place: place("modes"),
                 problem:
                     "the location mode needs location.usageDescription, a sentence that says why this machine is tracked"
+            )
+        }
+        if let address = value(Keys.mpdListen).first(where: { !$0.isLoopback }), value(Keys.mpdPassword) == nil {
+            throw ConfigurationError(
+                place: place("mpd.listen"),
+                problem:
+                    "mpd.listen: others can reach \(address), which needs mpd.password, or an address such as 127.0.0.1:6600"
             )
         }
         if let path = value(Keys.source).replayedFile, !Self.isReadableFile(path) {

@@ -74,8 +74,13 @@ package final class DaemonLog: Sendable {
         _ = isWritten.wait(timeout: .now() + 0.3)  // judgement: little of the 2 s of a stop
     }
 
-    /// Writes `count` lines; `message` appends each, without control characters.
-    func write(_ level: Logger.Level, count: Int = 1, _ message: (_ index: Int, _ line: inout TextBuffer) -> Void) {
+    /// Writes `count` lines; `message` appends each, without control characters. `mayWait`: this thread may, for the disk.
+    func write(
+        _ level: Logger.Level,
+        count: Int = 1,
+        mayWait: Bool = SourceExecutor.isHosting,
+        _ message: (_ index: Int, _ line: inout TextBuffer) -> Void
+    ) {
         guard level >= self.level, pending.withLock({ $0.lines < Self.mostPending }) else { return }
         var head = TextBuffer()
         head.append(Date())
@@ -86,7 +91,6 @@ package final class DaemonLog: Sendable {
             message(index, &lines)
             lines.append("\n")
         }
-        let mayWait = SourceExecutor.isHosting
         let isScheduled = pending.withLock { pending in
             pending.bytes += lines.bytes
             pending.lines += count

@@ -14,13 +14,13 @@ final class ServiceEnd: Sendable {
     }
 
     private let state = Mutex(State.running(nil))
-    private let socket: String
+    private let sockets: [String]
     private let environment: [String: String]
     private let logger: Logger
     private let queue = DispatchQueue(label: "backgrounder.end")
 
-    init(socket: String, environment: [String: String], logger: Logger) {
-        self.socket = socket
+    init(sockets: [String], environment: [String: String], logger: Logger) {
+        self.sockets = sockets
         self.environment = environment
         self.logger = logger
     }
@@ -52,7 +52,7 @@ final class ServiceEnd: Sendable {
     }
 
     private func leave() -> Never {
-        unlink(socket)
+        for socket in sockets { unlink(socket) }
         _exit(0)
     }
 }

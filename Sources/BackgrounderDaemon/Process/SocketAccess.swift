@@ -32,7 +32,7 @@ struct SocketAccess: Sendable {
     func opened(_ paths: RuntimePaths, logger: Logger) {
         umask(0o077)
         guard let group else { return }
-        guard chown(paths.controlSocket, uid_t.max, group) == 0, chown(paths.run, uid_t.max, group) == 0,
+        guard paths.sockets.allSatisfy({ chown($0, uid_t.max, group) == 0 }), chown(paths.run, uid_t.max, group) == 0,
             chmod(paths.run, 0o750) == 0
         else {
             logger.error("control.group: the socket cannot be given to the group: \(String(cString: strerror(errno)))")

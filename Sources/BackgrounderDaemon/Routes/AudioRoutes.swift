@@ -12,7 +12,8 @@ extension Daemon {
                 repeat: change.repeat,
                 single: change.single,
                 consume: change.consume,
-                random: change.random
+                random: change.random,
+                replayGain: change.replayGain
             )
         }
         router.on(Routes.play) { request in
@@ -45,22 +46,38 @@ extension Daemon {
             default: throw WireError(.invalid, "a seek is to a time or by a difference", hint: "give one of to and by")
             }
         }
+        router.on(Routes.interrupt) { request in
+            try requireAudio()
+            let body = request.body
+            return try await player.interrupt(
+                with: Self.absolute(body.item),
+                duck: body.duck,
+                priority: body.priority ?? 0
+            )
+        }
         router.on(Routes.drivers) { _ in await player.drivers() }
         addQueueRoutes(to: &router)
     }
 
     private func addQueueRoutes(to router: inout ControlRouter) {
-        router.on(Routes.queue) { _ in await player.queue() }
-        router.on(Routes.enqueue) { request in
+        router.onItems(Routes.queue) { _ in await player.queue() }
+        router.onItems(Routes.enqueue) { request in
             let paths = try Self.absolute(request.body.items)
-            guard let position = request.body.position else { return try await player.append(paths) }
-            return try await player.insert(paths, at: position)
+            switch (request.body.position, request.body.after) {
+            case (nil, nil): return try await player.append(paths)
+            case (let position?, nil): return try await player.insert(paths, at: position)
+            case (nil, .current): return try await player.insert(paths)
+            case (_?, _?): throw WireError(.invalid, "position and after are both there", hint: "give one of them")
+            }
         }
         router.on(Routes.clearQueue) { _ in
             await player.clear()
             return Empty()
         }
-        router.on(Routes.shuffleQueue) { _ in await player.shuffle() }
+        router.onItems(Routes.shuffleQueue) { _ in
+            try await player.shuffle()
+            return await player.queue()
+        }
         router.on(Routes.moveItem) { request in try await player.move(id: request.id, to: request.body.position) }
         router.on(Routes.removeItem) { request in
             try await player.remove(id: request.id)
@@ -74,10 +91,14 @@ extension Daemon {
 
     private static func absolute(_ paths: [String]) throws(WireError) -> [String] {
         guard !paths.isEmpty else { throw WireError(.invalid, "items is empty", hint: "give at least one path") }
-        if let relative = paths.first(where: { !$0.hasPrefix("/") || $0.utf8.contains(0) }) {
-            throw WireError(.invalid, "\(relative.debugDescription) is no absolute path", hint: "paths begin with /")
+        return try paths.map { path throws(WireError) in try absolute(path) }
+    }
+
+    private static func absolute(_ path: String) throws(WireError) -> String {
+        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+            throw WireError(.invalid, "\(path.debugDescription) is no absolute path", hint: "paths begin with /")
         }
-        return paths
+        return path
     }
 }
 
@@ -86,11 +107,17 @@ extension PlayerError: WireErrorConvertible {
         switch self {
         case .emptyQueue: WireError(.conflict, description, hint: "add something with `backgrounder queue add FILE`")
         case .stopped: WireError(.conflict, description, hint: "play something first")
+        case .tooManyAnnouncements:
+            WireError(.conflict, description, hint: "wait for one to end, or drop them with `backgrounder audio stop`")
+        case .queueFull: WireError(.conflict, description, hint: "take some out, or name less")
+        case .suspended: WireError(.conflict, description, hint: "declare audio in modes, or attach")
+        case .notAFile: WireError(.notFound, description, hint: "give a file that can be read")
         case .noSuchItem: WireError(.notFound, description, hint: "`backgrounder queue` lists the ids")
-        case .noSuchPath, .noMedia: WireError(.notFound, description, hint: "check the path")
+        case .noSuchPath, .noMedia, .emptyPlaylist: WireError(.notFound, description, hint: "check the path")
         case .notPlayableKind, .unreadable:
             WireError(.notFound, description, hint: "give a file or a folder that can be read")
-        case .invalidPosition, .invalidVolume, .invalidTime, .unknownDriver: WireError(.invalid, description)
+        case .tooMany, .invalidPosition, .invalidVolume, .invalidDuck, .invalidTime, .unknownDriver:
+            WireError(.invalid, description)
         }
     }
 }

@@ -13,6 +13,7 @@ extension Daemon {
         addServiceRoutes(to: &router, end: end)
         addLocationRoutes(to: &router, store: store)
         addAudioRoutes(to: &router)
+        for part in parts { part.addRoutes(to: &router) }
         router.serveEvents(
             from: hub,
             attachments: lifecycle,
@@ -57,6 +58,7 @@ extension Daemon {
         await location.apply(preferences.location)
         if changed.contains(Keys.source.name) { await location.setSource(new.value(Keys.source)) }
         await modes.apply(isAnyoneAttached: lifecycle.current.attached > 0, location: location, player: player)
+        await fetch.apply(isAnyoneAttached: lifecycle.current.attached > 0)
         await lifecycle.update()
         hub.stateChanged()
         if changed.contains(Keys.observerInterval.name), lifecycle.current.attached == 0 {

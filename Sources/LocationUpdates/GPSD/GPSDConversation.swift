@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import Glibc
 
 /// What is said over one connection to a gpsd, from the first request to its end. The source's thread.

@@ -1,3 +1,5 @@
+import BackgrounderAPI
+
 /// Reads a gpsd without a manager: what comes is handed out as it is, for `track replay`.
 ///
 ///     let feed = try GPSDFeed(address, recorder: nil)

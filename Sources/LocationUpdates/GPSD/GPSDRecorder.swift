@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import Glibc
 import Synchronization
 

@@ -1,3 +1,5 @@
+import BackgrounderAPI
+
 /// Why a track cannot be read, or not any further; the points before the fault are good.
 package struct TrackFault: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {

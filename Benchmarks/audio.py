@@ -1,0 +1,190 @@
+#!/usr/bin/python3
+"""What the audio mode costs, each figure beside that of a peer which was measured in the same run.
+
+    make bench-audio            all of it, about 8 minutes
+    make bench-audio QUICK=1    shorter, one turn: a look, not a result
+    Benchmarks/audio.py playing one part alone: playing, silence, resting or queue
+
+Players that are compared play at the same time, each into a pulseaudio of its own. A target that is missed is said in the
+table and is no failure: the exit code is 1 only where something could not be measured.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+from parts import medians, run_parts
+from processes import WORK, Failure, Process, run, wait_for
+from sound import MPD, Player, SoundServer, bare_player, music
+
+QUICK = bool(os.environ.get("QUICK"))
+TURNS = 1 if QUICK else 3
+SECONDS = 20 if QUICK else 60
+REST = 10 if QUICK else 20
+ITEMS = 100_000
+LENGTH = 300  # of the item: longer than any turn
+
+
+class Meter:
+    """CPU and wakeups of a process between two moments; a thread that ends in between takes its own with it, and no more."""
+
+    def __init__(self, process):
+        self.process = process
+        self.before = process.threads()
+        self.began = time.monotonic()
+
+    def read(self):
+        """CPU seconds of a minute, and wakeups of a second."""
+        seconds = time.monotonic() - self.began
+        cpu, wakeups = self.taken()
+        return 60 * cpu / seconds, wakeups / seconds
+
+    def taken(self):
+        """CPU seconds and wakeups so far."""
+        pairs = [(now, self.before.get(name, (0, 0))) for name, now in self.process.threads().items()]
+        return tuple(sum(now[field] - then[field] for now, then in pairs) for field in (0, 1))
+
+
+def playing(report, scratch):
+    """A minute of an MP3 through pulseaudio: ours, MPD's, mpg123's and a bare player's, all at once."""
+    item = music(LENGTH)
+    program = bare_player()
+    names = ("ours", "mpg123", "mpd", "bare")
+
+    def turn(number):
+        home = scratch / f"turn-{number}"
+        servers = {name: SoundServer(home / f"server-{name}") for name in names}
+        at = {name: server.environment for name, server in servers.items()}
+        output = f'type "pulse"\nname "sound"\nserver "{at["mpd"]["PULSE_SERVER"]}"'
+        players = {
+            "ours": Player(home / "ours", "pulse", [item], at["ours"]).process,
+            "mpg123": Process("mpg123", "-q", "-o", "pulse", item, environment=at["mpg123"]),
+            "mpd": MPD(home / "mpd", item, output, at["mpd"]).process,
+            "bare": Process(
+                program, item, LENGTH - 1, "pulse", environment={**at["bare"], "PULSE_LATENCY_MSEC": "300"}
+            ),
+        }
+        for name, server in servers.items():
+            wait_for(f"the sound of {name}", server.has_stream, 20)
+        # A null sink takes its first blocks when it likes.
+        time.sleep(5)
+        meters = [Meter(players[name]) for name in names]
+        meters += [Meter(servers[name].process) for name in names]
+        time.sleep(SECONDS)
+        values = [value for meter in meters for value in meter.read()]
+        memory = [value for name in names for value in players[name].memory()]
+        for process in (*players.values(), *(server.process for server in servers.values())):
+            process.stop()
+        shutil.rmtree(home)
+        return values + memory
+
+    numbers = iter(range(TURNS))
+    values = medians(TURNS, all=lambda: turn(next(numbers)))["all"]
+    pairs = list(zip(values[::2], values[1::2]))
+    player = dict(zip(names, pairs[:4]))
+    server = dict(zip(names, pairs[4:8]))
+    memory = dict(zip(names, pairs[8:]))
+    peers = {"mpd": "MPD", "mpg123": "mpg123", "bare": "bare libao player"}
+    for name, target in (("mpd", 0.7), ("mpg123", 0.9), ("bare", None)):
+        report.ratio("CPU of a minute, pulse", "s", player["ours"][0], peers[name], player[name][0], target)
+    for name, target in (("mpg123", 0.75), ("mpd", None), ("bare", None)):
+        report.ratio("Wakeups, pulse", "/s", player["ours"][1], peers[name], player[name][1], target)
+    for name in ("mpd", "mpg123"):
+        target = 1 if name == "mpd" else None
+        report.ratio("Memory, resident", "MB", memory["ours"][0], peers[name], memory[name][0], target)
+        report.ratio("  proportional", "MB", memory["ours"][1], peers[name], memory[name][1])
+    for name in ("mpd", "mpg123"):
+        report.ratio("CPU of the sound server, a minute", "s", server["ours"][0], peers[name], server[name][0])
+        report.ratio("Wakeups of the sound server", "/s", server["ours"][1], peers[name], server[name][1])
+
+
+def silence(report, scratch):
+    """The paced null driver against decoding alone: what queue, store and threads add."""
+    item = music(LENGTH)
+    program = bare_player()
+    player = Player(scratch / "null", "null", [item])
+    mpd = MPD(scratch / "mpd", item, 'type "null"\nname "silence"\nsync "yes"')
+    wait_for("the start", lambda: player.elapsed() > 2)
+    meter, peer = Meter(player.process), Meter(mpd.process)
+    floor = medians(3, floor=lambda: (run(program, item, 60).cpu - run(program, item, 0).cpu,))["floor"][0]
+    # The same again with nothing else on the processor's caches is not to be had, so it is measured meanwhile.
+    time.sleep(SECONDS)
+    cpu, wakeups = meter.read()
+    theirs = peer.read()
+    report.limit("Wakeups, null driver", "/s", wakeups, 4, "MPD", theirs[1])
+    report.ratio("CPU of a minute, null driver", "s", cpu, "decoding alone", floor, 1.5)
+    report.ratio("  beside it", "s", cpu, "MPD", theirs[0])
+    player.process.stop()
+    mpd.process.stop()
+
+
+def resting(report, scratch):
+    """Wakeups while nothing plays."""
+    item = music(LENGTH)
+    server = SoundServer(scratch / "server")
+    player = Player(scratch / "ours", "pulse", [item], server.environment)
+    output = f'type "pulse"\nname "sound"\nserver "{server.environment["PULSE_SERVER"]}"'
+    mpd = MPD(scratch / "mpd", item, output, server.environment)
+    wait_for("the start", lambda: player.elapsed() > 1)
+    for word, request in (("paused", "pause"), ("stopped", "stop")):
+        player.ask("POST", f"/v1/audio/{request}", {})
+        run("mpc", "-h", mpd.address, request)
+        # What a command leaves behind ends: the device, a sync, idle threads, and the deadline of its connection at 10 s.
+        time.sleep(12)
+        meters = Meter(player.process), Meter(mpd.process)
+        time.sleep(REST)
+        ours, theirs = (meter.taken()[1] for meter in meters)
+        report.limit(f"Wakeups in {REST} s, {word}", "", ours, 0, "MPD", theirs)
+    for process in (player.process, mpd.process, server.process):
+        process.stop()
+
+
+def queue(report, scratch):
+    """A hundred thousand items, and what skipping and moving take then."""
+    folder = WORK / f"items-{ITEMS}"
+    if not (folder / "done").exists():
+        print(f"Making {ITEMS:,} files in {folder} ...", file=sys.stderr)
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / "music").mkdir(parents=True)
+        subprocess.run(
+            ["sox", "-R", "-D", "-n", "-r", "8000", "-c", "1", "-b", "16", folder / "item.wav", "synth", "0.05", "sine", "440"],
+            check=True,
+        )
+        content = (folder / "item.wav").read_bytes()
+        for number in range(ITEMS):
+            (folder / "music" / f"{number}.wav").write_bytes(content)
+        (folder / "done").touch()
+    player = Player(scratch / "ours", "null")
+    began = player.process.memory()[0]
+    start = time.monotonic()
+    items = player.ask("POST", "/v1/queue", {"items": [str(folder / "music")]})
+    seconds = time.monotonic() - start
+    if len(items) != ITEMS:
+        raise Failure(f"{len(items)} items were added, not {ITEMS}")
+    report.limit(f"Adding {ITEMS:,} items", "s", seconds, 2, "", 0)
+    report.limit("  memory that they take", "MB", player.process.memory()[0] - began, 60, "", 0)
+
+    def timed(method, path, body=None):
+        start = time.monotonic()
+        player.ask(method, path, body)
+        return (1000 * (time.monotonic() - start),)
+
+    player.ask("POST", "/v1/audio/play", {})
+    last, first = items[-1]["id"], items[0]["id"]
+    times = medians(
+        5,
+        next=lambda: timed("POST", "/v1/audio/next", {}),
+        move=lambda: timed("PATCH", f"/v1/queue/{last}", {"position": 0}),
+        back=lambda: timed("PATCH", f"/v1/queue/{first}", {"position": ITEMS - 1}),
+        status=lambda: timed("GET", "/v1/audio"),
+    )
+    for name in ("next", "move", "status"):
+        report.limit(f"  {name}", "ms", times[name][0], 50, "", 0)
+    player.process.stop()
+
+
+if __name__ == "__main__":
+    versions = (("mpg123", "--version"), ("mpd", "--version"), ("pulseaudio", "--version"))
+    sys.exit(run_parts([playing, silence, resting, queue], sys.argv[1:], *versions))

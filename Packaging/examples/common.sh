@@ -1,0 +1,50 @@
+# What both examples share; they source it with the folder of the programs and the home of their service:
+#     . common.sh BIN HOME
+# It starts the web server (its address is in $server) and ends everything with the script, however that ends.
+set -eu
+
+# It is removed at the end.
+if [ -e "$2" ] && [ ! -e "$2/.example" ] && [ -n "$(ls -A "$2")" ]; then
+    echo "$0: $2 holds something else: give a folder that may be removed" >&2
+    exit 64
+fi
+bin=$(cd "$1" && pwd)
+mkdir -p "$2"
+home=$(cd "$2" && pwd)
+examples=$(cd "$(dirname "$0")" && pwd)
+backgrounder() { "$bin/backgrounder" "$@" --home "$home"; }
+say() { printf '\n== %s\n' "$*"; }
+# Says what it runs, as one would type it, and runs it.
+show() {
+    say "backgrounder $*"
+    backgrounder "$@"
+}
+tomorrow() {
+    say "The server's next day begins"
+    curl --noproxy "*" -fsS -X POST "$server/tomorrow"
+}
+
+leave() {
+    status=$?
+    trap - EXIT
+    backgrounder stop >/dev/null 2>&1 || true
+    # The server ends with its stdin.
+    exec 9>&- || true
+    rm -rf "$home"
+    exit "$status"
+}
+trap leave EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# A service of an earlier run that was killed.
+backgrounder stop >/dev/null 2>&1 || true
+rm -rf "$home"
+mkdir -p "$home"
+touch "$home/.example"
+
+mkfifo "$home/stdin" "$home/port"
+/usr/bin/python3 "$examples/server.py" <"$home/stdin" >"$home/port" &
+exec 9>"$home/stdin"
+read -r port <"$home/port"
+server=http://127.0.0.1:$port

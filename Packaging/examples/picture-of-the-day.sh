@@ -1,0 +1,47 @@
+#!/bin/sh
+# A picture of the day: a fetch finds a new picture, a transfer brings it, and it is shown.
+#     picture-of-the-day.sh BIN HOME
+. "$(dirname "$0")/common.sh" "$1" "$2"
+
+mkdir "$home/pictures"
+cat > "$home/config.yaml" <<YAML
+modes: [fetch]
+transfers:
+  roots: [pictures/]
+  allowHTTP: ["127.0.0.1"]
+YAML
+
+# What happened to the transfers of a session is told until somebody says that he saw it.
+arrived() {
+    attempts=0
+    until events=$(backgrounder transfer events pictures) && [ "${events#*done}" != "$events" ]; do
+        attempts=$((attempts + 1))
+        [ $attempts -lt 50 ] || { echo "no picture came within 10 seconds: $events" >&2; exit 1; }
+        sleep 0.2
+    done
+    echo "$events"
+    newest=$(echo "$events" | sed -n 's/^ *\([0-9][0-9]*\) .* done .*/\1/p' | tail -n 1)
+    backgrounder transfer events pictures --ack "$newest" >/dev/null
+    # The picture is under its name only when it is whole.
+    picture=$home/pictures/$(cat "$home/today")
+    [ -s "$picture" ]
+    echo "$picture"
+    [ ! -t 1 ] || /usr/bin/python3 "$examples/show-picture.py" "$picture"
+}
+
+say "backgrounder start"
+backgrounder start
+show fetch add picture --interval 1h --exec "'$examples/find-picture.sh' $server '$bin' '$home'"
+show fetch simulate picture
+say "A transfer brings it"
+arrived
+
+say "Nothing new on the same day"
+show fetch simulate picture
+
+tomorrow
+show fetch simulate picture
+say "And its transfer"
+arrived
+show fetch log picture
+show transfer list

@@ -1,0 +1,80 @@
+import Glibc
+
+/// The directory that the music database is of, and the only way from a path in it to a file: nothing outside can be named.
+///
+/// Any thread that may wait for a disk.
+package struct MusicDirectory: Hashable, Sendable {
+    /// Absolute, without a slash at its end.
+    package let root: String
+
+    package init(_ root: String) {
+        self.root = root == "/" ? "" : root.hasSuffix("/") ? String(root.dropLast()) : root
+    }
+
+    /// `path` without what adds nothing to it; `nil` where it is absolute or has a part `..`, `.` or one that is hidden.
+    package static func normalized(_ path: String) -> String? {
+        // By bytes, as the system reads it: to Swift, texts of different bytes may be equal.
+        guard path.utf8.first != UInt8(ascii: "/"), !path.utf8.contains(0) else { return nil }
+        let parts = path.utf8.split(separator: UInt8(ascii: "/"))
+        guard !parts.contains(where: isHidden) else { return nil }
+        return parts.map { String(Substring($0)) }.joined(separator: "/")
+    }
+
+    /// The absolute path of a normalised one.
+    package func absolute(_ path: String) -> String { path.isEmpty ? (root.isEmpty ? "/" : root) : "\(root)/\(path)" }
+
+    /// The path in here of an absolute one; `nil` where it lies elsewhere.
+    package func relative(_ absolute: String) -> String? {
+        guard absolute.utf8.starts(with: (root + "/").utf8) else { return nil }
+        return Self.normalized(String(Substring(absolute.utf8.dropFirst(root.utf8.count + 1))))
+    }
+
+    /// Opens a file whose path ends up in this directory, whatever links are on the way. The check is made on what was opened, so
+    /// that nobody can change the way in between.
+    func open(_ path: String) throws(PlayerError) -> MediaFile {
+        guard let path = Self.normalized(path), !path.isEmpty else { throw .noSuchPath(path: path) }
+        let absolute = absolute(path)
+        let file = try MediaFile(path: absolute)
+        guard let root = realPath(self.root.isEmpty ? "/" : self.root), let place = Self.place(of: file.descriptor),
+            place.utf8.starts(with: (root == "/" ? root : root + "/").utf8)
+        else { throw .noSuchPath(path: absolute) }
+        return file
+    }
+
+    /// Whether a folder is reached without a link: what a link leads to is either outside or known by its own path.
+    func hasFolder(_ path: String) -> Bool {
+        guard let root = realPath(absolute("")) else { return false }
+        var status = stat()
+        guard stat(absolute(path), &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return false }
+        if path.isEmpty { return true }
+        let expected = (root == "/" ? "" : root) + "/" + path
+        return realPath(absolute(path))?.utf8.elementsEqual(expected.utf8) == true
+    }
+
+    private static func place(of descriptor: CInt) -> String? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX) + 1) { buffer in
+            guard let start = buffer.baseAddress else { return nil }
+            let count = readlink("/proc/self/fd/\(descriptor)", start, Int(PATH_MAX))
+            guard count > 0 else { return nil }
+            return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+    }
+}
+
+/// Whether a name begins with one dot, or is `..`; `...And Justice for All` is an album.
+func isHidden(_ name: some Collection<UInt8>) -> Bool {
+    let dots = name.prefix { $0 == UInt8(ascii: ".") }.count
+    return dots == 1 || (dots == 2 && name.count == 2)
+}
+
+/// The folder of a path; "" is the music directory itself.
+func musicFolder(of path: String) -> String {
+    path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? ""
+}
+
+/// `path` without links; `nil` where it does not exist.
+func realPath(_ path: String) -> String? {
+    guard let real = realpath(path, nil) else { return nil }
+    defer { free(real) }
+    return String(cString: real)
+}

@@ -1,0 +1,36 @@
+import Glibc
+
+/// Reads pictures that belong to songs, one after the other.
+package actor PictureReader {
+    private let executor = BlockingExecutor("audio pictures")
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    private let directory: MusicDirectory
+
+    package init(_ directory: MusicDirectory) { self.directory = directory }
+
+    /// The names that MPD looks for, in its order, and more kinds.
+    private static let names = ["png", "jpg", "jpeg", "webp", "tiff", "bmp", "gif"]
+
+    /// The picture inside of a song's file; `nil` where there is none.
+    package func embedded(in path: String) -> Picture? {
+        guard let file = try? directory.open(path) else { return nil }
+        return try? FileDescription(file, withPicture: true).picture
+    }
+
+    /// cover.png, cover.jpg, ... in the song's folder.
+    package func cover(of path: String) -> Picture? {
+        let folder = musicFolder(of: path)
+        let prefix = folder.isEmpty ? "" : folder + "/"
+        for name in Self.names {
+            guard let file = try? directory.open("\(prefix)cover.\(name)"), file.size <= Picture.mostBytes else {
+                continue
+            }
+            let type = name == "jpg" ? "image/jpeg" : "image/\(name)"
+            if let picture = Picture(type: type, bytes: file.bytes(at: 0, count: file.size), isFrontCover: true) {
+                return picture
+            }
+        }
+        return nil
+    }
+}

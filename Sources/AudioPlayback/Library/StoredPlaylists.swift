@@ -1,0 +1,115 @@
+import BackgrounderAPI
+package import FoundationEssentials
+import Glibc
+
+/// The playlists of MPD's clients: NAME.m3u at the top of the music directory, one after the other.
+package actor StoredPlaylists {
+    private let executor = BlockingExecutor("audio playlists")
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    private let directory: MusicDirectory
+
+    package init(_ directory: MusicDirectory) { self.directory = directory }
+
+    package enum Failure: Error, Hashable, Sendable {
+        case invalidName(String)
+        case noSuchPlaylist(String)
+        case exists(String)
+        /// A path, and the system's or our words.
+        case failed(path: String, reason: String)
+    }
+
+    // judgement: as large as any playlist
+    private static let mostBytes = 16 << 20
+    private static let extent = ".m3u"
+
+    /// Names without their extension in natural order, each with its last change.
+    package func all() -> [(name: String, modified: Date)] {
+        guard let stream = opendir(directory.absolute("")) else { return [] }
+        defer { closedir(stream) }
+        var found: [(name: String, modified: Date)] = []
+        while let entry = readdir(stream) {
+            guard let file = entryName(entry), file.hasSuffix(Self.extent), Self.isValid(String(file.dropLast(4)))
+            else { continue }
+            var status = stat()
+            guard fstatat(dirfd(stream), file, &status, 0) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+            let seconds = Double(FileSignature(status).modified) / 1e9
+            found.append((String(file.dropLast(4)), Date(timeIntervalSince1970: seconds)))
+        }
+        return found.sorted { NaturalName($0.name) < NaturalName($1.name) }
+    }
+
+    /// The bytes of a playlist.
+    package func content(_ name: String) throws(Failure) -> [UInt8] {
+        guard Self.isValid(name) else { throw .invalidName(name) }
+        let file: MediaFile
+        do throws(PlayerError) {
+            file = try directory.open(name + Self.extent)
+        } catch {
+            throw .noSuchPlaylist(name)
+        }
+        guard file.size <= Self.mostBytes else { throw Self.tooLarge(file.path) }
+        return file.bytes(at: 0, count: file.size)
+    }
+
+    /// Writes a playlist, whole or not at all: it is on the disk before it has its name.
+    ///
+    /// - Parameter replacing: in the place of one that may be there; else that is a failure.
+    package func save(_ name: String, _ lines: [String], replacing: Bool = false) throws(Failure) {
+        guard Self.isValid(name) else { throw .invalidName(name) }
+        let path = directory.absolute(name + Self.extent)
+        if !replacing, access(path, F_OK) == 0 { throw .exists(name) }
+        let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
+        // What could not be read again is not written.
+        guard bytes.count <= Self.mostBytes else { throw Self.tooLarge(path) }
+        let draft = directory.absolute(".\(UInt64.random(in: 0 ... .max)).draft")
+        do throws(Failure) {
+            try Self.write(bytes, to: draft)
+            // Two clients may save one name at the same time: the second name of a file is only given where there is none.
+            // A file system without second names gets its file by renaming.
+            if !replacing, link(draft, path) == 0 {
+                unlink(draft)
+            } else if !replacing, errno == EEXIST {
+                throw .exists(name)
+            } else if rename(draft, path) != 0 {
+                throw .failed(path: path, reason: systemReason(errno))
+            }
+        } catch {
+            unlink(draft)
+            throw error
+        }
+    }
+
+    package func remove(_ name: String) throws(Failure) {
+        guard Self.isValid(name) else { throw .invalidName(name) }
+        let path = directory.absolute(name + Self.extent)
+        guard unlink(path) == 0 else {
+            let code = errno
+            throw code == ENOENT ? .noSuchPlaylist(name) : .failed(path: path, reason: systemReason(code))
+        }
+    }
+
+    private static func tooLarge(_ path: String) -> Failure {
+        .failed(path: path, reason: "a playlist of more than 16 MiB")
+    }
+
+    /// One file name without a dot in front, and a line.
+    private static func isValid(_ name: String) -> Bool {
+        !name.isEmpty && !name.hasPrefix(".") && name.utf8.count + extent.utf8.count <= 255
+            && !name.utf8.contains { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") }
+    }
+
+    private static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        guard descriptor >= 0 else { throw .failed(path: path, reason: systemReason(errno)) }
+        defer { close(descriptor) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .failed(path: path, reason: systemReason(errno)) }
+            rest = rest.dropFirst(count)
+        }
+        guard fsync(descriptor) == 0 else { throw .failed(path: path, reason: systemReason(errno)) }
+    }
+}

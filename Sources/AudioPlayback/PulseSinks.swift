@@ -1,0 +1,78 @@
+import BackgrounderAPI
+import CPulse
+
+/// The sinks of the sound server, by its own library: libao can name none.
+///
+/// The calling thread may be held for as long as `limit`.
+enum PulseSinks {
+    /// Nothing where no server answers in time.
+    static func list(within limit: Duration) -> [AudioDevice] {
+        guard let loop = pa_mainloop_new() else { return [] }
+        defer { pa_mainloop_free(loop) }
+        guard let context = pa_context_new(pa_mainloop_get_api(loop), "Backgrounder") else { return [] }
+        defer { pa_context_unref(context) }
+        guard pa_context_connect(context, nil, PA_CONTEXT_NOAUTOSPAWN, nil) >= 0 else { return [] }
+        defer { pa_context_disconnect(context) }
+        let deadline = monotonicNow() + Int64(limit.seconds * 1e9)
+        guard run(loop, until: deadline, { pa_context_get_state(context) == PA_CONTEXT_READY }) else { return [] }
+
+        let answer = Answer()
+        let user = Unmanaged.passUnretained(answer).toOpaque()
+        let server = pa_context_get_server_info(
+            context,
+            { _, info, user in
+                guard let name = info?.pointee.default_sink_name else { return }
+                Answer.at(user)?.defaultName = String(cString: name)
+            },
+            user
+        )
+        defer { if let server { pa_operation_unref(server) } }
+        let sinks = pa_context_get_sink_info_list(
+            context,
+            { _, info, end, user in
+                guard end == 0, let info = info?.pointee, let name = info.name else {
+                    Answer.at(user)?.isWhole = true
+                    return
+                }
+                let description = info.description.map { String(cString: $0) } ?? ""
+                Answer.at(user)?.sinks.append((String(cString: name), description))
+            },
+            user
+        )
+        defer { if let sinks { pa_operation_unref(sinks) } }
+        _ = run(loop, until: deadline) { answer.isWhole }
+        // No callback comes once the operations are over.
+        if let server { pa_operation_cancel(server) }
+        if let sinks { pa_operation_cancel(sinks) }
+        return withExtendedLifetime(answer) {
+            answer.sinks.map { name, description in
+                AudioDevice(
+                    name: name,
+                    description: Metadata.line(description),
+                    isDefault: name == answer.defaultName ? true : nil
+                )
+            }
+        }
+    }
+
+    private final class Answer {
+        var defaultName: String?
+        var sinks: [(name: String, description: String)] = []
+        var isWhole = false
+
+        static func at(_ user: UnsafeMutableRawPointer?) -> Answer? {
+            user.map { Unmanaged<Answer>.fromOpaque($0).takeUnretainedValue() }
+        }
+    }
+
+    /// Serves the connection until `isDone`; false at the deadline, and when the connection is gone.
+    private static func run(_ loop: OpaquePointer, until deadline: Int64, _ isDone: () -> Bool) -> Bool {
+        while !isDone() {
+            let left = (deadline - monotonicNow()) / 1_000
+            guard left > 0, pa_mainloop_prepare(loop, CInt(clamping: left)) >= 0, pa_mainloop_poll(loop) >= 0,
+                pa_mainloop_dispatch(loop) >= 0
+            else { return false }
+        }
+        return true
+    }
+}

@@ -1,0 +1,48 @@
+import BackgrounderAPI
+import CSndFile
+
+/// What a sound file says about itself: all that the music database wants to know of it.
+struct FileDescription: Sendable {
+    var format: AudioFormat
+    var frames: Int?
+    var tags: [SongTag]
+    var picture: Picture?
+
+    /// Reads headers and tags, and of an MP3 without a stated length the whole file. A thread that may wait for a disk.
+    init(_ file: MediaFile, withPicture: Bool = false) throws(DecodingFault) {
+        if let comments = VorbisComments(file, withPicture: withPicture) {
+            let source = try SoundFileSource(file)
+            (format, frames) = (source.format, try source.metadata().frames)
+            (tags, picture) = (comments.tags, comments.picture?.picture)
+            return
+        }
+        // What is libsndfile's and what libmpg123's is for the player to say.
+        let source = try openSampleSource(file)
+        if let source = source as? SoundFileSource {
+            (format, frames, tags) = (source.format, try source.metadata().frames, source.tags)
+        } else {
+            let mp3 = try MP3Tags(file, withPicture: withPicture)
+            (format, tags, picture) = (mp3.format, mp3.tags, mp3.picture)
+            // Of several MP3s in one file the library tells the length of the first.
+            frames = source is GluedMP3Source ? try source.metadata().frames : mp3.frames
+        }
+    }
+
+    /// Seconds.
+    var duration: Double? { frames.map { Double($0) / Double(format.rate) } }
+}
+
+extension SoundFileSource {
+    /// RIFF INFO, AIFF's chunks and their kin, as far as libsndfile reads them.
+    fileprivate var tags: [SongTag] {
+        var tags = SongTags()
+        let kinds: [(Int, SongTagName)] = [
+            (SF_STR_ARTIST, .artist), (SF_STR_ALBUM, .album), (SF_STR_TITLE, .title), (SF_STR_TRACKNUMBER, .track),
+            (SF_STR_GENRE, .genre), (SF_STR_DATE, .date), (SF_STR_COMMENT, .comment),
+        ]
+        for (kind, name) in kinds {
+            if let text = sf_get_string(handle, CInt(kind)) { tags.add(name, String(cString: text)) }
+        }
+        return tags.all
+    }
+}

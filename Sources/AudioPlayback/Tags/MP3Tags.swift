@@ -1,0 +1,125 @@
+import BackgrounderAPI
+import CMPG123
+
+/// What libmpg123 says of an MP3 without decoding it. One thread uses it at a time.
+final class MP3Tags {
+    let format: AudioFormat
+    /// Behind the encoder's delay and padding; an estimate where neither a header nor the whole file told it.
+    let frames: Int?
+    let tags: [SongTag]
+    /// Texts that have a name of their own (TXXX), by that name in capital letters: REPLAYGAIN_TRACK_GAIN.
+    let values: [String: String]
+    let picture: Picture?
+
+    // judgement: what libmpg123 may hold of tags; it takes them into memory whole
+    private static let mostTagBytes = 24 << 20
+    /// judgement: of a file without a length, this much is read to learn it
+    private static let mostScanned = 512 << 20
+    private static let isLibraryReady = mpg123_init() == 0
+
+    init(_ file: MediaFile, withPicture: Bool = false) throws(DecodingFault) {
+        guard Self.isLibraryReady, let handle = mpg123_new(nil, nil) else { throw .broken("libmpg123 does not start") }
+        defer {
+            mpg123_close(handle)
+            mpg123_delete(handle)
+        }
+        var flags = Int(MPG123_GAPLESS.rawValue) | Int(MPG123_QUIET.rawValue)
+        if withPicture { flags |= Int(MPG123_PICTURE.rawValue) }
+        if file.id3v2Size(at: 0) ?? 0 > Self.mostTagBytes { flags |= Int(MPG123_SKIP_ID3V2.rawValue) }
+        mpg123_set_number(handle, CInt(MPG123_ADD_FLAGS.rawValue), flags)
+        mpg123_set_number(handle, CInt(MPG123_RESYNC_LIMIT.rawValue), 1 << 20)
+        mpg123_set_number(handle, CInt(MPG123_VERBOSE.rawValue), 0)
+        let window = MediaWindow(file)
+        var rate = 0
+        var channels: CInt = 0
+        var encoding: CInt = 0
+        guard window.isOpened(by: handle),
+            mpg123_getformat(handle, &rate, &channels, &encoding) == 0
+        else { throw .unrecognised }
+        format = try AudioFormat(rate: rate, channels: Int(channels))
+        frames = Self.frames(handle, file)
+        var old: UnsafeMutablePointer<mpg123_id3v1>?
+        var new: UnsafeMutablePointer<mpg123_id3v2>?
+        var tags = SongTags()
+        var values: [String: String] = [:]
+        var picture = Picture.Choice()
+        if mpg123_meta_check(handle) & CInt(MPG123_ID3) != 0, mpg123_id3(handle, &old, &new) == 0 {
+            if let new = new?.pointee {
+                Self.add(new, to: &tags)
+                for extra in UnsafeBufferPointer(start: new.extra, count: new.extras).prefix(1_000) {
+                    values[text(extra.description).uppercased()] = text(extra.text)
+                }
+                for frame in UnsafeBufferPointer(start: new.picture, count: new.pictures) {
+                    picture.offer { Picture(frame) }
+                }
+            }
+            if let old = old?.pointee { Self.add(old, to: &tags) }
+        }
+        withExtendedLifetime(window) {}
+        self.tags = tags.all
+        self.values = values
+        self.picture = picture.picture
+    }
+
+    private static func frames(_ handle: OpaquePointer, _ file: MediaFile) -> Int? {
+        var delay = -1
+        mpg123_getstate2(handle, CInt(MPG123_ENC_DELAY.rawValue), &delay, nil)
+        // An Info header states the length, and nothing needs to be read for it.
+        if delay < 0, file.size <= mostScanned { mpg123_scan(handle) }
+        let length = mpg123_sample_length(handle)
+        return length >= 0 ? Int(length) : nil
+    }
+
+    private static func add(_ tag: mpg123_id3v2, to tags: inout SongTags) {
+        for frame in UnsafeBufferPointer(start: tag.text, count: tag.texts).prefix(1_000) {
+            let id = withUnsafeBytes(of: frame.id) { String(decoding: $0, as: UTF8.self) }
+            guard let name = SongTagName(id3Frame: id) else { continue }
+            for value in texts(frame.text) { tags.add(name, name == .genre ? ID3Genre.name(value) : value) }
+        }
+        for comment in UnsafeBufferPointer(start: tag.comment_list, count: tag.comments).prefix(1_000)
+        where text(comment.description).isEmpty {
+            tags.add(.comment, text(comment.text))
+        }
+    }
+
+    /// ID3v1 has 30 characters for a text, so that it only stands where there is nothing else.
+    private static func add(_ tag: mpg123_id3v1, to tags: inout SongTags) {
+        func add(_ name: SongTagName, _ field: some Any) {
+            if !tags.contains(name) { tags.add(name, latin1(field)) }
+        }
+        add(.title, tag.title)
+        add(.artist, tag.artist)
+        add(.album, tag.album)
+        add(.date, tag.year)
+        add(.comment, tag.comment)
+        // Its 1.1 has the number of the track in the comment's last byte, behind a zero.
+        let number = withUnsafeBytes(of: tag.comment) { $0[28] == 0 ? $0[29] : 0 }
+        if number > 0, !tags.contains(.track) { tags.add(.track, String(number)) }
+        if let genre = ID3Genre.name(Int(tag.genre)), !tags.contains(.genre) { tags.add(.genre, genre) }
+    }
+}
+
+extension Picture {
+    fileprivate init?(_ frame: mpg123_picture) {
+        guard let data = frame.data, frame.size <= Self.mostBytes else { return nil }
+        let bytes = Array(UnsafeBufferPointer(start: data, count: frame.size))
+        self.init(type: text(frame.mime_type), bytes: bytes, isFrontCover: frame.type == 3)
+    }
+}
+
+/// The texts that one frame has, with zeros between them.
+private func texts(_ string: mpg123_string) -> [String] {
+    guard let start = string.p, string.fill > 0 else { return [] }
+    return UnsafeRawBufferPointer(start: start, count: min(string.fill, 1 << 16)).split(separator: 0).map {
+        String(decoding: $0, as: UTF8.self)
+    }
+}
+
+private func text(_ string: mpg123_string) -> String { texts(string).first ?? "" }
+
+/// The fields of ID3v1 are Latin-1, ended by a zero or by their length.
+private func latin1(_ field: some Any) -> String {
+    withUnsafeBytes(of: field) { bytes in
+        String(String.UnicodeScalarView(bytes.prefix { $0 != 0 }.map(Unicode.Scalar.init)))
+    }
+}

@@ -1,0 +1,249 @@
+package import BackgrounderAPI
+import FoundationEssentials
+
+extension FetchScheduler {
+    /// All sources, in the order in which they were added.
+    package func list() async -> [FetchSource] {
+        await planAndArm()
+        let date = now()
+        return names.compactMap { value($0, at: date) }
+    }
+
+    package func source(_ name: String) async throws(FetchError) -> FetchSource {
+        await planAndArm()
+        guard let source = value(name, at: now()) else { throw .noSuchSource(name) }
+        return source
+    }
+
+    package func add(_ definition: FetchDefinition) async throws(FetchError) -> FetchSource {
+        if let problem = definition.problem { throw .invalid(problem) }
+        let name = definition.name
+        try await changing { () throws(FetchError) in
+            guard sources[name] == nil else { throw .exists(name) }
+            guard sources.count < FetchJudgement.sourceLimit else { throw .tooMany(FetchJudgement.sourceLimit) }
+            let source = Source(definition: definition, standing: FetchStanding(since: now()))
+            try await save([.added(definition, standing: try source.encodedStanding())])
+            sources[name] = source
+            names.append(name)
+        }
+        return try await source(name)
+    }
+
+    package func change(_ name: String, _ change: FetchSourceChange) async throws(FetchError) -> FetchSource {
+        if let problem = change.interval?.problem { throw .invalid(problem) }
+        if let problem = change.budget.flatMap(FetchDefinition.problem(ofBudget:)) { throw .invalid(problem) }
+        try await changing { () throws(FetchError) in
+            guard var source = sources[name] else { throw .noSuchSource(name) }
+            source.definition.interval = change.interval ?? source.definition.interval
+            source.definition.budget = change.budget ?? source.definition.budget
+            try await save([.changed(source.definition)])
+            sources[name]?.definition = source.definition
+            sources[name]?.planEnd = .distantPast
+        }
+        return try await source(name)
+    }
+
+    /// Forgets it with all that belongs to it; a run under way is broken off.
+    package func remove(_ name: String) async throws(FetchError) {
+        try await changing { () throws(FetchError) in
+            guard sources[name] != nil else { throw .noSuchSource(name) }
+            try await save([.removed(name)])
+            sources[name] = nil
+            names.removeAll { $0 == name }
+            waiting[name] = nil
+            untold[name] = nil
+        }
+        if let task = running[name]?.task {
+            task.cancel()
+            _ = await task.value
+        }
+    }
+
+    /// Forgets the content with what asks for changes of it, and what of it nobody has seen.
+    package func clear(_ name: String) async throws(FetchError) -> FetchSource {
+        try await changing { () throws(FetchError) in
+            guard var source = sources[name] else { throw .noSuchSource(name) }
+            source.standing.validators = nil
+            source.standing.digest = nil
+            source.standing.updated = nil
+            source.standing.serverFloor = nil
+            source.unseen = 0
+            try await save([.cleared(name), try source.savedChange()])
+            keep(source)
+        }
+        return try await source(name)
+    }
+
+    /// Somebody looks at it: nothing of it is unseen, and its user's habit is better known.
+    package func open(_ name: String) async throws(FetchError) -> FetchSource {
+        guard sources[name] != nil else { throw .noSuchSource(name) }
+        try await open([name])
+        return try await source(name)
+    }
+
+    func open(_ opened: [String]) async throws(FetchError) {
+        try await changing { () throws(FetchError) in
+            let date = now()
+            let open = FetchOpen(at: date, secondsFromGMT: zone.secondsFromGMT(date))
+            let isClockSet = date.timeIntervalSince1970 >= FetchJudgement.oldestClock
+            var (changes, looks, changed) = ([FetchChange](), [String](), [Source]())
+            for name in opened {
+                guard var source = sources[name] else { continue }
+                let last = source.opens.last?.at ?? .distantPast
+                if isClockSet, abs(date.timeIntervalSince(last)) >= FetchJudgement.sameLook {
+                    looks.append(name)
+                    source.opens.append(OpenRecord(at: date, secondsFromGMT: open.secondsFromGMT))
+                    source.opens = source.opens.suffix(FetchJudgement.openLimit)
+                    source.planEnd = .distantPast
+                }
+                if source.unseen > 0 || source.standing.hasQuit {
+                    source.unseen = 0
+                    source.standing.hasQuit = false
+                    changes.append(try source.savedChange())
+                }
+                changed.append(source)
+            }
+            if !looks.isEmpty { changes.append(.opened(looks, open)) }
+            guard !changes.isEmpty else { return }
+            try await save(changes)
+            for source in changed {
+                keep(source)
+                sources[source.definition.name]?.opens = source.opens
+                sources[source.definition.name]?.planEnd = source.planEnd
+            }
+        }
+    }
+
+    /// The switch of all sources, or that of one.
+    package func refresh(_ change: RefreshChange) async throws(FetchError) -> RefreshReply {
+        if change.untilOpen == true, change.enabled || change.source == nil {
+            throw .invalid("only one source can be off until the next open")
+        }
+        try await changing { () throws(FetchError) in
+            guard let name = change.source else {
+                do {
+                    try await journal.save(isOn: change.enabled)
+                } catch {
+                    throw .notSaved("\(error)")
+                }
+                isOn = change.enabled
+                return
+            }
+            guard var source = sources[name] else { throw .noSuchSource(name) }
+            if change.enabled {
+                source.standing.isOff = false
+                source.standing.hasQuit = false
+                source.standing.isGone = false
+            } else if change.untilOpen == true {
+                source.standing.hasQuit = true
+            } else {
+                source.standing.isOff = true
+            }
+            try await save([try source.savedChange()])
+            keep(source)
+        }
+        return await refreshStatus()
+    }
+
+    package func refreshStatus() async -> RefreshReply {
+        let status: RefreshStatus = isSuspended ? .restricted : isOn ? .available : .denied
+        let each = await list().map { RefreshReply.Source(source: $0.name, status: $0.refresh) }
+        return RefreshReply(status: status, sources: each)
+    }
+
+    private func value(_ name: String, at date: Date) -> FetchSource? {
+        let timing = timing(name, at: date)
+        guard let source = sources[name] else { return nil }
+        let (definition, standing) = (source.definition, source.standing)
+        let isOff = FetchTiming.switchedOff(standing, isOn: isOn) != nil
+        let (next, why): (Date?, String) =
+            switch timing {
+            case .window(let window, .predicted, let why): (window.deadline, why)
+            case .window(let window, _, let why): (window.earliest, why)
+            case .never(let why): (nil, why)
+            }
+        return FetchSource(
+            name: name,
+            kind: definition.kind,
+            url: definition.url,
+            command: definition.command,
+            interval: definition.interval,
+            budget: definition.budget,
+            state: isOff ? .off : .active,
+            refresh: isSuspended ? .restricted : isOff && !standing.isGone ? .denied : .available,
+            updated: standing.updated,
+            download: definition.download,
+            next: next,
+            why: why.replacing("NAME", with: name),
+            failures: standing.failures,
+            unseen: source.unseen,
+            runsPerDay: definition.interval == .minimum ? runsPerDay(source, at: date) : nil,
+            pending: running[name].map { PendingFetch(id: $0.run.id, at: $0.run.began) }
+        )
+    }
+
+    /// One change after the other, then everything that follows from it.
+    private func changing(_ body: () async throws(FetchError) -> Void) async throws(FetchError) {
+        let result: Result<Void, FetchError> = await exclusively {
+            do throws(FetchError) {
+                return .success(try await body())
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.get()
+        onEvent(.changed)
+        await planAndWake()
+    }
+
+    private func save(_ changes: [FetchChange]) async throws(FetchError) {
+        do {
+            try await journal.save(changes)
+        } catch {
+            throw .notSaved("\(error)")
+        }
+    }
+}
+
+extension FetchScheduler {
+    /// Runs `body` when no other change is being stored: what is in memory and what is stored go the same way.
+    func exclusively<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+        if isChanging {
+            await withCheckedContinuation { changers.append($0) }
+        } else {
+            isChanging = true
+        }
+        // Who waited longest is next, also where this one comes again at once.
+        defer {
+            if changers.isEmpty { isChanging = false } else { changers.removeFirst().resume() }
+        }
+        return try await body()
+    }
+
+    /// Takes over what was stored of `source`.
+    func keep(_ source: Source) {
+        let name = source.definition.name
+        sources[name]?.standing = source.standing
+        sources[name]?.unseen = source.unseen
+        sources[name]?.isOverdue = source.isOverdue
+    }
+}
+
+extension FetchScheduler.Source {
+    /// As it is stored.
+    func change() throws -> FetchChange {
+        .standing(definition.name, try JSON.encode(standing), unseen: unseen)
+    }
+
+    func savedChange() throws(FetchError) -> FetchChange {
+        .standing(definition.name, try encodedStanding(), unseen: unseen)
+    }
+
+    func encodedStanding() throws(FetchError) -> Data {
+        do {
+            return try JSON.encode(standing)
+        } catch {
+            throw .notSaved("\(error)")
+        }
+    }
+}

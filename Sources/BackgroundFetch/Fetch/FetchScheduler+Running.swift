@@ -1,0 +1,184 @@
+package import BackgrounderAPI
+import FoundationEssentials
+import Logging
+
+extension FetchScheduler {
+    /// Fetches `name` now and returns how it went; joins the run that is under way, if there is one.
+    ///
+    /// It waits for no place and for no host: whoever asks is waited for himself.
+    package func run(_ name: String, _ trigger: FetchTrigger) async throws(FetchError) -> FetchRun {
+        guard !isEnding else { throw .ended }
+        guard let source = sources[name] else { throw .noSuchSource(name) }
+        switch trigger {
+        case .manual: break
+        case .due, .predicted, .ride, .push, .simulate, .launch:
+            if let why = FetchTiming.switchedOff(source.standing, isOn: isOn) {
+                throw .off(name, why: why.replacing("NAME", with: name))
+            }
+        }
+        if let running = running[name] { return await running.task.value }
+        waiting[name] = nil
+        let task = start(name, trigger, isAutomatic: false)
+        // The machine is awake: what may run goes along.
+        wake(isRide: true)
+        return await task.value
+    }
+
+    /// Begins a run. What it finds is stored by the time that it ends.
+    @discardableResult
+    func start(_ name: String, _ trigger: FetchTrigger, isAutomatic: Bool) -> Task<FetchRun, Never> {
+        lastRun += 1
+        let run = FetchRun(id: lastRun, source: name, trigger: trigger, began: now())
+        let task = Task { await perform(run, isAutomatic: isAutomatic) }
+        running[name] = Running(run: run, task: task, isAutomatic: isAutomatic)
+        return task
+    }
+
+    private func perform(_ run: FetchRun, isAutomatic: Bool) async -> FetchRun {
+        let name = run.source
+        let elapsed = Self.stopwatch(clock)
+        var ended = run
+        do {
+            if let source = try await noteBegin(of: run, isAutomatic: isAutomatic) {
+                onEvent(.run(run))
+                let result = await fetch(source.definition, source.standing.validators)
+                ended = await exclusively { await conclude(run, result, elapsed) }
+            } else {
+                ended.end(at: now(), after: elapsed(), .removed)
+            }
+        } catch {
+            ended.end(at: now(), after: elapsed(), FetchFailure("Couldn't save data: \(error)", kind: .cancelled))
+            logger.error("\(name): Couldn't save data. \(error)")
+            // Not again at once.
+            sources[name]?.standing.lastEnded = now()
+            log(ended)
+        }
+        running[name] = nil
+        onEvent(.run(ended))
+        if !isEnding {
+            handDownloadsOver(name)
+            await planAndWake()
+        }
+        return ended
+    }
+
+    /// Stores that `run` begins, before anything of it happens. `nil` where its source is gone.
+    private func noteBegin(of run: FetchRun, isAutomatic: Bool) async throws -> Source? {
+        try await exclusively {
+            guard var source = sources[run.source] else { return nil }
+            source.standing.noteBegin(at: run.began, isAutomatic: isAutomatic)
+            let untold = untold[run.source].map { [FetchChange.ended($0)] } ?? []
+            try await journal.save(untold + [.began(run), try source.change()])
+            self.untold[run.source] = nil
+            keep(source)
+            return source
+        }
+    }
+
+    private enum Step: Sendable {
+        case came(FetchReply)
+        case failed(FetchFailure)
+        case warning
+        case over
+        case nothing
+    }
+
+    /// What `source` gives within its budget; what it started is gone when this returns.
+    private func fetch(
+        _ source: FetchDefinition,
+        _ validators: FetchValidators?
+    ) async -> Result<FetchReply, FetchFailure> {
+        let warning = source.budget - FetchJudgement.warning
+        return await withTaskGroup(of: Step.self) { [clock, origin] group in
+            group.addTask {
+                do throws(FetchFailure) {
+                    return .came(try await origin.fetch(source, validators: validators))
+                } catch {
+                    return .failed(error)
+                }
+            }
+            let wait = { @Sendable (seconds: Double, step: Step) async -> Step in
+                (try? await clock.sleep(for: .seconds(seconds))) == nil ? .nothing : step
+            }
+            group.addTask { warning > 0 ? await wait(warning, .warning) : await wait(source.budget, .over) }
+            var result: Result<FetchReply, FetchFailure>?
+            while let step = await group.next() {
+                switch step {
+                case .came(let reply): result = result ?? .success(reply)
+                case .failed(let failure): result = result ?? .failure(failure)
+                case .warning:
+                    logger.warning("\(source.name): the fetch has \(Int(FetchJudgement.warning)) seconds left.")
+                    group.addTask { await wait(FetchJudgement.warning, .over) }
+                case .over:
+                    let budget = Durations.text(.milliseconds((source.budget * 1000).rounded()))
+                    let late = FetchFailure("it took longer than its budget of \(budget), and was ended", kind: .late)
+                    result = result ?? .failure(late)
+                case .nothing: break
+                }
+                if result != nil { group.cancelAll() }
+            }
+            return result ?? .failure(FetchFailure("it was broken off", kind: .cancelled))
+        }
+    }
+
+    /// Stores what came, and how it went, in one transaction.
+    private func conclude(
+        _ run: FetchRun,
+        _ result: Result<FetchReply, FetchFailure>,
+        _ elapsed: () -> Duration
+    ) async -> FetchRun {
+        var ended = run
+        guard var source = sources[run.source] else {
+            ended.end(at: now(), after: elapsed(), .removed)
+            return ended
+        }
+        var changes: [FetchChange] = []
+        var isLate = false
+        do throws(FetchFailure) {
+            let reply = try result.get()
+            let news = try await read(reply, of: source)
+            ended.end(at: now(), after: elapsed(), reply, news.result)
+            let leftOut = source.standing.take(reply, news, at: ended.ended ?? now())
+            if leftOut > 0 {
+                logger.warning("\(run.source): \(leftOut) enclosures are left out: too many wait already.")
+            }
+            source.unseen += news.unseen
+            if let content = news.content { changes.append(.content(run.source, content, seen: news.seen)) }
+        } catch {
+            ended.end(at: now(), after: elapsed(), error)
+            source.standing.take(error, at: ended.ended ?? now(), jitter: jitter)
+            isLate = error.kind == .late
+        }
+        source.standing.note(ended, isLate: isLate, isPlanned: run.trigger == .predicted || run.trigger == .ride)
+        source.isOverdue = false
+        do {
+            try await journal.save(changes + [.ended(ended), try source.change()])
+            keep(source)
+        } catch {
+            logger.error("\(run.source): Couldn't save data. \(error)")
+            let reason = FetchFailure("Couldn't save data: \(error)", status: ended.status, bytes: ended.bytes)
+            ended.end(at: ended.ended ?? now(), after: elapsed(), reason)
+            // Nothing was kept, so that the next run asks for all of it again; but not at once.
+            sources[run.source]?.standing.lastEnded = ended.ended
+            do {
+                try await journal.save([.ended(ended)])
+            } catch {
+                untold[run.source] = ended
+            }
+        }
+        log(ended)
+        return ended
+    }
+
+    /// Tells how long ago it was made.
+    private static func stopwatch(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
+        let began = clock.now
+        return { began.duration(to: clock.now) }
+    }
+
+    /// Two records, in the words of every run, and why one failed.
+    private func log(_ run: FetchRun) {
+        for line in run.lines { logger.info("\(run.source): \(line)") }
+        if let reason = run.reason { logger.warning("\(run.source): \(reason)") }
+    }
+}

@@ -1,0 +1,184 @@
+package import AsyncHTTPClient
+import BackgrounderAPI
+package import FoundationEssentials
+import NIOCore
+import NIOHTTP1
+
+/// Fetches over HTTP: asks whether there is something new, follows redirects itself, and takes no more than the limits.
+package struct WebOrigin: Sendable {
+    private let http: HTTPClient
+    private let now: @Sendable () -> Date
+    private let policy = RedirectPolicy(plainHosts: .any)
+
+    /// - Parameter http: follows no redirect, and gives up at the first connection that is refused.
+    package init(http: HTTPClient, now: @escaping @Sendable () -> Date = { Date() }) {
+        self.http = http
+        self.now = now
+    }
+
+    func fetch(
+        _ source: FetchDefinition,
+        _ address: String,
+        validators: FetchValidators?
+    ) async throws(FetchFailure) -> FetchReply {
+        var server = "the server"
+        do {
+            var url = try WebURL(address)
+            for hop in 1... {
+                server = "\(url.origin.host):\(url.origin.port)"
+                let response = try await http.execute(request(source, url, validators), deadline: .distantFuture)
+                guard RedirectPolicy.isRedirect(status: response.status.code) else {
+                    return try await reply(response, from: url)
+                }
+                url = try policy.next(from: url, location: response.headers.first(name: "Location"), hop: hop)
+            }
+            throw FetchFailure("the server redirects too often")
+        } catch let failure as FetchFailure {
+            throw failure
+        } catch let error as WebURLError {
+            throw FetchFailure(error.description)
+        } catch let error as RedirectError {
+            throw FetchFailure(error.description)
+        } catch {
+            throw FetchFailure(connecting: error, to: server)
+        }
+    }
+
+    private func request(_ source: FetchDefinition, _ url: WebURL, _ validators: FetchValidators?) -> HTTPClientRequest
+    {
+        var request = HTTPClientRequest(url: url.description)
+        request.headers = [
+            "User-Agent": "Backgrounder/\(Backgrounder.version)",
+            "Accept-Encoding": "gzip",
+        ]
+        switch source.kind {
+        case .feed:
+            request.headers.add(
+                name: "Accept",
+                value:
+                    "application/feed+json, application/atom+xml, application/rss+xml, application/xml;q=0.9, */*;q=0.8"
+            )
+        case .raw: request.headers.add(name: "Accept", value: "*/*")
+        }
+        // Those of another address say nothing here.
+        if let validators, validators.url == url.description {
+            if let tag = validators.entityTag { request.headers.add(name: "If-None-Match", value: tag) }
+            if let date = validators.lastModified { request.headers.add(name: "If-Modified-Since", value: date) }
+        }
+        return request
+    }
+
+    private func reply(_ response: HTTPClientResponse, from url: WebURL) async throws -> FetchReply {
+        let (status, headers) = (Int(response.status.code), response.headers)
+        let validators = FetchValidators(
+            url: url.description,
+            entityTag: Self.asSent(headers.first(name: "ETag")),
+            lastModified: Self.asSent(headers.first(name: "Last-Modified"))
+        )
+        let freshness = CacheControl(headers["Cache-Control"]).freshness(
+            age: headers.first(name: "Age"),
+            expires: headers.first(name: "Expires"),
+            date: headers.first(name: "Date"),
+            now: now()
+        )
+        switch status {
+        case 304:
+            let news = validators.isEmpty ? nil : validators
+            return FetchReply(.unchanged, status: status, validators: news, freshness: freshness?.seconds)
+        case 200...299:
+            let body = try await Body(response)
+            return FetchReply(
+                .content(body.content, mediaType: headers.first(name: "Content-Type")),
+                status: status,
+                bytes: body.wireBytes,
+                validators: validators,
+                freshness: freshness?.seconds
+            )
+        default:
+            throw FetchFailure(
+                Self.reason(status),
+                kind: status == 410 ? .gone : .refused,
+                status: status,
+                retryAfter: headers.first(name: "Retry-After")
+                    .flatMap { RetryAfter.duration($0, now: now()) }?.seconds
+            )
+        }
+    }
+
+    /// What could not be sent back byte for byte is not sent back.
+    private static func asSent(_ value: String?) -> String? {
+        guard let value, !value.isEmpty, value.utf8.count <= 1024 else { return nil }
+        return value.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F && $0 != "\u{FFFD}" }
+            ? value : nil
+    }
+
+    private static func reason(_ status: Int) -> String {
+        switch status {
+        case 401, 403: "the server does not let us in (\(status))"
+        case 404: "the server has nothing there (404)"
+        case 410: "the server says that it is gone for good (410)"
+        case 429: "the server wants to be asked less often (429)"
+        case 500...599: "the server has a problem of its own (\(status))"
+        default: "the server answers with \(status)"
+        }
+    }
+}
+
+extension FetchValidators {
+    fileprivate var isEmpty: Bool { entityTag == nil && lastModified == nil }
+}
+
+/// A body within the limits, unpacked.
+private struct Body {
+    var content: Data
+    var wireBytes: Int
+
+    init(_ response: HTTPClientResponse) async throws {
+        let wireLimit = FetchJudgement.wireLimit
+        let tooLarge = FetchFailure(
+            "the reply is larger than \(wireLimit >> 20) MiB",
+            status: Int(response.status.code)
+        )
+        if let length = response.headers.first(name: "Content-Length").flatMap({ Int($0) }), length > wireLimit {
+            throw tooLarge
+        }
+        var packed: [UInt8] = []
+        for try await var piece in response.body {
+            packed += piece.readBytes(length: piece.readableBytes) ?? []
+            guard packed.count <= wireLimit else { throw tooLarge }
+        }
+        wireBytes = packed.count
+        let codings = response.headers["Content-Encoding"].flatMap { $0.split(separator: ",") }
+            .map { $0.split(separator: " ").joined().lowercased() }.filter { $0 != "identity" && !$0.isEmpty }
+        switch codings {
+        case []: content = Data(packed)
+        case ["gzip"], ["x-gzip"], ["deflate"]:
+            // Some servers name a coding for a body that they leave out.
+            guard !packed.isEmpty else {
+                content = Data()
+                return
+            }
+            content = try await ContentQueue.run { [packed] () throws(FetchFailure) in try unpack(packed) }.get()
+        default:
+            throw FetchFailure(
+                "the reply is packed in a way that was not asked for: \(codings.joined(separator: ", "))"
+            )
+        }
+    }
+}
+
+private func unpack(_ packed: [UInt8]) throws(FetchFailure) -> Data {
+    let limit = FetchJudgement.contentLimit
+    guard var inflation = Inflation(limit: limit) else { throw FetchFailure("there is no memory to unpack the reply") }
+    do throws(Inflation.Fault) {
+        try inflation.take(packed)
+    } catch {
+        switch error {
+        case .tooLarge:
+            throw FetchFailure("the reply is larger than \(limit >> 20) MiB when it is unpacked", bytes: packed.count)
+        case .damaged: throw FetchFailure("the packed reply is damaged", bytes: packed.count)
+        }
+    }
+    guard inflation.isWhole else { throw FetchFailure("the packed reply breaks off", bytes: packed.count) }
+    return Data(inflation.bytes)
+}

@@ -1,0 +1,105 @@
+import Glibc
+
+/// Looks at the packets of an unprotected connection before libmosquitto does.
+///
+/// libmosquitto allocates what a packet announces, up to 256 MiB, and again for its message. So it only gets packets that have
+/// come whole, are small and make sense for a subscriber; a message that is too large is read over here and told of. With TLS
+/// this is not possible, and not needed as much: such a broker has shown who it is.
+struct PacketGuard {
+    enum Finding {
+        /// libmosquitto can read one packet.
+        case packet
+        /// A message was read over.
+        case oversize(LargeMessage)
+        /// More must come first.
+        case incomplete
+        /// The connection is over.
+        case end
+    }
+
+    struct LargeMessage {
+        /// To acknowledge it by; absent where the broker wants no acknowledgement.
+        var id: UInt16?
+        var isRetained: Bool
+    }
+
+    private let descriptor: Int32
+    private var buffer = [UInt8](repeating: 0, count: PushJudgement.packetLimit)
+    private var isLetIn = false
+    private var large: LargeMessage?
+    /// Bytes of it that are still to come.
+    private var rest = 0
+    /// Bytes before poll(2) says that there is something to read.
+    private var lowWater: Int32 = 1
+
+    init(descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// - Throws: `notMQTT` for what no broker sends to a subscriber.
+    mutating func look() throws(MQTTFailure) -> Finding {
+        if large != nil { return skip() }
+        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        guard count > 0 else { return nothing(count) }
+        let type = buffer[0] >> 4
+        guard isLetIn || type == 2 else { throw .notMQTT }
+        var (length, scale, head) = (0, 1, 1)
+        while true {
+            guard head <= 4 else { throw .notMQTT }
+            guard head < count else { return wait(for: head + 1) }
+            length += Int(buffer[head] & 0x7F) * scale
+            scale *= 128
+            head += 1
+            if buffer[head - 1] & 0x80 == 0 { break }
+        }
+        switch (type, length) {
+        case (2, 2) where !isLetIn, (9, 3), (11, 2), (13, 0): break  // CONNACK, SUBACK, UNSUBACK, PINGRESP
+        case (3, 3...) where buffer[0] & 0x06 < 4: break  // PUBLISH, with QoS 0 or 1: no more was asked for
+        default: throw .notMQTT
+        }
+        if type == 2 { isLetIn = true }
+        guard head + length > buffer.count else {
+            guard head + length <= count else { return wait(for: head + length) }
+            wait(for: 1)
+            return .packet
+        }
+        let qos = buffer[0] >> 1 & 3
+        guard head + 2 <= count else { return wait(for: head + 2) }
+        let end = head + 2 + Int(buffer[head]) << 8 + Int(buffer[head + 1])
+        guard end + 2 <= buffer.count else { throw .notMQTT }
+        guard end + 2 <= count else { return wait(for: end + 2) }
+        large = LargeMessage(
+            id: qos == 0 ? nil : UInt16(buffer[end]) << 8 | UInt16(buffer[end + 1]),
+            isRetained: buffer[0] & 1 == 1
+        )
+        rest = head + length
+        wait(for: 1)
+        return skip()
+    }
+
+    private mutating func skip() -> Finding {
+        while rest > 0 {
+            let count = recv(descriptor, &buffer, min(rest, buffer.count), Int32(MSG_DONTWAIT))
+            guard count > 0 else { return nothing(count) }
+            rest -= count
+        }
+        guard let message = large else { return .incomplete }
+        large = nil
+        return .oversize(message)
+    }
+
+    private func nothing(_ count: Int) -> Finding {
+        count < 0 && (errno == EAGAIN || errno == EINTR) ? .incomplete : .end
+    }
+
+    /// Spares the thread a wakeup for each part of a packet.
+    @discardableResult
+    private mutating func wait(for count: Int) -> Finding {
+        let count = Int32(count)
+        if count != lowWater {
+            lowWater = count
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVLOWAT, &lowWater, socklen_t(MemoryLayout<Int32>.size))
+        }
+        return .incomplete
+    }
+}

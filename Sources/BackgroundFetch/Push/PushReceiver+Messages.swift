@@ -1,0 +1,197 @@
+package import BackgrounderAPI
+import FoundationEssentials
+import Logging
+
+extension PushReceiver {
+    /// A message as if it had come from the broker of `name`.
+    ///
+    /// - Throws: ``PushError``, and what the journal throws.
+    package func simulate(_ payload: String, of name: String) async throws -> PushOutcome {
+        guard mayWork else { throw PushError.suspended }
+        return try await receive(MQTTMessage(payload: Array(payload.utf8), isRetained: false), of: name)
+    }
+
+    /// A message of a broker; it is stored when this returns `nil`.
+    func take(_ message: MQTTMessage, of push: StoredPush) async -> MQTTDeliveryFailure? {
+        do {
+            _ = try await receive(message, of: push.name)
+            return nil
+        } catch PushError.noSuchPush {
+            // Removed a moment ago: nobody wants it any more.
+            return nil
+        } catch {
+            return MQTTDeliveryFailure(reason: "\(error)")
+        }
+    }
+
+    private func receive(_ message: MQTTMessage, of name: String) async throws -> PushOutcome {
+        await takeTurn()
+        defer { passTurn() }
+        guard pushes.contains(where: { $0.push.name == name }) else { throw PushError.noSuchPush(name) }
+        let arrived = now()
+        let content: PushMessage
+        do throws(PushRejection) {
+            content = try await judge(message, at: arrived)
+        } catch {
+            return try await ignore(error, of: name)
+        }
+        let waiting = WaitingPush(source: content.source, id: content.id, alert: content.alert, arrived: arrived)
+        guard try await journal.take(waiting, of: name) else {
+            return try await ignore(.duplicate, of: name, isCounted: true)
+        }
+        change(name) { $0.received += 1 }
+        let earlier = sources[content.source]?.waiting
+        sources[content.source, default: Source()].waiting = Waiting(
+            message: waiting,
+            first: earlier?.first ?? arrived,
+            alertDue: waiting.alert.map { _ in arrived.addingTimeInterval(PushJudgement.alertDelay) }
+        )
+        await startDue()
+        guard let source = sources[content.source], source.waiting?.message.id == content.id else {
+            return PushOutcome(.started, source: content.source)
+        }
+        return PushOutcome(.waiting, source: content.source, at: source.running == nil ? due(content.source) : nil)
+    }
+
+    private func judge(_ message: MQTTMessage, at time: Date) async throws(PushRejection) -> PushMessage {
+        guard !message.isRetained else { throw .retained }
+        guard let payload = message.payload else { throw .oversize }
+        let content = try PushMessage(payload, now: time)
+        guard await hasSource(content.source) else { throw .unknown }
+        return content
+    }
+
+    private func ignore(_ reason: PushRejection, of name: String, isCounted: Bool = false) async throws -> PushOutcome {
+        if !isCounted { try await journal.count(reason, of: name) }
+        change(name) { $0.ignored.count(reason) }
+        logger.debug("Push \(name): a message is ignored: \(reason.description).")
+        return PushOutcome(.ignored, reason: reason.rawValue, detail: reason.description)
+    }
+
+    private func change(_ name: String, _ body: (inout StoredPush) -> Void) {
+        guard let index = pushes.firstIndex(where: { $0.push.name == name }) else { return }
+        body(&pushes[index].push)
+    }
+
+    // MARK: Fetches
+
+    /// When the message that waits for `name` may begin its fetch.
+    private func due(_ name: String) -> Date? {
+        guard var source = sources[name], let waiting = source.waiting else { return nil }
+        defer { sources[name] = source }
+        return source.limiter.due(first: waiting.first, newest: waiting.message.arrived, now: now())
+    }
+
+    /// Begins the fetches whose time has come, and shows such alerts. In the caller's turn.
+    func startDue() async {
+        guard mayWork else { return rearm([]) }
+        var times: [Date] = []
+        for name in sources.keys.sorted() {
+            if sources[name]?.running == nil, let due = due(name) {
+                if due > now() {
+                    times.append(due)
+                } else if await !start(name) {
+                    times.append(now().addingTimeInterval(PushJudgement.storeRetry))
+                }
+            }
+            await showDueAlert(name)
+            times += [sources[name]?.waiting?.alertDue, sources[name]?.running?.alertDue].compactMap(\.self)
+        }
+        rearm(times)
+    }
+
+    /// Begins the fetch for the message that waits; false when that cannot be stored.
+    private func start(_ name: String) async -> Bool {
+        guard let waiting = sources[name]?.waiting else { return true }
+        let began = now()
+        do {
+            try await journal.begin(name, at: began)
+        } catch {
+            logger.error("The fetch of \(name) that a message asks for cannot be stored, and waits: \(error)")
+            return false
+        }
+        sources[name]?.limiter.began(at: began)
+        sources[name]?.running = Running(message: waiting.message, began: began, alertDue: waiting.alertDue)
+        sources[name]?.waiting = nil
+        onEvent(.changed)
+        Task {
+            let run = await fetch(name, waiting.message.id)
+            await ended(name, run)
+        }
+        return true
+    }
+
+    private func ended(_ name: String, _ run: FetchRun?) async {
+        await takeTurn()
+        defer { passTurn() }
+        guard let running = sources[name]?.running else { return }
+        // Cut off by the end of the service: it is still stored, and begins anew with the next one.
+        if run == nil, isEnding { return }
+        do {
+            try await journal.end(name, began: running.began, takenBack: run == nil)
+        } catch {
+            logger.error("The end of the fetch of \(name) that a message asked for cannot be stored: \(error)")
+        }
+        if run == nil { sources[name]?.limiter.takeBack(running.began) }
+        sources[name]?.running = nil
+        if let alert = running.message.alert { show(alert, running.message) }
+        await startDue()
+        onEvent(.changed)
+    }
+
+    // MARK: Alerts
+
+    private func showDueAlert(_ name: String) async {
+        let time = now()
+        if let waiting = sources[name]?.waiting, let due = waiting.alertDue, due <= time,
+            let text = waiting.message.alert
+        {
+            sources[name]?.waiting?.alertDue = nil
+            sources[name]?.waiting?.message.alert = nil
+            show(text, waiting.message)
+            await noteAlert(waiting.message)
+        }
+        if let running = sources[name]?.running, let due = running.alertDue, due <= time,
+            let text = running.message.alert
+        {
+            sources[name]?.running?.alertDue = nil
+            sources[name]?.running?.message.alert = nil
+            show(text, running.message)
+            await noteAlert(running.message)
+        }
+    }
+
+    private func show(_ text: String, _ message: WaitingPush) {
+        logger.info("Alert: \(text.withoutControlCharacters)")
+        onEvent(.alert(PushAlert(source: message.source, id: message.id, text: text)))
+    }
+
+    private func noteAlert(_ message: WaitingPush) async {
+        do {
+            try await journal.alerted(message.source, id: message.id)
+        } catch {
+            logger.error("That an alert of \(message.source) was shown cannot be stored: \(error)")
+        }
+    }
+
+    // MARK: The timer
+
+    /// One timer for all, and none when nothing waits.
+    private func rearm(_ times: [Date]) {
+        timer?.cancel()
+        timer = nil
+        guard let earliest = times.min() else { return }
+        let delay = max(0, earliest.timeIntervalSince(now()))
+        timer = Task { [weak self, clock] in
+            guard (try? await clock.sleep(for: .seconds(delay))) != nil else { return }
+            await self?.timerFired()
+        }
+    }
+
+    private func timerFired() async {
+        await takeTurn()
+        defer { passTurn() }
+        timer = nil
+        await startDue()
+    }
+}

@@ -1,0 +1,342 @@
+import AsyncHTTPClient
+import BackgrounderAPI
+import FoundationEssentials
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+
+/// What an attempt needs beside its transfer.
+struct AttemptContext: Sendable {
+    let configuration: TransferConfiguration
+    let group: any EventLoopGroup
+    let clock: any Clock<Duration>
+    let now: @Sendable () -> Date
+    let boot: String
+    /// Whether the attempt before this one was ended by the end of this process, for which no server is to blame.
+    let isExcused: Bool
+    let executor: DiskExecutor
+    /// Keeps the transfer as it is now.
+    let store: @Sendable (TransferRecord) async throws(TransferFault) -> Void
+    /// Shows how many bytes there are.
+    let show: @Sendable (Int64) async -> Void
+
+    var limits: TransferLimits { configuration.limits }
+}
+
+/// One attempt at a file that comes.
+///
+///     let download = Download(record, context)
+///     try await download.run()   // the file has its final name
+///     download.record            // also after a fault: what is here
+final class Download {
+    private(set) var record: TransferRecord
+    private let context: AttemptContext
+    private let part: PartFile
+    private var isExcused: Bool
+    private let tally = Tally()
+    /// Who is asked now: redirects lead elsewhere.
+    private var host = ""
+
+    init(_ record: TransferRecord, _ context: AttemptContext) {
+        (self.record, self.context, isExcused) = (record, context, context.isExcused)
+        part = PartFile(record, configuration: context.configuration, executor: context.executor)
+    }
+
+    /// - Throws: ``TransferFault``, or `CancellationError`.
+    func run() async throws {
+        // It may have been killed behind the last step.
+        if record.detail.isMoving == true, let identity = record.detail.part,
+            try await part.isInstalled(as: record.name, identity)
+        {
+            return
+        }
+        record.detail.isMoving = nil
+        let opening = try await part.open(record, boot: context.boot)
+        record.detail.part = opening.identity
+        record.detail.boot = context.boot
+        record.detail.connections += 1
+        record.transfer.received = opening.offset
+        record.detail.durable = min(record.detail.durable, opening.offset)
+        record.transfer.state = .running
+        tally.offset = opening.offset
+        do {
+            try await context.store(record)
+            if opening.offset == 0 || opening.offset != record.transfer.total { try await receive() }
+            try await verify()
+            try await install()
+        } catch {
+            await settle()
+            throw error
+        }
+    }
+
+    /// Removes what is here of it.
+    func discard() async {
+        await part.discard(record.detail.part)
+    }
+
+    /// Counts what an attempt that ended early brought.
+    private func settle() async {
+        let offset = tally.offset
+        if offset > record.detail.durable, (try? await part.sync()) != nil {
+            record.detail.durable = offset
+            record.transfer.attempts = 0
+        }
+        record.transfer.received = offset
+    }
+
+    // MARK: The wire
+
+    /// Brings the rest, or all of it.
+    private func receive() async throws {
+        let url: WebURL
+        do {
+            url = try WebURL(record.detail.url)
+        } catch {
+            throw TransferFault.permanent("\(error)")
+        }
+        let connection = TransferConnection(
+            group: context.group,
+            connectTime: context.limits.connect,
+            expected: record.detail.connections == 1 ? record.transfer.total ?? 0 : 0
+        )
+        let watchdog = connection.watch(tally, context.limits, context.clock)
+        defer { watchdog.cancel() }
+        do {
+            try await receive(url, connection)
+        } catch {
+            await connection.end()
+            if Task.isCancelled { throw CancellationError() }
+            if tally.isStalled { throw TransferFault.passing("the connection to \(host) stalls") }
+            throw TransferFault(error, host: host)
+        }
+        await connection.end()
+    }
+
+    private func receive(_ first: WebURL, _ connection: TransferConnection) async throws {
+        var url = first
+        var hops = 0
+        while true {
+            try check(url)
+            host = url.origin.host
+            if tally.offset > 0, record.detail.validator == nil, record.detail.sha256 == nil {
+                try await beginAnew(because: "nothing tells this version of the file from another one", isCounted: true)
+            }
+            let offset = tally.offset
+            let request = request(url, from: offset)
+            let response = try await connection.execute(request)
+            let reply = RangeReply(
+                status: response.status.code,
+                headers: response.headers,
+                offset: offset,
+                total: record.transfer.total,
+                validator: record.detail.validator,
+                now: context.now()
+            )
+            switch reply {
+            case .redirect(let location):
+                hops += 1
+                do {
+                    url = try context.configuration.policy.next(from: url, location: location, hop: hops)
+                } catch {
+                    throw TransferFault.permanent("\(error)")
+                }
+            case .stale(let reason):
+                try await beginAnew(because: reason, isCounted: true)
+            case .complete:
+                return
+            case .fault(let fault):
+                throw fault
+            case .whole(let total, let validator):
+                try await beginAnew(because: "the server sends it from the first byte on", isCounted: offset > 0)
+                record.transfer.total = total
+                record.detail.validator = validator
+                try checkSize(total ?? 0)
+                try await take(response.body, total: total, connection)
+                return
+            case .rest(let end, let total):
+                if record.detail.validator == nil { record.detail.isUncertain = true }
+                record.transfer.total = total
+                try checkSize(total)
+                try await take(response.body, end: end, total: total, connection)
+                return
+            }
+        }
+    }
+
+    private func check(_ url: WebURL) throws(TransferFault) {
+        do {
+            try context.configuration.policy.check(url)
+        } catch {
+            throw .permanent("\(error)")
+        }
+    }
+
+    private func checkSize(_ total: Int64) throws(TransferFault) {
+        guard total <= record.detail.sizeLimit else {
+            throw .permanent("the file has \(total) bytes, and \(record.detail.sizeLimit) are the most")
+        }
+    }
+
+    private func request(_ url: WebURL, from offset: Int64) -> HTTPClientRequest {
+        var request = HTTPClientRequest(url: "\(url)")
+        request.headers.add(name: "User-Agent", value: "Backgrounder/\(Backgrounder.version)")
+        request.headers.add(name: "Accept", value: "*/*")
+        request.headers.add(name: "Accept-Encoding", value: "identity")
+        if let authorization = url.authorization { request.headers.add(name: "Authorization", value: authorization) }
+        if offset > 0 {
+            request.headers.add(name: "Range", value: "bytes=\(offset)-")
+            if let validator = record.detail.validator {
+                request.headers.add(name: "If-Range", value: validator.ifRange)
+            }
+        }
+        return request
+    }
+
+    /// Empties the part, and says so before a byte of another version comes.
+    ///
+    /// - Parameter isCounted: false where nothing was here.
+    private func beginAnew(because reason: String, isCounted: Bool) async throws {
+        if isCounted, tally.offset > 0 {
+            if isExcused {
+                isExcused = false
+            } else {
+                guard record.transfer.restarts < context.limits.restarts else {
+                    throw TransferFault.permanent(
+                        "it began again at the first byte \(context.limits.restarts) times: \(reason)"
+                    )
+                }
+                record.transfer.restarts += 1
+            }
+        }
+        try await part.reset()
+        tally.offset = 0
+        (record.transfer.received, record.detail.durable) = (0, 0)
+        (record.transfer.total, record.detail.validator) = (nil, nil)
+        record.detail.isUncertain = false
+    }
+
+    /// - Parameter end: behind the last byte that comes, where that is not the file's last one.
+    private func take(
+        _ body: HTTPClientResponse.Body,
+        end: Int64? = nil,
+        total: Int64?,
+        _ connection: TransferConnection
+    ) async throws {
+        try await part.makeRoom(for: total)
+        try await context.store(record)
+        // Where the server does not say how much it is, it is taken for 32 MiB.
+        if record.detail.connections == 1 { connection.widen(for: total ?? 32 << 20) }
+        let start = tally.offset
+        var widens: Int64 = 4 << 20
+        let bound = end ?? total ?? record.detail.sizeLimit
+        var synced = ContinuousClock.now
+        var shown: ContinuousClock.Instant?
+        for try await buffer in body {
+            guard tally.offset + Int64(buffer.readableBytes) <= bound else {
+                guard total != nil else {
+                    throw TransferFault.permanent("the file has more than \(bound) bytes, which are the most")
+                }
+                try await beginAnew(because: "the server sends more than it said", isCounted: true)
+                throw TransferFault.passing("the server sends more than it said")
+            }
+            let offset = try await part.write(buffer)
+            tally.offset = offset
+            if record.detail.connections > 1, offset - start >= widens {
+                connection.widen(for: offset - start)
+                widens *= 2
+            }
+            let now = ContinuousClock.now
+            if offset - record.detail.durable >= context.limits.syncBytes || now - synced >= context.limits.syncTime {
+                synced = now
+                try await keep(offset)
+            }
+            if shown.map({ now - $0 >= .milliseconds(250) }) ?? true {
+                shown = now
+                await context.show(offset)
+            }
+        }
+        if let total, tally.offset < total { throw TransferFault.passing("the connection was cut") }
+        record.transfer.total = tally.offset
+    }
+
+    /// Brings what is here to the disk, and then says so.
+    private func keep(_ offset: Int64) async throws {
+        try await part.sync()
+        record.detail.durable = offset
+        record.transfer.received = offset
+        record.transfer.attempts = 0
+        try await context.store(record)
+    }
+
+    // MARK: The end
+
+    private func verify() async throws {
+        record.transfer.state = .verifying
+        try await keep(tally.offset)
+        guard let expected = record.detail.sha256 else { return }
+        let digest = try await part.digest()
+        guard digest != expected else { return }
+        guard record.detail.isUncertain else {
+            throw TransferFault.permanent("the file has the SHA-256 \(digest), not the one that was given")
+        }
+        try await beginAnew(because: "the file is another one now", isCounted: true)
+        throw TransferFault.passing("the file was another one than before")
+    }
+
+    /// Gives it its name. The name is stored first, so that it is known whose the file of that name is.
+    private func install() async throws {
+        let wanted = record.transfer.destination
+        for number in 0..<1000 {
+            if number > 0 { record.transfer.destination = Self.numbered(wanted, number) }
+            record.transfer.state = .moving
+            record.detail.isMoving = true
+            try await context.store(record)
+            if try await part.install(as: record.name, overwrites: record.detail.exists == .overwrite) { return }
+            guard record.detail.exists == .rename else { break }
+        }
+        record.transfer.destination = wanted
+        throw TransferFault.permanent("\(wanted) exists; --exists overwrite or rename says what to do then")
+    }
+
+    /// `name (1).txt` for `name.txt`.
+    private static func numbered(_ path: String, _ number: Int) -> String {
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        guard let dot = path.lastIndex(of: "."), dot > path.index(after: slash) else { return "\(path) (\(number))" }
+        return "\(path[..<dot]) (\(number))\(path[dot...])"
+    }
+}
+
+/// How far an attempt is, for whoever watches it.
+final class Tally: Sendable {
+    private let bytes = Mutex(Int64(0))
+    private let stalled = Mutex(false)
+
+    var offset: Int64 {
+        get { bytes.withLock { $0 } }
+        set { bytes.withLock { $0 = newValue } }
+    }
+
+    var isStalled: Bool {
+        get { stalled.withLock { $0 } }
+        set { stalled.withLock { $0 = newValue } }
+    }
+}
+
+extension TransferConnection {
+    /// Closes itself when too little moves.
+    func watch(_ tally: Tally, _ limits: TransferLimits, _ clock: any Clock<Duration>) -> Task<Void, Never> {
+        Task { @concurrent in
+            var before = tally.offset
+            while (try? await clock.sleep(for: limits.stallTime)) != nil {
+                let offset = tally.offset
+                guard abs(offset - before) >= limits.stallBytes else {
+                    tally.isStalled = true
+                    return await self.end()
+                }
+                before = offset
+            }
+        }
+    }
+}

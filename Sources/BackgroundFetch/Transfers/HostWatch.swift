@@ -1,0 +1,53 @@
+import CLinux
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Tells when the ways out of this machine or its power supplies change: the kernel says so, nobody asks.
+///
+/// It ends with its last reference.
+final class HostWatch: Sendable {
+    private let queue = DispatchQueue(label: "backgrounder.host")
+    private let sources: Mutex<[any DispatchSourceRead]>
+
+    /// - Parameters: called on a queue, which they may hold up for a moment.
+    init(onRoutes: @escaping @Sendable () -> Void, onPower: @escaping @Sendable () -> Void) {
+        var sources: [any DispatchSourceRead] = []
+        let queue = queue
+        func watch(_ descriptor: Int32, _ changed: @escaping @Sendable ([UInt8]) -> Void) {
+            guard descriptor >= 0 else { return }
+            let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+            source.setEventHandler {
+                var bytes = [UInt8](repeating: 0, count: 1 << 16)
+                var received: [UInt8] = []
+                while true {
+                    let count = recv(descriptor, &bytes, bytes.count, 0)
+                    // Where messages were lost, there is more to come.
+                    if count < 0, errno == ENOBUFS || errno == EINTR { continue }
+                    guard count > 0 else { break }
+                    if received.count < 1 << 18 { received += bytes[..<count] }
+                }
+                changed(received)
+            }
+            source.setCancelHandler { close(descriptor) }
+            source.activate()
+            sources.append(source)
+        }
+        let ways = Mutex(DefaultRoutes.interfaces())
+        watch(clinux_route_changes()) { _ in
+            // Routers repeat what is known every few minutes.
+            let now = DefaultRoutes.interfaces()
+            let isNew = ways.withLock { ways in
+                defer { ways = now }
+                return ways != now
+            }
+            if isNew { onRoutes() }
+        }
+        watch(clinux_device_changes()) { message in
+            if message.firstRange(of: Array("SUBSYSTEM=power_supply".utf8)) != nil { onPower() }
+        }
+        self.sources = Mutex(sources)
+    }
+
+    deinit { for source in sources.withLock({ $0 }) { source.cancel() } }
+}

@@ -1,0 +1,229 @@
+import BackgrounderAPI
+import CLinux
+import Glibc
+import NIOCore
+
+/// The file in which a download grows, beside the one that it becomes. All work is done on a thread of its own.
+///
+/// Its bytes are from one version of what the server has: who begins another one empties it first.
+actor PartFile {
+    private let executor: DiskExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    private let name: String
+    private let folderPath: String
+    private let roots: [String]
+    private let reserve: Int64
+    private var file: Int32 = -1
+    private var offset: Int64 = 0
+    /// Whether it was not said how much comes, so that no room could be made for it.
+    private var isOpenEnded = false
+
+    struct Opening: Sendable {
+        var identity: FileIdentity
+        /// How many good bytes are there.
+        var offset: Int64
+    }
+
+    init(_ record: TransferRecord, configuration: TransferConfiguration, executor: DiskExecutor) {
+        name = ".backgrounder-\(record.transfer.id).part"
+        folderPath = record.folder
+        roots = configuration.roots
+        reserve = configuration.limits.reserve
+        self.executor = executor
+    }
+
+    deinit { if file >= 0 { close(file) } }
+
+    /// Opens the part, which is made where there is none that the record knows.
+    ///
+    /// - Parameter boot: the present one. What was written in another one counts as far as it was synced.
+    func open(_ record: TransferRecord, boot: String) throws(TransferFault) -> Opening {
+        let folder = try folder()
+        let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+        if let known = record.detail.part {
+            file = openat(folder.descriptor, name, flags)
+            var attributes = stat()
+            if file >= 0, fstat(file, &attributes) == 0, attributes.isRegularFile, attributes.st_nlink == 1,
+                FileIdentity(attributes) == known
+            {
+                guard flock(file, LOCK_EX | LOCK_NB) == 0 else { throw .passing("another service writes to \(name)") }
+                let size = Int64(attributes.st_size)
+                offset = record.detail.boot == boot ? size : min(size, record.detail.durable)
+                if offset > record.transfer.total ?? .max { offset = 0 }
+                try truncate()
+                return Opening(identity: known, offset: offset)
+            }
+            if file >= 0 { close(file) }
+            file = -1
+        }
+        // What is there was made by a service that was killed before it could say so; or another one writes to it now.
+        let leftover = openat(folder.descriptor, name, flags)
+        if leftover >= 0 {
+            defer { close(leftover) }
+            guard flock(leftover, LOCK_EX | LOCK_NB) == 0 else { throw .passing("another service writes to \(name)") }
+        }
+        unlinkat(folder.descriptor, name, 0)
+        file = openat(folder.descriptor, name, flags | O_CREAT | O_EXCL, 0o600)
+        guard file >= 0 else { throw Self.fault("cannot make \(folderPath)/\(name)", errno) }
+        var attributes = stat()
+        guard flock(file, LOCK_EX | LOCK_NB) == 0, fstat(file, &attributes) == 0 else {
+            throw Self.fault("cannot use \(folderPath)/\(name)", errno)
+        }
+        offset = 0
+        return Opening(identity: FileIdentity(attributes), offset: 0)
+    }
+
+    /// Empties it, for another version.
+    func reset() throws(TransferFault) {
+        offset = 0
+        try truncate()
+    }
+
+    /// Makes room for all of `total` bytes; where that is not known, each ``write(_:)`` looks for some.
+    func makeRoom(for total: Int64?) throws(TransferFault) {
+        isOpenEnded = total == nil
+        try checkRoom(for: total ?? offset)
+        guard let total, clinux_reserve(file, total) != 0, errno == ENOSPC || errno == EDQUOT else { return }
+        throw .disk("the disk is full: \(systemMessage(errno))")
+    }
+
+    /// - Throws: ``TransferFault/disk(_:)`` where a part of `total` bytes would not leave free what must stay so.
+    private func checkRoom(for total: Int64) throws(TransferFault) {
+        var space = statvfs()
+        var attributes = stat()
+        guard fstatvfs(file, &space) == 0, fstat(file, &attributes) == 0 else {
+            throw Self.fault("cannot look at the disk", errno)
+        }
+        let block = Int64(clamping: space.f_frsize)
+        let free = Int64(clamping: space.f_bavail).multipliedReportingOverflow(by: block).partialValue
+        let whole = Int64(clamping: space.f_blocks).multipliedReportingOverflow(by: block).partialValue
+        let missing = max(0, total - Int64(attributes.st_blocks) * 512)
+        let reserve = min(reserve, whole / 20)
+        guard free - reserve >= missing else {
+            throw .disk(
+                "the disk is full: \(missing) bytes are to come, \(free) are free and \(reserve) of them stay so"
+            )
+        }
+    }
+
+    /// Appends `buffer`.
+    ///
+    /// - Returns: how many bytes there are now.
+    func write(_ buffer: ByteBuffer) throws(TransferFault) -> Int64 {
+        if isOpenEnded { try checkRoom(for: offset + Int64(buffer.readableBytes)) }
+        var done = 0
+        while done < buffer.readableBytes {
+            let count = buffer.withUnsafeReadableBytes {
+                pwrite(file, $0.baseAddress.map { $0 + done }, $0.count - done, off_t(offset))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw Self.fault("cannot write", count == 0 ? ENOSPC : errno) }
+            done += count
+            offset += Int64(count)
+        }
+        return offset
+    }
+
+    /// Brings what was written to the disk.
+    func sync() throws(TransferFault) {
+        guard fdatasync(file) == 0 else { throw Self.fault("cannot sync", errno) }
+    }
+
+    /// The SHA-256 of what the disk has.
+    func digest() throws -> String {
+        let hash = try SHA256()
+        let size = 1 << 20
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+        defer { buffer.deallocate() }
+        var position: Int64 = 0
+        while true {
+            try Task.checkCancellation()
+            let count = pread(file, buffer.baseAddress, size, off_t(position))
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Self.fault("cannot read", errno) }
+            if count == 0 { return hash.finish() }
+            hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            position += Int64(count)
+        }
+    }
+
+    /// Gives the file its final name, all at once.
+    ///
+    /// - Returns: false where another one has the name, and `overwrites` is false.
+    func install(as final: String, overwrites: Bool) throws(TransferFault) -> Bool {
+        let folder = try folder()
+        guard fsync(file) == 0 else { throw Self.fault("cannot sync", errno) }
+        if overwrites {
+            guard renameat(folder.descriptor, name, folder.descriptor, final) == 0 else {
+                throw Self.fault("cannot rename to \(final)", errno)
+            }
+        } else if clinux_rename_new(folder.descriptor, name, final) != 0 {
+            if errno == EEXIST { return false }
+            // A file system without RENAME_NOREPLACE.
+            guard errno == EINVAL || errno == ENOSYS else { throw Self.fault("cannot rename to \(final)", errno) }
+            guard linkat(folder.descriptor, name, folder.descriptor, final, 0) == 0 else {
+                if errno == EEXIST { return false }
+                throw Self.fault("cannot rename to \(final)", errno)
+            }
+            unlinkat(folder.descriptor, name, 0)
+        }
+        guard fsync(folder.descriptor) == 0 || errno == EINVAL else {
+            throw Self.fault("cannot sync the folder", errno)
+        }
+        return true
+    }
+
+    /// Whether the file already has its final name: the service was killed before it could say so.
+    func isInstalled(as final: String, _ identity: FileIdentity) throws(TransferFault) -> Bool {
+        let folder = try folder()
+        guard let attributes = folder.entry(final), FileIdentity(attributes) == identity else { return false }
+        // The other way to rename may have been interrupted between its two steps.
+        unlinkat(folder.descriptor, name, 0)
+        fsync(folder.descriptor)
+        return true
+    }
+
+    /// Removes the part that the record knows.
+    func discard(_ identity: FileIdentity?) {
+        if file >= 0 { close(file) }
+        file = -1
+        guard let folder = try? folder(), let attributes = folder.entry(name), FileIdentity(attributes) == identity
+        else {
+            return
+        }
+        unlinkat(folder.descriptor, name, 0)
+    }
+
+    private func folder() throws(TransferFault) -> DestinationFolder {
+        do {
+            return try DestinationFolder(folderPath, roots: roots)
+        } catch {
+            throw .permanent("\(error)")
+        }
+    }
+
+    private func truncate() throws(TransferFault) {
+        guard ftruncate(file, off_t(offset)) == 0 else { throw Self.fault("cannot shorten \(name)", errno) }
+    }
+
+    private static func fault(_ what: String, _ code: Int32) -> TransferFault {
+        let reason = "\(what): \(systemMessage(code))"
+        return switch code {
+        case ENOSPC, EDQUOT: .disk(reason)
+        case EACCES, EPERM, EROFS, EISDIR, ENOTDIR, ENAMETOOLONG, EFBIG: .permanent(reason)
+        default: .passing(reason)
+        }
+    }
+}
+
+extension TransferRecord {
+    /// Of the file that a download becomes.
+    var folder: String {
+        let path = transfer.destination
+        let end = path.lastIndex(of: "/") ?? path.startIndex
+        return end == path.startIndex ? "/" : String(path[..<end])
+    }
+
+    var name: String { transfer.destination.split(separator: "/").last.map(String.init) ?? "" }
+}

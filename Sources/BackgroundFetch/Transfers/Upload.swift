@@ -1,0 +1,175 @@
+import AsyncHTTPClient
+import BackgrounderAPI
+import CLinux
+import FoundationEssentials
+import Glibc
+import NIOCore
+import NIOHTTP1
+
+/// One attempt at a file that goes: all of it in one `PUT`.
+final class Upload {
+    private(set) var record: TransferRecord
+    private let context: AttemptContext
+    private let tally = Tally()
+
+    init(_ record: TransferRecord, _ context: AttemptContext) {
+        (self.record, self.context) = (record, context)
+        self.record.transfer.received = 0
+    }
+
+    /// - Throws: ``TransferFault``, or `CancellationError`.
+    func run() async throws {
+        let file = SentFile(executor: context.executor)
+        let version: FileVersion
+        do {
+            version = try await file.open(record.transfer.destination)
+        } catch {
+            throw TransferFault.permanent("\(error)")
+        }
+        guard version == record.detail.source else { throw Self.changed }
+        record.detail.connections += 1
+        record.transfer.state = .running
+        try await context.store(record)
+        var url: WebURL
+        do {
+            url = try WebURL(record.detail.url)
+        } catch {
+            throw TransferFault.permanent("\(error)")
+        }
+        let connection = TransferConnection(
+            group: context.group,
+            connectTime: context.limits.connect,
+            expected: 0
+        )
+        let watchdog = connection.watch(tally, context.limits, context.clock)
+        defer { watchdog.cancel() }
+        do {
+            var hops = 0
+            while case .elsewhere(let location) = try await send(file, version, to: url, connection) {
+                hops += 1
+                url = try context.configuration.policy.next(from: url, location: location, hop: hops)
+            }
+        } catch {
+            await connection.end()
+            if Task.isCancelled { throw CancellationError() }
+            if tally.isStalled { throw TransferFault.passing("the connection to \(url.origin.host) stalls") }
+            if let error = error as? RedirectError { throw TransferFault.permanent("\(error)") }
+            throw TransferFault(error, host: url.origin.host)
+        }
+        await connection.end()
+        // What the server has may be from before and after a change.
+        guard try await file.version() == version else { throw Self.changed }
+        record.transfer.received = version.size
+    }
+
+    private enum Answer {
+        case taken
+        case elsewhere(String?)
+    }
+
+    private func send(
+        _ file: SentFile,
+        _ version: FileVersion,
+        to url: WebURL,
+        _ connection: TransferConnection
+    ) async throws -> Answer {
+        do {
+            try context.configuration.policy.check(url)
+        } catch {
+            throw TransferFault.permanent("\(error)")
+        }
+        var request = HTTPClientRequest(url: "\(url)")
+        request.method = .PUT
+        request.headers.add(name: "User-Agent", value: "Backgrounder/\(Backgrounder.version)")
+        request.headers.add(name: "Content-Type", value: "application/octet-stream")
+        if let key = record.detail.idempotencyKey { request.headers.add(name: "Idempotency-Key", value: "\"\(key)\"") }
+        if let authorization = url.authorization { request.headers.add(name: "Authorization", value: authorization) }
+        request.body = .stream(
+            SentBytes(file: file, size: version.size, tally: tally, show: context.show),
+            length: .known(version.size)
+        )
+        tally.offset = 0
+        let response = try await connection.execute(request)
+        switch response.status.code {
+        case 200...299: return .taken
+        case 307, 308: return .elsewhere(response.headers.first(name: "Location"))
+        case 408, 425, 429, 500...599:
+            let after = response.headers.first(name: "Retry-After").flatMap {
+                RetryAfter.duration($0, now: context.now())
+            }
+            throw TransferFault.passing("the server answers \(response.status.code)", after: after)
+        default: throw TransferFault.permanent("the server answers \(response.status.code)")
+        }
+    }
+
+    private static let changed = TransferFault.permanent("the file changed since it was to be sent")
+}
+
+/// The file that is sent. All work is done on a thread of its own.
+actor SentFile {
+    private let executor: DiskExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    private var file: Int32 = -1
+    private var path = ""
+
+    init(executor: DiskExecutor) { self.executor = executor }
+
+    deinit { if file >= 0 { close(file) } }
+
+    /// Opens a regular file, and says what it is.
+    func open(_ path: String) throws(TransferError) -> FileVersion {
+        self.path = path
+        file = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { throw errno == ENOENT ? .noSuchFile(path) : .notAFile(path) }
+        var attributes = stat()
+        guard fstat(file, &attributes) == 0, attributes.isRegularFile else { throw .notAFile(path) }
+        return FileVersion(attributes)
+    }
+
+    /// What has its path now.
+    func version() throws -> FileVersion? {
+        var attributes = stat()
+        guard fstat(file, &attributes) == 0 else { return nil }
+        var named = stat()
+        guard stat(path, &named) == 0, FileIdentity(named) == FileIdentity(attributes) else { return nil }
+        return FileVersion(attributes)
+    }
+
+    func read(at offset: Int64, _ count: Int) throws(TransferFault) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        let read = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { bytes in
+            max(0, pread(file, bytes.baseAddress, min(count, bytes.count), off_t(offset)))
+        }
+        guard read > 0 else { throw .permanent("the file became shorter while it was sent, or cannot be read") }
+        return buffer
+    }
+}
+
+/// The bytes of a file, as they are asked for.
+private struct SentBytes: AsyncSequence, Sendable {
+    let file: SentFile
+    let size: Int64
+    let tally: Tally
+    let show: @Sendable (Int64) async -> Void
+
+    struct Iterator: AsyncIteratorProtocol {
+        let bytes: SentBytes
+        var offset: Int64 = 0
+        var shown: ContinuousClock.Instant?
+
+        mutating func next() async throws -> ByteBuffer? {
+            guard offset < bytes.size else { return nil }
+            let buffer = try await bytes.file.read(at: offset, Int(Swift.min(64 << 10, bytes.size - offset)))
+            offset += Int64(buffer.readableBytes)
+            bytes.tally.offset = offset
+            let now = ContinuousClock.now
+            if shown.map({ now - $0 >= .milliseconds(250) }) ?? true {
+                shown = now
+                await bytes.show(offset)
+            }
+            return buffer
+        }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(bytes: self) }
+}

@@ -1,0 +1,299 @@
+package import BackgrounderAPI
+import ChildProcesses
+import Logging
+
+extension BackgroundTaskScheduler {
+    /// Begins a task; returns when its command runs.
+    ///
+    /// - Throws: ``TaskError``, or what the journal threw.
+    package func begin(_ request: TaskRequest) async throws -> BackgroundTask {
+        let times = try check(request)
+        return try await begin(request, times)
+    }
+
+    /// What `request` asks for, if it can be.
+    func check(_ request: TaskRequest) throws(TaskError) -> TaskTimes {
+        if let problem = request.nameProblem { throw .invalid(problem) }
+        guard let program = request.command.first, !program.isEmpty else { throw .invalid("the command is empty") }
+        guard request.command.reduce(0, { $0 + $1.utf8.count + 1 }) <= TaskJudgement.commandLimit else {
+            throw .invalid("the command is longer than \(TaskJudgement.commandLimit) bytes")
+        }
+        if let directory = request.directory, !directory.hasPrefix("/") {
+            throw .invalid("the directory \(directory.debugDescription) is no absolute path")
+        }
+        guard (request.directory?.utf8.count ?? 0) < TaskJudgement.pathLimit else {
+            throw .invalid("the directory's path is longer than \(TaskJudgement.pathLimit - 1) bytes")
+        }
+        guard !(request.command + [request.directory ?? ""]).contains(where: { $0.utf8.contains(0) }) else {
+            throw .invalid("a command cannot have a NUL in it")
+        }
+        return try times(budget: request.budget, grace: request.grace)
+    }
+
+    func times(budget: Double?, grace: Double?) throws(TaskError) -> TaskTimes {
+        for value in [budget, grace].compactMap(\.self) where !(abs(value) < 1e9) {
+            throw .invalid("\(value) seconds are no time for a task")
+        }
+        do throws(TaskTimesError) {
+            return try TaskTimes(budget: budget.map { .seconds($0) }, grace: grace.map { .seconds($0) })
+        } catch {
+            throw .invalidTimes(error)
+        }
+    }
+
+    func begin(_ request: TaskRequest, _ times: TaskTimes) async throws -> BackgroundTask {
+        let id = try await add(
+            name: request.name,
+            command: request.command,
+            directory: request.directory,
+            times: times,
+            strict: request.strict ?? false,
+            repeat: request.repeat ?? false,
+            work: .beginning
+        )
+        let process: KeptProcess
+        do throws(SpawnFailure) {
+            process = try await KeptProcess.begin(order(id, request, lease: open[id]?.lease), keeper: places.keeper)
+        } catch {
+            await finish(id, .failed, detail: error.description)
+            throw TaskError.cannotStart(id: id, error)
+        }
+        await began(id, process)
+        guard let task = value(id) else { throw TaskError.noSuchTask(id: id) }
+        return task
+    }
+
+    private func order(_ id: Int, _ request: TaskRequest, lease: Lease?) -> CommandOrder {
+        let mark = places.mark(id)
+        return CommandOrder(
+            request.command,
+            directory: request.directory,
+            environment: [mark.name: mark.value],
+            mark: places.markVariable(id),
+            lease: lease ?? .none,
+            output: CommandOrder.OutputFile(path: places.output(id), limit: TaskJudgement.outputLimit),
+            socket: places.socket(id),
+            result: places.result(id)
+        )
+    }
+
+    /// The command of task `id` runs.
+    private func began(_ id: Int, _ process: KeptProcess) async {
+        guard var task = open[id] else {
+            process.kill()
+            return
+        }
+        task.work = .command(process)
+        // Its time is its own, and not that of its start.
+        let time = now()
+        if case .running = task.phase, task.budget.countingSince != nil {
+            task.budget = TaskBudget(limit: task.budget.limit, grace: task.budget.grace, countingSince: time)
+        }
+        open[id] = task
+        process.lease(task.lease)
+        // It was to end meanwhile, with the service or by somebody's wish.
+        switch task.phase {
+        case .running: break
+        case .expiring: process.terminate()
+        case .killing: process.kill()
+        }
+        follow(id, process)
+        records[id]?.running = process.running
+        records[id]?.task.pid = process.running.pid
+        arm()
+        logger.info("Task \(id) (\(name(id))) began, pid \(process.running.pid).")
+        await store([id])
+        tell(id)
+        logRemaining(id)
+    }
+
+    /// Waits for the end of a command.
+    func follow(_ id: Int, _ process: KeptProcess) {
+        Task { await self.ended(id, await process.end()) }
+    }
+
+    /// Stores a new task, which is open from then on.
+    ///
+    /// - Returns: its id.
+    func add(
+        name: String,
+        command: [String],
+        directory: String? = nil,
+        times: TaskTimes,
+        strict: Bool = false,
+        repeat isRepeated: Bool = false,
+        position: Int? = nil,
+        work: OpenTask.Work
+    ) async throws -> Int {
+        guard !isStopping else { throw TaskError.stopping }
+        guard open.count + arriving < TaskJudgement.openTasks else {
+            throw TaskError.tooMany(limit: TaskJudgement.openTasks)
+        }
+        arriving += 1
+        defer { arriving -= 1 }
+        let counts = strict || !isAttached
+        var record = TaskRecord(
+            task: BackgroundTask(
+                id: 0,
+                name: name,
+                command: command,
+                state: .running,
+                budget: times.budget.roundedSeconds,
+                grace: times.grace.roundedSeconds,
+                strict: strict,
+                repeat: isRepeated
+            ),
+            directory: directory,
+            times: times,
+            countingSince: counts ? now() : nil,
+            boot: places.boot,
+            position: position
+        )
+        let id = try await journal.add(record)
+        record.task.id = id
+        records[id] = record
+        var budget = TaskBudget(limit: times.budget, grace: times.grace, countingSince: record.countingSince)
+        // Somebody may have come or gone meanwhile.
+        if !strict { if isAttached { budget.hold(at: now()) } else { budget.count(from: now()) } }
+        open[id] = OpenTask(work: work, budget: budget)
+        // The stop, which began meanwhile, has not seen it.
+        guard !isStopping else {
+            await finish(id, .ended)
+            throw TaskError.stopping
+        }
+        return id
+    }
+
+    func name(_ id: Int) -> String { records[id]?.task.name ?? "" }
+
+    // MARK: - Code
+
+    /// Begins a task of this program's own code, which must be ended by ``endBackgroundTask(_:)``.
+    ///
+    /// - Parameter expirationHandler: called when what is left of the budget is its grace; the task must end then.
+    /// - Returns: the identifier of the task.
+    package func beginBackgroundTask(
+        _ name: String,
+        budget: Duration? = nil,
+        grace: Duration? = nil,
+        strict: Bool = false,
+        expirationHandler: @escaping @Sendable () async -> Void
+    ) async throws -> Int {
+        let times: TaskTimes
+        do throws(TaskTimesError) {
+            times = try TaskTimes(budget: budget, grace: grace)
+        } catch {
+            throw TaskError.invalidTimes(error)
+        }
+        let id = try await add(
+            name: name,
+            command: [],
+            times: times,
+            strict: strict,
+            work: .code(expirationHandler)
+        )
+        arm()
+        logger.info("Task \(id) (\(name)) began.")
+        tell(id)
+        logRemaining(id)
+        return id
+    }
+
+    /// What is left of the task's budget; `nil` while nothing counts.
+    package func backgroundTimeRemaining(_ id: Int) throws(TaskError) -> Duration? {
+        guard let record = records[id] else { throw .noSuchTask(id: id) }
+        guard let task = open[id] else { throw .over(id: id, state: record.task.state) }
+        return task.remaining(at: now())
+    }
+
+    // MARK: - Again and again
+
+    /// Begins those again that expired and are to be repeated: the classic bug of this mode is that they are not.
+    func repeatExpired() async {
+        for id in records.keys.sorted() {
+            guard let record = records[id], record.task.state == .expired, record.task.repeat, isAttached else {
+                continue
+            }
+            // The new one is the one that repeats from now on.
+            records[id]?.task.repeat = false
+            await store([id])
+            do {
+                if let position = record.position {
+                    _ = try await beginSample(record.times, name: record.task.name, from: Fibonacci(position: position))
+                } else {
+                    let request = TaskRequest(
+                        name: record.task.name,
+                        command: record.task.command,
+                        directory: record.directory,
+                        strict: record.task.strict,
+                        repeat: true
+                    )
+                    _ = try await begin(request, record.times)
+                }
+            } catch {
+                logger.error("Task \(id) (\(record.task.name)) could not begin again: \(error)")
+                guard case TaskError.tooMany = error else { continue }
+                // Nothing is wrong with it: another time.
+                records[id]?.task.repeat = true
+                await store([id])
+            }
+        }
+    }
+
+    package func taskHooks() -> [TaskHook] { hooks.sorted { $0.name < $1.name } }
+
+    /// Keeps `request` to begin it each time the last client leaves.
+    package func addHook(_ request: TaskRequest) async throws -> TaskHook {
+        let times = try check(request)
+        guard !hooks.contains(where: { $0.name == request.name }) else {
+            throw TaskError.hookExists(name: request.name)
+        }
+        guard hooks.count < TaskJudgement.hooks else { throw TaskError.tooManyHooks(limit: TaskJudgement.hooks) }
+        let hook = TaskHook(
+            name: request.name,
+            command: request.command,
+            directory: request.directory,
+            budget: times.budget.roundedSeconds,
+            grace: times.grace.roundedSeconds,
+            strict: request.strict ?? false,
+            repeat: request.repeat ?? false
+        )
+        hooks.append(hook)
+        do {
+            try await journal.add(hook)
+        } catch {
+            hooks.removeAll { $0 == hook }
+            throw error
+        }
+        return hook
+    }
+
+    package func removeHook(_ name: String) async throws {
+        guard hooks.contains(where: { $0.name == name }) else { throw TaskError.noSuchHook(name: name) }
+        try await journal.removeHook(name)
+        hooks.removeAll { $0.name == name }
+    }
+
+    func runHooks() async {
+        for hook in taskHooks() {
+            do {
+                _ = try await begin(
+                    TaskRequest(
+                        name: hook.name,
+                        command: hook.command,
+                        directory: hook.directory,
+                        budget: hook.budget,
+                        grace: hook.grace,
+                        strict: hook.strict,
+                        repeat: hook.repeat
+                    )
+                )
+            } catch TaskError.stopping {
+                // The clients left with the service.
+                return
+            } catch {
+                logger.error("The hook \(hook.name) could not begin its task: \(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+package import BackgrounderAPI
+import ChildProcesses
+import Glibc
+import Logging
+
+extension BackgroundTaskScheduler {
+    /// Ends a task: SIGTERM, its grace, SIGKILL; returns when it is over.
+    ///
+    /// - Throws: ``TaskError``, also for a second end of one task.
+    package func end(_ id: Int) async throws(TaskError) -> BackgroundTask {
+        guard let record = records[id] else { throw .noSuchTask(id: id) }
+        guard let task = open[id] else { throw .over(id: id, state: record.task.state) }
+        guard task.reason != .request else { throw .endsAlready(id: id) }
+        await requestEnd(id, within: task.budget.grace, at: now())
+        await withCheckedContinuation { continuation in
+            if open[id] == nil { continuation.resume() } else { open[id]?.waiting.append(continuation) }
+        }
+        return try self.task(id)
+    }
+
+    /// Ends a task of this program's own code. Each begin needs its own end.
+    package func endBackgroundTask(_ id: Int) async throws(TaskError) {
+        _ = try await end(id)
+    }
+
+    /// Asks a task to end, and ends it after `grace`.
+    func requestEnd(_ id: Int, within grace: Duration, at time: Duration) async {
+        guard var task = open[id] else { return }
+        let isExpired = task.reason == .budget
+        task.reason = .request
+        if case .code = task.work {
+            open[id] = task
+            // An expired one ends as what it was.
+            return await finish(id, isExpired ? .expired : .ended)
+        }
+        if case .sample = task.work {
+            open[id] = task
+            return await finish(id, .ended)
+        }
+        if case .killing = task.phase {
+        } else {
+            let kill = if case .expiring(let kill) = task.phase { min(kill, time + grace) } else { time + grace }
+            task.phase = .expiring(kill: kill)
+        }
+        open[id] = task
+        if !isExpired { task.process?.terminate() }
+        task.process?.lease(task.lease)
+        records[id]?.isEndRequested = true
+        records[id]?.task.state = .expiring
+        arm()
+        await store([id])
+        tell(id)
+    }
+
+    /// What is left of the budget is its grace.
+    func expire(_ id: Int, at time: Duration) {
+        guard var task = open[id] else { return }
+        let end = max(time, task.budget.end ?? time)
+        task.phase = .expiring(kill: end)
+        task.reason = .budget
+        open[id] = task
+        records[id]?.task.state = .expiring
+        task.process?.terminate()
+        task.process?.lease(task.lease)
+        tell(id)
+        if !isAttached { logger.info("Background time remaining = \((end - time).seconds.decimals(1)) seconds") }
+        switch task.work {
+        case .code(let handler): Task { await handler() }
+        // Its own handler: it ends at once.
+        case .sample: Task { await self.finish(id, .expired) }
+        case .command, .beginning: break
+        }
+    }
+
+    /// What is left is nothing. Its keeper is to be woken up then, in case that it was stopped.
+    func kill(_ id: Int, at time: Duration) {
+        guard var task = open[id] else { return }
+        switch task.work {
+        case .code:
+            let detail = "it did not end when its time was over"
+            if task.reason == .budget { logger.error("Task \(id) (\(name(id))): \(detail).") }
+            // Off the list of what is due, whatever comes between.
+            task.phase = .killing(giveUp: time + TaskJudgement.keeperPatience)
+            open[id] = task
+            Task { await self.finish(id, task.reason == .budget ? .expired : .ended, detail: detail) }
+        case .command, .beginning, .sample:
+            task.phase = .killing(giveUp: time + TaskJudgement.keeperPatience)
+            open[id] = task
+            task.process?.killFirst()
+        }
+    }
+
+    /// A command has ended, and all that it started.
+    func ended(_ id: Int, _ end: CommandEnd?) async {
+        guard let task = open[id] else { return }
+        let state: BackgroundTaskState =
+            switch task.reason {
+            case .budget: .expired
+            case .request: .ended
+            case nil: end?.exitStatus == 0 ? .finished : .failed
+            }
+        let detail: String? =
+            switch end {
+            case nil: "what held its processes together was killed; they were killed too"
+            case let end? where !end.isComplete: "some of its processes could not be ended"
+            default: nil
+            }
+        if let detail { logger.error("Task \(id) (\(name(id))): \(detail).") }
+        let used = end.map { task.budget.used(at: .nanoseconds($0.time)) }
+        await finish(id, state, exitStatus: end?.exitStatus, used: used, detail: detail)
+    }
+
+    /// A task is over: stored first, then told.
+    func finish(
+        _ id: Int,
+        _ state: BackgroundTaskState,
+        exitStatus: Int32? = nil,
+        used: Duration? = nil,
+        detail: String? = nil
+    ) async {
+        guard let task = open.removeValue(forKey: id), var record = records[id] else { return }
+        if case .sample(let numbers, let ticker) = task.work {
+            ticker.cancel()
+            record.position = numbers.position
+        }
+        record.used = used ?? task.budget.used(at: now())
+        record.countingSince = nil
+        record.task.used = record.used.roundedSeconds
+        record.task.state = state
+        record.task.exitStatus = exitStatus
+        if let detail { record.task.detail = detail }
+        records[id] = record
+        over.append(id)
+        arm()
+        await store([id])
+        unlink(places.result(id))
+        // A keeper that was killed left it.
+        unlink(places.socket(id))
+        logEnd(record.task)
+        tell(id)
+        for continuation in task.waiting { continuation.resume() }
+        if isStopping, open.isEmpty { finishStop() }
+        await prune()
+    }
+
+    private func logEnd(_ task: BackgroundTask) {
+        if !isAttached { logger.info("Background task ended.") }
+        let status = task.exitStatus.map { ", exit status \($0)" } ?? ""
+        let detail = task.command.isEmpty ? "" : task.detail.map { ": \($0)" } ?? ""
+        logger.info(
+            "Task \(task.id) (\(task.name)) \(task.state.rawValue) after \(task.used.decimals(3)) s of \(task.budget.decimals(3)) s\(status)\(detail)"
+        )
+    }
+
+    /// Forgets those that ended first; what begins early and ends late is still asked for.
+    private func prune() async {
+        let old = Array(over.dropLast(TaskJudgement.keptTasks))
+        guard !old.isEmpty else { return }
+        over.removeFirst(old.count)
+        for id in old { records[id] = nil }
+        do {
+            try await journal.remove(old)
+        } catch {
+            logger.error("Old tasks cannot be forgotten: \(error)")
+        }
+        for id in old { unlink(places.output(id)) }
+    }
+}

@@ -1,0 +1,53 @@
+package import BackgrounderAPI
+import Logging
+
+extension BackgroundTaskScheduler {
+    /// Begins the built-in sample: Fibonacci's numbers, two a second, from the first.
+    package func beginSample(budget: Double? = nil, grace: Double? = nil) async throws -> BackgroundTask {
+        try await beginSample(times(budget: budget, grace: grace), name: "sample", from: Fibonacci())
+    }
+
+    func beginSample(_ times: TaskTimes, name: String, from numbers: Fibonacci) async throws -> BackgroundTask {
+        let id = try await add(
+            name: name,
+            command: [],
+            times: times,
+            repeat: true,
+            position: numbers.position,
+            work: .sample(numbers, ticker: Task {})
+        )
+        records[id]?.task.detail = numbers.description
+        let ticker = Task { [clock, now] in
+            var next = now() + TaskJudgement.sampleInterval
+            while (try? await clock.sleep(for: max(.zero, next - now()))) != nil, self.tick(id) {
+                // Not several at once after the machine slept.
+                next = max(next + TaskJudgement.sampleInterval, now())
+            }
+        }
+        open[id]?.work = .sample(numbers, ticker: ticker)
+        arm()
+        logger.info("Task \(id) (\(name)) began at \(numbers).")
+        tell(id)
+        guard let task = value(id) else { throw TaskError.noSuchTask(id: id) }
+        return task
+    }
+
+    /// The next number: to whoever is attached, or else to the log.
+    ///
+    /// - Returns: whether there is one more after it.
+    private func tick(_ id: Int) -> Bool {
+        guard case .sample(var numbers, let ticker)? = open[id]?.work else { return false }
+        numbers.advance()
+        open[id]?.work = .sample(numbers, ticker: ticker)
+        records[id]?.task.detail = numbers.description
+        if isAttached {
+            tell(id)
+        } else {
+            logger.info("App is backgrounded. Next number = \(numbers)")
+            if let left = open[id]?.remaining(at: now()) {
+                logger.info("Background time remaining = \(left.seconds.decimals(1)) seconds")
+            }
+        }
+        return true
+    }
+}

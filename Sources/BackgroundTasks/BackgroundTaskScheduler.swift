@@ -1,0 +1,249 @@
+package import BackgrounderAPI
+import ChildProcesses
+import FoundationEssentials
+package import Logging
+import ServiceLifecycle
+
+/// Background mode: finite-length tasks. A task is a command or a stretch of this program's code with a budget of time that
+/// counts while nobody is attached; shortly before its end the task is asked to end, and at its end it is ended.
+///
+///     let id = try await scheduler.beginBackgroundTask("upload") { await upload.cancel() }
+///     await upload.run()
+///     try await scheduler.endBackgroundTask(id)
+///
+/// The budget counts on the monotonic clock. One timer runs, for the next task that has to be asked or ended.
+package actor BackgroundTaskScheduler: Service {
+    /// Where a scheduler's things are.
+    package struct Places: Sendable {
+        /// The program that runs as the keepers: `backgrounderd`.
+        package var keeper: String
+        /// The absolute path of an existing folder for what the tasks print.
+        package var folder: String
+        /// What the paths of the keepers' sockets begin with; short, since the kernel allows 107 bytes.
+        package var socketPrefix: String
+        /// The kernel's id of this boot.
+        package var boot: String
+        /// The random name of this service's state: tasks of others have other marks.
+        package var instance: String
+
+        package init(keeper: String, folder: String, socketPrefix: String, boot: String, instance: String) {
+            self.keeper = keeper
+            self.folder = folder
+            self.socketPrefix = socketPrefix
+            self.boot = boot
+            self.instance = instance
+        }
+
+        func output(_ id: Int) -> String { "\(folder)/\(id).log" }
+        func result(_ id: Int) -> String { "\(folder)/\(id).end" }
+        func socket(_ id: Int) -> String { socketPrefix + String(id) }
+        func mark(_ id: Int) -> (name: String, value: String) { ("BACKGROUNDER_TASK", "\(instance)-\(id)") }
+        func markVariable(_ id: Int) -> String { "\(mark(id).name)=\(mark(id).value)" }
+    }
+
+    let places: Places
+    let journal: any TaskJournal
+    let clock: any Clock<Duration>
+    /// The monotonic clock.
+    let now: @Sendable () -> Duration
+    let logger: Logger
+    let onChange: @Sendable (BackgroundTask) -> Void
+
+    /// All that are kept, the open ones among them.
+    var records: [Int: TaskRecord]
+    var open: [Int: OpenTask] = [:]
+    /// Those that are over, in the order of their ends.
+    var over: [Int]
+    var hooks: [TaskHook]
+    /// Tasks that are about to get an id.
+    var arriving = 0
+    var isAttached = false
+    private var timer: Task<Void, Never>?
+    private(set) var isStopping = false
+    private var stopDeadline: Duration?
+    private var stopped: CheckedContinuation<Void, Never>?
+
+    /// - Parameters:
+    ///   - clock: for sleeping.
+    ///   - now: the monotonic clock, on which the budgets count; the one that the keepers have, too.
+    ///   - onChange: called after each change of a task.
+    package init(
+        _ saved: SavedTasks,
+        places: Places,
+        journal: any TaskJournal,
+        clock: any Clock<Duration>,
+        now: @escaping @Sendable () -> Duration = monotonicTime,
+        logger: Logger,
+        onChange: @escaping @Sendable (BackgroundTask) -> Void
+    ) {
+        self.places = places
+        self.journal = journal
+        self.clock = clock
+        self.now = now
+        self.logger = logger
+        self.onChange = onChange
+        records = Dictionary(saved.records.map { ($0.task.id, $0) }) { $1 }
+        over = saved.records.filter { !$0.task.state.isOpen }.map(\.task.id)
+        hooks = saved.hooks
+    }
+
+    /// Until the graceful shutdown; then all tasks get a second to end.
+    package func run() async throws {
+        try? await gracefulShutdown()
+        await stop()
+    }
+
+    /// All that are kept, oldest first.
+    package func tasks() -> [BackgroundTask] {
+        records.keys.sorted().compactMap(value)
+    }
+
+    package func openTasks() -> [BackgroundTask] {
+        open.keys.sorted().compactMap(value)
+    }
+
+    package var isAtWork: Bool { !open.isEmpty || arriving > 0 }
+
+    /// - Throws: ``TaskError/noSuchTask(id:)``.
+    package func task(_ id: Int) throws(TaskError) -> BackgroundTask {
+        guard let task = value(id) else { throw .noSuchTask(id: id) }
+        return task
+    }
+
+    /// What it printed so far.
+    package func output(_ id: Int) async throws(TaskError) -> TaskOutput {
+        guard records[id] != nil else { throw .noSuchTask(id: id) }
+        let path = places.output(id)
+        // A sample has none, and what was deleted is none.
+        let bytes = await blocking { (try? Data(contentsOf: URL(filePath: path))) ?? Data() }
+        return TaskOutput(
+            id: id,
+            text: String(decoding: bytes, as: UTF8.self),
+            truncated: bytes.count >= TaskJudgement.outputLimit
+        )
+    }
+
+    /// The first client attached, or the last one left.
+    package func apply(isAnyoneAttached: Bool) async {
+        let (was, time) = (isAttached, now())
+        isAttached = isAnyoneAttached
+        var changed: [Int] = []
+        for (id, var task) in open where records[id]?.task.strict == false {
+            guard case .running = task.phase else { continue }
+            if isAnyoneAttached { task.budget.hold(at: time) } else { task.budget.count(from: time) }
+            open[id] = task
+            task.process?.lease(task.lease)
+            changed.append(id)
+        }
+        arm()
+        await store(changed)
+        for id in changed { tell(id) }
+        if !isAnyoneAttached { for id in changed { logRemaining(id) } }
+        // Not waited for: the client shall not wait for what it begins.
+        if isAnyoneAttached { Task { await repeatExpired() } }
+        if was, !isAnyoneAttached { Task { await runHooks() } }
+    }
+
+    // MARK: - Time
+
+    /// Sets the timer for the next thing to do.
+    func arm() {
+        timer?.cancel()
+        timer = nil
+        guard let next = (open.values.compactMap(\.due) + [stopDeadline].compactMap(\.self)).min() else { return }
+        let delay = max(.zero, next - now())
+        timer = Task { [clock] in
+            guard (try? await clock.sleep(for: delay)) != nil, !Task.isCancelled else { return }
+            await self.timeCame()
+        }
+    }
+
+    private func timeCame() async {
+        // It is this very task, which has more to do.
+        timer = nil
+        let time = now()
+        var changed: [Int] = []
+        // First all that must be done in time; what it costs to store it comes after.
+        for (id, task) in open {
+            guard let due = task.due, due <= time else { continue }
+            switch task.phase {
+            case .running: expire(id, at: time)
+            case .expiring: kill(id, at: time)
+            case .killing:
+                task.process?.killKeeper()
+                open[id]?.phase = .killing(giveUp: time + TaskJudgement.keeperPatience)
+            }
+            changed.append(id)
+        }
+        for id in changed { open[id]?.process?.wakeKeeper() }
+        if let deadline = stopDeadline, deadline <= time { finishStop() }
+        arm()
+        await store(changed)
+    }
+
+    // MARK: - The end of the service
+
+    private func stop() async {
+        isStopping = true
+        let time = now()
+        for id in open.keys.sorted() { await requestEnd(id, within: TaskJudgement.stopGrace, at: time) }
+        guard !open.isEmpty else { return }
+        stopDeadline = now() + TaskJudgement.stopGrace + TaskJudgement.stopPatience
+        arm()
+        await withCheckedContinuation { continuation in
+            if open.isEmpty { continuation.resume() } else { stopped = continuation }
+        }
+        timer?.cancel()
+    }
+
+    func finishStop() {
+        stopDeadline = nil
+        stopped?.resume()
+        stopped = nil
+    }
+
+    // MARK: - What is shown
+
+    /// The task as it is now.
+    func value(_ id: Int) -> BackgroundTask? {
+        guard var task = records[id]?.task else { return nil }
+        guard let open = open[id] else { return task }
+        let time = now()
+        task.used = open.budget.used(at: time).roundedSeconds
+        task.remaining = open.remaining(at: time)?.roundedSeconds
+        return task
+    }
+
+    func tell(_ id: Int) {
+        if let task = value(id) { onChange(task) }
+    }
+
+    /// Stores the records of `ids` as they are; what cannot be stored is said, and goes on.
+    func store(_ ids: [Int]) async {
+        guard !ids.isEmpty else { return }
+        for id in ids {
+            guard let budget = open[id]?.budget else { continue }
+            records[id]?.used = budget.usedBefore
+            records[id]?.countingSince = budget.countingSince
+            records[id]?.task.used = budget.usedBefore.roundedSeconds
+        }
+        do {
+            try await journal.save(ids.compactMap { records[$0] })
+        } catch {
+            logger.error("Tasks cannot be stored: \(error)")
+        }
+    }
+
+    func logRemaining(_ id: Int) {
+        guard !isAttached, let task = open[id] else { return }
+        if case .sample = task.work { return }
+        if let left = task.remaining(at: now()) {
+            logger.info("Background time remaining = \(left.seconds.decimals(1)) seconds")
+        }
+    }
+}
+
+extension Duration {
+    /// Seconds to the millisecond.
+    var roundedSeconds: Double { (seconds * 1000).rounded() / 1000 }
+}

@@ -1,0 +1,210 @@
+/// What a playlist file names: M3U (a path a line, `#` begins a comment) or PLS (`FileN=path` under `[playlist]`).
+///
+///     let playlist = try PlaylistFile(bytes, path: "/music/trip.m3u")
+///     playlist.entries.map(\.path)   // absolute
+///
+/// Only the text is looked at; whether there is what it names is for the caller to see. A `.m3u8` is UTF-8, the others are
+/// Latin-1 where they are not. One bad line costs nothing but itself.
+package struct PlaylistFile: Sendable {
+    package struct Entry: Hashable, Sendable {
+        /// From 1.
+        package var line: Int
+        /// Absolute.
+        package var path: String
+    }
+
+    package struct Fault: Hashable, Sendable {
+        /// From 1.
+        package var line: Int
+        package var reason: String
+
+        package init(line: Int, reason: String) {
+            self.line = line
+            self.reason = reason
+        }
+    }
+
+    /// judgement: bytes
+    package static let sizeLimit = 16 << 20
+    /// judgement: as many as are added by one command
+    package static let mostEntries = 100_000
+
+    /// In the order in which they are to be played.
+    package private(set) var entries: [Entry] = []
+    /// By line.
+    package private(set) var faults: [Fault] = []
+
+    /// Whether a file of this name is taken for a playlist.
+    package static func isPlaylist(_ path: String) -> Bool {
+        ["m3u", "m3u8", "pls"].contains(fileExtension(path))
+    }
+
+    /// - Parameters:
+    ///   - path: of the file, absolute: its extension counts, and relative paths begin in its folder.
+    ///   - folder: where relative paths begin, if it is another one.
+    package init(_ bytes: [UInt8], path: String, folder: String? = nil) throws(PlaylistError) {
+        guard bytes.count <= Self.sizeLimit else { throw .tooLarge }
+        guard !bytes.contains(0) else { throw .notText }
+        let folder = folder ?? RuntimePaths.absolute(path + "/..")
+        let isUTF8 = Self.fileExtension(path) == "m3u8" || String(validating: bytes, as: UTF8.self) != nil
+        var lines = PlaylistLines(bytes, isUTF8: isUTF8)
+        if Self.isPLS(bytes) {
+            for (line, location) in try Self.pls(&lines, &faults) { add(location, line, from: folder) }
+        } else {
+            try readM3U(&lines, from: folder)
+        }
+        faults.sort { $0.line < $1.line }
+    }
+
+    private mutating func add(_ location: Substring, _ line: Int, from folder: String) {
+        do {
+            entries.append(Entry(line: line, path: try PlaylistLocation.path(location, from: folder)))
+        } catch {
+            faults.append(Fault(line: line, reason: error.description))
+        }
+    }
+
+    /// In lower case; empty where there is none.
+    private static func fileExtension(_ path: String) -> String {
+        guard let mark = path.utf8.lastIndex(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "/") }),
+            path.utf8[mark] == UInt8(ascii: ".")
+        else { return "" }
+        return path[path.utf8.index(after: mark)...].lowercased()
+    }
+
+    /// The first line that says something is `[playlist]`.
+    private static func isPLS(_ bytes: [UInt8]) -> Bool {
+        var lines = PlaylistLines(bytes, isUTF8: false)
+        while let line = lines.next() {
+            let text = (line.text ?? "").trimmed
+            if !text.isEmpty { return text.lowercased() == "[playlist]" }
+        }
+        return false
+    }
+
+    private mutating func readM3U(_ lines: inout PlaylistLines, from folder: String) throws(PlaylistError) {
+        var count = 0
+        while let line = lines.next() {
+            guard let text = line.text?.drop(while: { $0 == " " || $0 == "\t" }) else {
+                faults.append(Fault(line: line.number, reason: "this is no UTF-8"))
+                continue
+            }
+            guard let first = text.utf8.first, first != UInt8(ascii: "#") else { continue }
+            count += 1
+            guard count <= Self.mostEntries else { throw .tooMany }
+            add(text, line.number, from: folder)
+        }
+    }
+
+    /// The numbers say the order. What is missing or there twice is a fault of the line where that shows.
+    private static func pls(
+        _ lines: inout PlaylistLines,
+        _ faults: inout [Fault]
+    ) throws(PlaylistError) -> [(Int, Substring)] {
+        var files: [Int: (line: Int, text: Substring)] = [:]
+        var announced: (line: Int, count: Int)?
+        while let line = lines.next() {
+            let text = (line.text ?? "").drop { $0 == " " || $0 == "\t" }
+            guard !text.isEmpty, !"#;[".contains(text.first ?? "#") else { continue }
+            guard let mark = text.firstIndex(of: "=") else {
+                faults.append(Fault(line: line.number, reason: "this is no KEY=VALUE"))
+                continue
+            }
+            let key = text[..<mark].trimmed.lowercased()
+            // A name may end in a space.
+            let value = text[text.index(after: mark)...].drop { $0 == " " || $0 == "\t" }
+            if key == "numberofentries" {
+                announced = Int(value.trimmed).map { (line.number, $0) }
+            } else if key.hasPrefix("file") {
+                if let fault = take(key.dropFirst(4), value, line.number, &files) {
+                    faults.append(Fault(line: line.number, reason: fault))
+                }
+                guard files.count <= mostEntries else { throw .tooMany }
+            } else if !["title", "length", "version"].contains(where: key.hasPrefix) {
+                faults.append(Fault(line: line.number, reason: "\"\(key)\" is no key of a playlist"))
+            }
+        }
+        var expected = 1
+        for (number, file) in files.sorted(by: { $0.key < $1.key }) {
+            if number > expected { faults.append(Fault(line: file.line, reason: gap(expected, number - 1))) }
+            expected = number + 1
+        }
+        if let announced, announced.count >= expected {
+            faults.append(Fault(line: announced.line, reason: gap(expected, announced.count)))
+        }
+        return files.sorted { $0.key < $1.key }.map { ($1.line, $1.text) }
+    }
+
+    /// What is wrong with `FileN=value`.
+    private static func take(
+        _ digits: Substring,
+        _ value: Substring,
+        _ line: Int,
+        _ files: inout [Int: (line: Int, text: Substring)]
+    ) -> String? {
+        guard let number = Int(digits), (1...Int(Int32.max)).contains(number) else {
+            return "\"File\(digits)\" has no number from 1 on"
+        }
+        guard !value.isEmpty else { return "File\(number) is empty" }
+        if let first = files[number] { return "File\(number) is there twice, first in line \(first.line)" }
+        files[number] = (line, value)
+        return nil
+    }
+
+    private static func gap(_ first: Int, _ last: Int) -> String {
+        first == last ? "File\(first) is missing" : "File\(first) to File\(last) are missing"
+    }
+}
+
+/// Why a file is no playlist at all.
+package enum PlaylistError: Error, Hashable, Sendable, CustomStringConvertible {
+    case tooLarge
+    case tooMany
+    case notText
+
+    package var description: String {
+        switch self {
+        case .tooLarge: "a playlist has at most 16 MiB"
+        case .tooMany: "a playlist has at most \(PlaylistFile.mostEntries) entries"
+        case .notText: "this is no playlist, which is a text file"
+        }
+    }
+}
+
+/// The lines of a file, ended by LF, CR or both, without a byte order mark.
+private struct PlaylistLines {
+    private let bytes: [UInt8]
+    private let isUTF8: Bool
+    private var offset = 0
+    private var number = 0
+
+    init(_ bytes: [UInt8], isUTF8: Bool) {
+        self.bytes = bytes
+        self.isUTF8 = isUTF8
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { offset = 3 }
+    }
+
+    /// `text` is `nil` for a line that is no UTF-8 where it must be.
+    mutating func next() -> (number: Int, text: Substring?)? {
+        guard offset < bytes.count else { return nil }
+        number += 1
+        let (lf, cr) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
+        let end = bytes[offset...].firstIndex { $0 == lf || $0 == cr } ?? bytes.count
+        let line = bytes[offset..<end]
+        offset = end + 1
+        if end < bytes.count, bytes[end] == cr, offset < bytes.count, bytes[offset] == lf { offset += 1 }
+        if isUTF8 { return (number, String(validating: line, as: UTF8.self).map { Substring($0) }) }
+        return (number, Substring(String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))))
+    }
+}
+
+extension StringProtocol {
+    fileprivate var trimmed: SubSequence {
+        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+        let front = drop(while: isSpace)
+        guard let last = front.lastIndex(where: { !isSpace($0) }) else {
+            return front[front.startIndex..<front.startIndex]
+        }
+        return front[...last]
+    }
+}

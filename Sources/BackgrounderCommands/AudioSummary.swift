@@ -1,0 +1,87 @@
+import BackgrounderAPI
+
+extension AudioStatus {
+    /// What `audio status` shows on a screen of so many columns: the item with a bar of its time, the file, where the
+    /// sound goes and how well, the settings.
+    func details(columns: Int) -> [String] {
+        var rows = [(timeControlStatus.rawValue, currentItem?.name ?? "nothing")]
+        if let currentItem {
+            if let elapsed {
+                let clock = Durations.clock(elapsed) + (currentItem.duration.map { " / \(Durations.clock($0))" } ?? "")
+                // judgement: a longer bar says no more
+                let width = min(48, columns - Self.indent - clock.count - 1)
+                rows.append(
+                    ("", "\(ProgressBar.render(elapsed, of: currentItem.duration, width: max(4, width))) \(clock)")
+                )
+            }
+            rows.append(("file", currentItem.path + (currentItem.formatText.map { " (\($0))" } ?? "")))
+        }
+        if let announcing { rows.append(("speaks", announcing)) }
+        rows.append(("output", output))
+        rows.append(("health", health))
+        rows.append(("volume", settings))
+        if let lastError { rows.append(("error", lastError.summary)) }
+        return rows.map { name, text in
+            name + String(repeating: " ", count: max(1, Self.indent - name.count)) + text
+        }
+    }
+
+    private static var indent: Int { 10 }
+
+    private var output: String {
+        driver + (device.map { " (\($0))" } ?? "") + (format.map { ", \($0)" } ?? "")
+    }
+
+    private var health: String {
+        func times(_ count: Int, _ noun: String) -> String {
+            count == 0 ? "no \(noun)s" : "\(count) \(noun)\(count == 1 ? "" : "s")"
+        }
+        return
+            "\(buffered.decimals(1)) s ready, \(times(underruns, "underrun")), \(times(interruptions, "interruption"))"
+    }
+
+    private var settings: String {
+        (["\(volume)"] + modes).joined(separator: ", ")
+    }
+
+    /// The words of what is not as it is at first.
+    var modes: [String] {
+        let switches = [
+            ("repeat", `repeat`), ("single", single == .on), ("single oneshot", single == .oneshot),
+            ("consume", consume), ("random", random), ("replay gain \(replayGain.rawValue)", replayGain != .off),
+        ]
+        return switches.filter(\.1).map(\.0)
+    }
+}
+
+extension PlaybackError {
+    /// `/srv/a.mp3: the file ends early at 2026-11-21T06:55:49.000Z`
+    var summary: String {
+        [path, reason].compactMap(\.self).joined(separator: ": ") + " at \(ISO8601.string(timestamp))"
+    }
+}
+
+extension PlayerItem {
+    /// Artist and title, or the file's name.
+    var name: String {
+        guard let title else { return fileName }
+        return artist.map { "\($0): \(title)" } ?? title
+    }
+
+    /// `mp3, 44100 Hz, stereo`
+    fileprivate var formatText: String? {
+        let channels = channels.map { $0 == 1 ? "mono" : $0 == 2 ? "stereo" : "\($0) channels" }
+        let parts = [codec, sampleRate.map { "\($0) Hz" }, channels].compactMap(\.self)
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+}
+
+/// How much of something is over, as a line of characters.
+enum ProgressBar {
+    /// - Parameter whole: where it is unknown, the bar stays empty.
+    static func render(_ part: Double, of whole: Double?, width: Int) -> String {
+        let share = whole.map { $0 > 0 ? min(1, max(0, part / $0)) : 0 } ?? 0
+        let filled = Int((share * Double(width)).rounded())
+        return String(repeating: "━", count: filled) + String(repeating: "─", count: width - filled)
+    }
+}

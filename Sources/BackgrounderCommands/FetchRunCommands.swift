@@ -1,0 +1,128 @@
+import ArgumentParser
+import AsyncHTTPClient
+import BackgrounderAPI
+import NIOCore
+
+extension FetchCommand {
+    struct Run: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Fetch a source now, whatever its interval, and tell how it went; exit 1 if it failed."
+        )
+        @OptionGroup var source: SourceArgument
+        @OptionGroup var reading: ReadingOptions
+
+        func run() async throws {
+            let run = try await reading.use { client in
+                try await WaitLine.during("\(source.name): fetching") {
+                    try await client.call(
+                        Routes.runFetch,
+                        body: FetchRunRequest(),
+                        name: source.name,
+                        patience: .fetchRun
+                    )
+                }
+            }
+            try show(run, reading)
+        }
+    }
+
+    struct Simulate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Wake a source up as the system would, now; exit 1 if it failed.",
+            discussion: """
+                Unlike `fetch run`, it does nothing where background refresh is off for the
+                source. The other way of being woken, by a start of the service for one
+                fetch, is tested with `backgrounderd --launch-for-fetch NAME`.
+                """
+        )
+        @OptionGroup var source: SourceArgument
+        @OptionGroup var reading: ReadingOptions
+
+        func run() async throws {
+            let run = try await reading.use { client in
+                try await WaitLine.during("\(source.name): fetching") {
+                    try await client.call(Routes.simulateFetch, name: source.name, patience: .fetchRun)
+                }
+            }
+            try show(run, reading)
+        }
+    }
+
+    struct FetchLog: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "log",
+            abstract: "The last runs of a source, oldest first: why, when, how long, and what came of them."
+        )
+        @OptionGroup var source: SourceArgument
+        @Option(
+            name: .shortAndLong,
+            help: ArgumentHelp("At most so many, 1 to 500.", valueName: "n"),
+            transform: runCount
+        )
+        var number = 20
+        @OptionGroup var reading: ReadingOptions
+
+        func run() async throws {
+            let runs = try await reading.use { client in
+                try await client.call(Routes.fetchRuns, name: source.name, query: [("last", String(number))])
+            }
+            try reading.show(runs) { FetchTable.runs($0, of: source.name) }
+        }
+    }
+
+    struct Items: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "The items of a feed, as it was fetched last.")
+        @OptionGroup var source: SourceArgument
+        @OptionGroup var reading: ReadingOptions
+
+        func run() async throws {
+            let items = try await reading.use { try await $0.call(Routes.fetchItems, name: source.name) }
+            try reading.show(items) { FetchTable.items($0) }
+        }
+    }
+
+    struct Content: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "What a source gave last, byte for byte.",
+            discussion: """
+                On a terminal, control characters are replaced; a pipe or a file gets the
+                bytes as they are.
+                """
+        )
+        @OptionGroup var source: SourceArgument
+        @OptionGroup var service: ServiceOptions
+
+        func run() async throws {
+            try await Client.use(service.paths) { client in
+                let body = try await client.stream(client.path(Routes.fetchContentPath, name: source.name))
+                if Output.isTerminal {
+                    var bytes: [UInt8] = []
+                    for try await var piece in body { bytes += piece.readBytes(length: piece.readableBytes) ?? [] }
+                    let text = String(decoding: bytes, as: UTF8.self)
+                    try Output.write(text.printableLines)
+                } else {
+                    for try await var piece in body {
+                        try Output.write(bytes: piece.readBytes(length: piece.readableBytes) ?? [])
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension TimeAmount {
+    /// For the answer to a run: its budget, and what comes before and after it.
+    fileprivate static let fetchRun = TimeAmount.seconds(60)
+}
+
+@Sendable private func runCount(_ text: String) throws -> Int {
+    guard let count = Int(text), (1...500).contains(count) else {
+        throw ValidationError("\(text.debugDescription) is no count: give a whole number from 1 to 500")
+    }
+    return count
+}
+
+private func show(_ run: FetchRun, _ reading: ReadingOptions) throws {
+    try reading.show(run) { $0.lines.map { "\(run.source): \($0)" }.printable }
+    if run.result == .failed { throw CommandFailure("\(run.source): \(run.reason ?? "it failed")") }
+}

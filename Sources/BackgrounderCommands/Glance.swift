@@ -1,0 +1,125 @@
+import BackgrounderAPI
+import FoundationEssentials
+
+/// One line about one thing, for a panel or a status: what it is on the left, how it stands on the right.
+struct Glance: Hashable {
+    var name: String
+    var state: String
+    /// How much of it is over, from 0 to 1, where it is known.
+    var share: Double?
+
+    init(_ name: String, _ state: String, share: Double? = nil) {
+        self.name = name
+        self.state = state
+        self.share = share
+    }
+
+    /// `name: state`
+    var text: String { "\(name): \(state)" }
+
+    /// Both ends of a line of `width` columns; where they do not fit, the name gives way down to a third. With `bar`, what is
+    /// between them shows the share.
+    func line(width: Int, bar: Bool = false) -> String {
+        let (name, state) = (name.withoutControlCharacters, state.withoutControlCharacters)
+        let stateWidth = min(state.terminalColumns, max(0, width - 1 - min(name.terminalColumns, width / 3)))
+        let gap = width - name.terminalColumns - stateWidth
+        if bar, let share, gap >= 8 {
+            // judgement: a longer bar says no more
+            let length = min(48, gap - 2)
+            let progress = ProgressBar.render(share, of: 1, width: length)
+            return "\(name.fitted(to: width - stateWidth - length - 2)) \(progress) \(state.fitted(to: stateWidth))"
+        }
+        return "\(name.fitted(to: max(0, width - stateWidth - 1))) \(state.fitted(to: stateWidth))"
+    }
+}
+
+extension Glance {
+    /// - Parameter elapsed: seconds since `task` was as it says.
+    init(_ task: BackgroundTask, elapsed: Double = 0) {
+        let name = "\(task.id) \(task.name)"
+        guard task.state.isOpen else {
+            let status = task.exitStatus.map { ", exit status \($0)" } ?? ""
+            self.init(name, task.state.rawValue + (task.state == .failed ? status : ""))
+            return
+        }
+        // The sample's newest number; it has no command.
+        let number = task.command.isEmpty ? task.detail.map { ", \($0)" } ?? "" : ""
+        guard let remaining = task.remaining else {
+            self.init(name, "\(task.state.rawValue), unlimited\(number)")
+            return
+        }
+        let left = max(0, remaining - elapsed)
+        self.init(
+            name,
+            "\(task.state.rawValue), \(Durations.clock(left)) left\(number)",
+            share: task.budget > 0 ? 1 - left / task.budget : nil
+        )
+    }
+
+    /// - Parameter last: the newest run that is over, where it was seen.
+    init(_ source: FetchSource, last: FetchRun? = nil, now: Date) {
+        var words: [String] = []
+        if source.unseen > 0 { words.append("\(source.unseen) new") }
+        if source.pending != nil {
+            words.append("fetching")
+        } else if source.failures > 0 {
+            words.append(source.failures == 1 ? "failed" : "failed \(source.failures) times")
+        } else if let result = last?.result {
+            words.append(result.words)
+        }
+        if source.state == .off {
+            words.append("off")
+        } else if let next = source.next {
+            words.append("next \(next.clock(on: now))")
+        } else {
+            words.append("not by itself")
+        }
+        self.init(source.name, words.joined(separator: ", "))
+    }
+
+    init(_ transfer: Transfer) {
+        let arrow = transfer.direction == .get ? "↓" : "↑"
+        let file = transfer.destination.split(separator: "/").last.map(String.init) ?? transfer.destination
+        let name = "\(transfer.id) \(arrow) \(file)"
+        switch transfer.state {
+        case .done:
+            self.init(name, "done, \((transfer.total ?? transfer.received).inBytes)")
+        case .failed:
+            self.init(name, "failed" + (transfer.error.map { ": \($0)" } ?? ""))
+        case .cancelled:
+            self.init(name, "cancelled")
+        case .queued, .waiting, .running, .verifying, .moving, .paused:
+            let wait = transfer.state == .waiting ? transfer.waitingFor.map { " for \($0.rawValue)" } ?? "" : ""
+            let received = transfer.received.inBytes
+            let size = transfer.total.map { "\(received) of \($0.inBytes)" } ?? received
+            self.init(name, "\(transfer.state.rawValue)\(wait), \(size)", share: transfer.share)
+        }
+    }
+}
+
+extension Transfer {
+    /// How much is there, from 0 to 1; `nil` while that is unknown.
+    var share: Double? {
+        total.flatMap { $0 > 0 ? min(1, max(0, Double(received) / Double($0))) : nil }
+    }
+}
+
+extension FetchResult {
+    /// `new data`, `no new data`, `failed`
+    var words: String {
+        switch self {
+        case .newData: "new data"
+        case .noData: "no new data"
+        case .failed: "failed"
+        }
+    }
+}
+
+extension Date {
+    /// `06:55` in UTC, with the day where it is not that of `now`.
+    func clock(on now: Date) -> String {
+        let (text, today) = (ISO8601.string(self), ISO8601.string(now).prefix(10))
+        let time = text.dropFirst(11).prefix(5)
+        return text.prefix(10) == today ? String(time) : "\(text.dropFirst(5).prefix(5)) \(time)"
+    }
+}

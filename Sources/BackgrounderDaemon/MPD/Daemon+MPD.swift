@@ -1,0 +1,31 @@
+import AudioPlayback
+import BackgrounderAPI
+import MPDServer
+import NIOCore
+
+extension Daemon {
+    /// The server for MPD's clients, with its sockets bound; they are as the present umask(2) has them.
+    func makeMPDServer(_ configuration: DaemonConfiguration, group: any EventLoopGroup) async throws -> MPDServer {
+        music?.connect { [mpdHub] event in
+            switch event {
+            case .update: mpdHub.changed(.update)
+            case .database: mpdHub.changed(.database)
+            case .playlists: mpdHub.changed(.storedPlaylist)
+            }
+        }
+        do {
+            return try await MPDServer.bind(
+                socket: paths.mpdSocket,
+                addresses: configuration.value(Keys.mpdListen),
+                password: configuration.value(Keys.mpdPassword),
+                player: PlayerAdapter(player: player, modes: modes, lifecycle: lifecycle),
+                database: music,
+                hub: mpdHub,
+                group: group,
+                logger: logger
+            )
+        } catch {
+            throw StartError("\(error); give another address in mpd.listen, or end what has this one")
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import AudioPlayback
+import BackgrounderAPI
+import MPDServer
+
+/// The player as MPD's clients have it.
+///
+/// What a mode that is not declared may not do is refused here as it is on the control socket.
+struct PlayerAdapter: MPDPlayer {
+    let player: QueuePlayer
+    let modes: Modes
+    let lifecycle: Lifecycle
+
+    func status() async -> MPDPlayerStatus { await player.statusForMPD() }
+
+    // MARK: Playing
+
+    func play() async throws {
+        try requireAudio()
+        try await translating { _ = try await player.play() }
+    }
+
+    func play(id: Int) async throws {
+        try requireAudio()
+        try await translating { _ = try await player.play(id: id) }
+    }
+
+    func pause() async { _ = await player.pause() }
+    func stop() async { _ = await player.stop() }
+
+    func next() async throws {
+        try requireAudio()
+        try await translating { _ = try await player.next() }
+    }
+
+    func previous() async throws {
+        try requireAudio()
+        try await translating { _ = try await player.previous() }
+    }
+
+    func seek(id: Int, to seconds: Double) async throws {
+        try requireAudio()
+        try await translating {
+            let status = await player.status()
+            let isCurrent = status.currentItem?.id == id && status.timeControlStatus != .stopped
+            if !isCurrent { _ = try await player.play(id: id) }
+            // Another item goes on as the one before it: it does not begin to be heard because of a seek.
+            if !isCurrent, status.timeControlStatus == .paused { _ = await player.pause() }
+            if isCurrent || seconds > 0 { _ = try await player.seek(to: seconds) }
+        }
+    }
+
+    func set(_ change: MPDOptionChange) async throws {
+        try await translating {
+            _ = try await player.setOptions(
+                volume: change.volume,
+                repeat: change.repeat,
+                single: change.single,
+                consume: change.consume,
+                random: change.random,
+                replayGain: change.replayGain
+            )
+        }
+    }
+
+    func clearError() async { await player.clearError() }
+
+    // MARK: The queue
+
+    func items(in range: Range<Int>) async -> [PlayerItem] { await player.items(in: range) }
+    func item(id: Int) async -> PlayerItem? { await player.item(id: id) }
+    func items(changedSince version: Int) async -> [PlayerItem] { await player.items(changedSince: version) }
+
+    func add(_ paths: [String], at position: Int?) async throws -> [Int] {
+        try await translating {
+            guard let position else { return try await player.append(paths).map(\.id) }
+            return try await player.insert(paths, at: position).map(\.id)
+        }
+    }
+
+    func remove(positions: Range<Int>) async throws {
+        try await translating { try await player.remove(positions: positions) }
+    }
+
+    func remove(id: Int) async throws { try await translating { try await player.remove(id: id) } }
+
+    func move(_ range: Range<Int>, to position: Int) async throws {
+        try await translating { try await player.move(range, to: position) }
+    }
+
+    func swap(id: Int, with other: Int) async throws {
+        try await translating { try await player.swap(id: id, with: other) }
+    }
+
+    func shuffle(_ range: Range<Int>) async throws { try await translating { try await player.shuffle(range) } }
+    func clear() async { await player.clear() }
+
+    // MARK: Refusals
+
+    private func requireAudio() throws(MPDPlayerError) {
+        do throws(WireError) {
+            try modes.require(.audio, attached: lifecycle.current.attached)
+        } catch {
+            throw .failed(error.message)
+        }
+    }
+
+    private func translating<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as PlayerError {
+            throw MPDPlayerError(error)
+        }
+    }
+}
+
+extension MPDPlayerError {
+    fileprivate init(_ error: PlayerError) {
+        switch error {
+        case .emptyQueue, .stopped: self = .notPlaying
+        case .noSuchItem: self = .noSuchItem
+        case .noSuchPath(let path), .notPlayableKind(let path, _), .noMedia(let path): self = .noSuchFile(path)
+        case .invalidPosition: self = .badPosition
+        case .queueFull: self = .queueFull
+        default: self = .failed("\(error)")
+        }
+    }
+}
+
+extension QueuePlayer {
+    /// All of it at one moment.
+    fileprivate func statusForMPD() async -> MPDPlayerStatus {
+        let audio = await status()
+        return MPDPlayerStatus(
+            audio: audio,
+            queueVersion: queueVersion,
+            queueLength: queueLength,
+            nextItem: nextItem
+        )
+    }
+}

@@ -1,0 +1,239 @@
+import AudioPlayback
+import BackgrounderAPI
+import FoundationEssentials
+import Logging
+import MPDServer
+import StateStore
+import Synchronization
+
+/// The music database: the files that the library watches, the store's tables of them, and MPD's view of both.
+final class MusicDatabase: Sendable {
+    let library: MusicLibrary
+    private let store: StateStore
+    private let pictures: PictureReader
+    private let lists: StoredPlaylists
+    private let listener: Listener
+
+    /// - Parameters:
+    ///   - directory: absolute; it may be missing, and is waited for.
+    ///   - rest: how long nothing must have happened before a look at what did.
+    init(directory: String, store: StateStore, rest: Duration = .milliseconds(500), logger: Logger) {
+        let listener = Listener()
+        library = MusicLibrary(directory, index: StoreIndex(store: store), rest: rest, logger: logger) { event in
+            listener.call(event)
+        }
+        pictures = PictureReader(library.directory)
+        lists = StoredPlaylists(library.directory)
+        self.store = store
+        self.listener = listener
+    }
+
+    /// `onEvent` is called on the library's thread, for all that happens from now on.
+    func connect(_ onEvent: @escaping @Sendable (MusicLibraryEvent) -> Void) { listener.connect(onEvent) }
+
+    private final class Listener: Sendable {
+        private let onEvent = Mutex<(@Sendable (MusicLibraryEvent) -> Void)?>(nil)
+
+        func connect(_ new: @escaping @Sendable (MusicLibraryEvent) -> Void) { onEvent.withLock { $0 = new } }
+
+        func call(_ event: MusicLibraryEvent) { onEvent.withLock { $0 }?(event) }
+    }
+}
+
+/// The library's index is in the store.
+struct StoreIndex: MusicIndex {
+    let store: StateStore
+
+    func open(directory: String) throws { try store.openMusic(directory: directory) }
+    func folder(_ path: String) throws -> MusicFolder { try store.musicFolder(path) }
+    func count() throws -> Int { try store.songCount() }
+    func apply(_ changes: MusicChanges) throws -> Int { try store.apply(changes, at: Date()) }
+}
+
+extension MusicDatabase: MPDDatabase {
+    func entries(in folder: String) async throws -> [MPDEntry] {
+        let folder = try normalized(folder)
+        guard let folders = try await known({ try await store.musicFolders(in: folder) }) else {
+            throw MPDDatabaseError.noSuchEntry(folder)
+        }
+        let songs = try await known { try await store.songs(in: folder) }
+        return folders.map { .folder(path: $0.path, modified: $0.modified) } + songs.map { .song($0) }
+    }
+
+    func tree(below folder: String) async throws -> [MPDEntry] {
+        let folder = try normalized(folder)
+        let parent = try await entries(in: folder)
+        var songs = try await known { try await store.songs(.base(folder)) }[...]
+        guard let below = try await known({ try await store.musicFolders(in: folder, deep: true) }) else {
+            return parent
+        }
+        var entries: [MPDEntry] = []
+        entries.reserveCapacity(songs.count + below.count + 1)
+        func take(_ path: String) {
+            // Both are in the order of a walk.
+            while let song = songs.first, song.folder == path {
+                entries.append(.song(song))
+                songs.removeFirst()
+            }
+        }
+        if !folder.isEmpty {
+            let own = try await known { try await store.musicFolder(at: folder) }
+            entries.append(.folder(path: folder, modified: own))
+        }
+        take(folder)
+        for (path, modified) in below {
+            entries.append(.folder(path: path, modified: modified))
+            take(path)
+        }
+        // A commit may have come between the two questions.
+        return entries + songs.map { .song($0) }
+    }
+
+    func song(_ path: String) async throws -> Song {
+        let path = try normalized(path)
+        guard let song = try await known({ try await store.song(path) }) else {
+            throw MPDDatabaseError.noSuchEntry(path)
+        }
+        return song
+    }
+
+    func songs(at paths: [String]) async throws -> [String: Song] {
+        try await known { try await store.songs(at: paths) }
+    }
+
+    func songs(_ filter: SongFilter, sortedBy key: MPDSortKey?, window: Range<Int>?) async throws -> [Song] {
+        let (order, descending): (SongOrder?, Bool) =
+            switch key {
+            case nil: (nil, false)
+            case .tag(let name, let descending): (.tag(name), descending)
+            case .modified(let descending): (.modified, descending)
+            }
+        return try await known {
+            try await store.songs(filter, by: order, descending: descending, window: window)
+        }
+    }
+
+    func values(
+        of tag: SongTagName,
+        _ filter: SongFilter,
+        groupedBy grouping: [SongTagName]
+    ) async throws -> [MPDTagValues] {
+        try await known { try await store.tagValues(tag, filter, groupedBy: grouping) }.map { row in
+            MPDTagValues(value: row[0], group: zip(grouping, row.dropFirst()).map { SongTag($0, $1) })
+        }
+    }
+
+    func counts(_ filter: SongFilter, groupedBy grouping: SongTagName?) async throws -> [MPDCount] {
+        try await known { try await store.songCounts(filter, groupedBy: grouping) }.map { count in
+            MPDCount(
+                group: grouping.map { SongTag($0, count.value) },
+                songs: count.songs,
+                playtime: count.playtime
+            )
+        }
+    }
+
+    func statistics() async throws -> MPDStatistics {
+        let statistics = try await known { try await store.musicStatistics() }
+        return MPDStatistics(
+            artists: statistics.artists,
+            albums: statistics.albums,
+            songs: statistics.songs,
+            playtime: statistics.playtime,
+            updated: statistics.updated
+        )
+    }
+
+    func update(_ path: String, rescan: Bool) async throws -> Int {
+        library.update(try normalized(path), rescan: rescan)
+    }
+
+    func updateJob() async -> Int? { library.updateJob }
+
+    func folderPicture(of path: String) async throws -> MPDPicture {
+        try picture(await pictures.cover(of: normalized(path)), of: path)
+    }
+
+    func embeddedPicture(of path: String) async throws -> MPDPicture {
+        try picture(await pictures.embedded(in: normalized(path)), of: path)
+    }
+
+    func absolutePath(of path: String) async throws -> String { library.directory.absolute(try await song(path).path) }
+
+    func absolutePath(of song: Song) -> String { library.directory.absolute(song.path) }
+
+    func relativePath(of absolute: String) -> String? { library.directory.relative(absolute) }
+
+    private func normalized(_ path: String) throws -> String {
+        guard let path = MusicDirectory.normalized(path) else { throw MPDDatabaseError.noSuchEntry(path) }
+        return path
+    }
+
+    private func picture(_ picture: Picture?, of path: String) throws -> MPDPicture {
+        guard let picture else { throw MPDDatabaseError.noPicture(path) }
+        return MPDPicture(type: picture.type, bytes: picture.bytes)
+    }
+
+    /// What the store says; its failures in the words of the protocol's errors.
+    private func known<Value>(_ ask: () async throws -> Value) async throws -> Value {
+        do {
+            return try await ask()
+        } catch {
+            throw MPDDatabaseError.failed("the music database cannot be read: \(error)")
+        }
+    }
+}
+
+extension MusicDatabase {
+    func playlists() async throws -> [MPDPlaylist] {
+        await lists.all().map { MPDPlaylist(name: $0.name, modified: $0.modified) }
+    }
+
+    func playlist(_ name: String) async throws -> [String] {
+        let content = try await lists.translated { try await $0.content(name) }
+        return M3U.entries(content).map { entry in library.directory.relative(entry) ?? entry }
+    }
+
+    func savePlaylist(_ name: String, _ paths: [String]) async throws {
+        try await lists.translated { try await $0.save(name, paths) }
+    }
+
+    func replacePlaylist(_ name: String, _ paths: [String]) async throws {
+        try await lists.translated { try await $0.save(name, paths, replacing: true) }
+    }
+
+    func removePlaylist(_ name: String) async throws { try await lists.translated { try await $0.remove(name) } }
+}
+
+extension StoredPlaylists {
+    /// Failures of `body` in the words of the protocol.
+    fileprivate nonisolated func translated<Value: Sendable>(
+        _ body: (StoredPlaylists) async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await body(self)
+        } catch let failure as Failure {
+            throw switch failure {
+            case .invalidName(let name): MPDDatabaseError.invalidName(name)
+            case .noSuchPlaylist(let name): MPDDatabaseError.noSuchPlaylist(name)
+            case .exists(let name): MPDDatabaseError.playlistExists(name)
+            case .failed(let path, let reason): MPDDatabaseError.failed("\(path): \(reason)")
+            }
+        }
+    }
+}
+
+/// What an M3U file names.
+private enum M3U {
+    static func entries(_ bytes: [UInt8]) -> [String] {
+        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+        return text.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }).compactMap { line in
+            line.first == UInt8(ascii: "#") ? nil : String(decoding: line, as: UTF8.self)
+        }
+    }
+}
+
+extension Song {
+    /// The path of the folder that it lies in.
+    fileprivate var folder: Substring { path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[..<$0] } ?? "" }
+}

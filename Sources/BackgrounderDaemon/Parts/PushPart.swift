@@ -1,0 +1,68 @@
+package import BackgroundFetch
+package import BackgrounderAPI
+import ControlServer
+import ServiceLifecycle
+
+/// Silent push: messages of brokers that make sources be fetched.
+struct PushPart: DaemonPart {
+    private let context: PartContext
+    private let receiver: PushReceiver
+
+    init(_ context: PartContext, fetch: FetchPart) async throws {
+        self.context = context
+        let journal = StorePushJournal(store: context.store)
+        receiver = PushReceiver(
+            saved: try await journal.saved(),
+            journal: journal,
+            clock: context.clock,
+            logger: context.logger,
+            hasSource: { await fetch.hasSource($0) },
+            fetch: { source, _ in await fetch.push(source) }
+        ) { event in
+            switch event {
+            case .alert(let alert): context.post(.alert(alert))
+            case .changed: context.changed()
+            }
+        }
+    }
+
+    var services: [any Service] { [receiver] }
+
+    func isAtWork() async -> Bool { await receiver.isAtWork() }
+
+    func apply(isAnyoneAttached: Bool) async {
+        if isAnyoneAttached || context.modes.declared.contains(.remoteNotification) {
+            await receiver.resume()
+        } else {
+            await receiver.suspend()
+        }
+    }
+
+    func addRoutes(to router: inout ControlRouter) {
+        router.on(Routes.pushes) { _ in await receiver.status() }
+        router.on(Routes.addPush) { request in try await receiver.add(request.body) }
+        router.on(Routes.removePush) { request in
+            try await receiver.remove(request.name)
+            return Empty()
+        }
+        router.on(Routes.simulatePush) { request in
+            try await receiver.simulate(request.body.payload, of: request.name)
+        }
+    }
+}
+
+extension PushError: WireErrorConvertible {
+    package var wireError: WireError {
+        switch self {
+        case .noSuchPush: WireError(.notFound, description, hint: "`backgrounder push list` names them")
+        case .exists: WireError(.conflict, description, hint: "remove it first, or give another name")
+        case .tooMany: WireError(.conflict, description, hint: "remove one with `backgrounder push remove NAME`")
+        case .invalid: WireError(.invalid, description)
+        case .credentials(.missing): WireError(.notFound, description, hint: "check the path")
+        case .credentials: WireError(.invalid, description)
+        case .suspended:
+            WireError(.conflict, description, hint: "modes: [remote-notification] in config.yaml declares it")
+        case .system: WireError(.unavailable, description)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+package import BackgroundTasks
+package import BackgrounderAPI
+import ChildProcesses
+import ControlServer
+import FoundationEssentials
+import Glibc
+import ServiceLifecycle
+
+/// The finite-length tasks in the service.
+struct TasksPart: DaemonPart {
+    let scheduler: BackgroundTaskScheduler
+
+    /// Takes back what ran when the service was killed.
+    init(_ context: PartContext) async throws {
+        let journal = TaskStoreJournal(store: context.store)
+        let folder = context.paths.state + "/tasks"
+        if mkdir(folder, 0o700) != 0, errno != EEXIST {
+            throw StartError("cannot make \(folder): \(String(cString: strerror(errno))); give another --home")
+        }
+        scheduler = BackgroundTaskScheduler(
+            try journal.saved(logger: context.logger),
+            places: BackgroundTaskScheduler.Places(
+                keeper: "/proc/self/exe",
+                folder: folder,
+                socketPrefix: context.paths.run + "/task",
+                boot: Self.boot,
+                instance: try await journal.instance()
+            ),
+            journal: journal,
+            clock: context.clock,
+            logger: context.logger
+        ) { task in
+            context.post(.task(task))
+            context.changed()
+        }
+        await scheduler.resume()
+    }
+
+    /// The kernel's id of this boot (random(4)); none where that cannot be read, so that nothing is taken for another boot's.
+    private static var boot: String {
+        (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))?
+            .filter { !$0.isWhitespace } ?? ""
+    }
+
+    var services: [any Service] { [scheduler] }
+    func isAtWork() async -> Bool { await scheduler.isAtWork }
+    func apply(isAnyoneAttached: Bool) async { await scheduler.apply(isAnyoneAttached: isAnyoneAttached) }
+    func report(in status: inout ServiceStatus) async { status.tasks = await scheduler.openTasks() }
+
+    func addRoutes(to router: inout ControlRouter) {
+        router.on(Routes.tasks) { _ in await scheduler.tasks() }
+        router.on(Routes.beginTask) { request in try await scheduler.begin(request.body) }
+        router.on(Routes.beginSample) { request in
+            try await scheduler.beginSample(budget: request.body.budget, grace: request.body.grace)
+        }
+        router.on(Routes.task) { request in try await scheduler.task(request.id) }
+        router.on(Routes.endTask) { request in try await scheduler.end(request.id) }
+        router.on(Routes.taskLog) { request in try await scheduler.output(request.id) }
+        router.on(Routes.taskHooks) { _ in await scheduler.taskHooks() }
+        router.on(Routes.addTaskHook) { request in try await scheduler.addHook(request.body) }
+        router.on(Routes.removeTaskHook) { request in
+            try await scheduler.removeHook(request.name)
+            return Empty()
+        }
+    }
+}
+
+extension TaskError: WireErrorConvertible {
+    package var wireError: WireError {
+        switch self {
+        case .invalid, .invalidTimes: WireError(.invalid, description)
+        case .tooMany: WireError(.conflict, description, hint: "end one with `backgrounder task end ID`")
+        case .noSuchTask: WireError(.notFound, description, hint: "`backgrounder task list` shows the ids")
+        case .over, .endsAlready: WireError(.conflict, description, hint: "each begin has one end")
+        case .cannotStart(_, let failure):
+            WireError(
+                .conflict,
+                description,
+                hint: failure.step == .program ? "check the name, the service's PATH and the file's mode" : nil
+            )
+        case .hookExists(let name):
+            WireError(.conflict, description, hint: "remove it with `backgrounder task unhook \(name)`")
+        case .noSuchHook: WireError(.notFound, description, hint: "`backgrounder task hooks` shows them")
+        case .tooManyHooks: WireError(.conflict, description, hint: "remove one with `backgrounder task unhook NAME`")
+        case .stopping: WireError(.unavailable, description)
+        }
+    }
+}

@@ -1,0 +1,142 @@
+package import BackgroundFetch
+package import BackgrounderAPI
+import ControlServer
+import FoundationEssentials
+import ServiceLifecycle
+import StateStore
+
+/// Files that come and go while nobody looks.
+struct TransfersPart: DaemonPart {
+    private let session: TransferSession
+    /// What comes must come into one of these.
+    let roots: [String]
+
+    init(_ context: PartContext) async throws {
+        let journal = StoreTransferJournal(store: context.store)
+        let configuration = context.configuration
+        var roots = configuration.value(Keys.transferRoots)
+        if roots.isEmpty { roots = [RuntimePaths.absolute(configuration.file + "/../downloads")] }
+        self.roots = roots
+        let hosts = Set(configuration.value(Keys.allowHTTP).map { $0.lowercased() })
+        var limits = TransferLimits()
+        limits.retryMaximum = configuration.value(Keys.retryMaximum)
+        session = TransferSession(
+            configuration: TransferConfiguration(
+                roots: roots,
+                // Others than this user may then use the socket, and must not read with its eyes.
+                sendsOnlyFromRoots: configuration.value(Keys.controlGroup) != nil,
+                policy: RedirectPolicy(plainHosts: .only(hosts)),
+                limits: limits
+            ),
+            records: try journal.open(),
+            journal: journal,
+            clock: context.clock,
+            group: context.group,
+            logger: context.logger
+        ) { transfer, isProgress in
+            context.post(.transfer(transfer))
+            if !isProgress { context.changed() }
+        }
+    }
+
+    var services: [any Service] { [session] }
+
+    func isAtWork() async -> Bool { await session.isAtWork }
+
+    func report(in status: inout ServiceStatus) async {
+        let open = await session.open
+        status.transfers = open.isEmpty ? nil : open
+    }
+
+    /// Takes a file that a source of the fetch mode names; it is not urgent, and the session has the source's name.
+    func enqueue(_ url: String, into folder: String, source: String) async throws -> Transfer {
+        try await session.add(
+            TransferRequest(url: url, destination: folder + "/", session: source, discretionary: true)
+        )
+    }
+
+    func addRoutes(to router: inout ControlRouter) {
+        router.on(Routes.transfers) { [session] _ in try await session.transfers() }
+        router.on(Routes.addTransfer) { [session] request in try await session.add(request.body) }
+        router.on(Routes.transfer) { [session] request in try await session.transfer(request.id) }
+        router.on(Routes.cancelTransfer) { [session] request in try await session.cancel(request.id) }
+        router.on(Routes.pauseTransfer) { [session] request in try await session.pause(request.id) }
+        router.on(Routes.resumeTransfer) { [session] request in try await session.resume(request.id) }
+        router.on(Routes.sessionEvents) { [session] request in try await session.events(of: request.name) }
+        router.on(Routes.acknowledgeEvents) { [session] request in
+            try await session.acknowledge(request.name, through: request.body.seq)
+        }
+    }
+}
+
+/// The journal of the transfers, kept in the store.
+private struct StoreTransferJournal: TransferJournal {
+    let store: StateStore
+
+    /// The open ones; what cannot be read is a fault of the store.
+    func open() throws -> [TransferRecord] {
+        try store.openTransfers().map { stored in
+            TransferRecord(stored.transfer, try JSONDecoder().decode(TransferDetail.self, from: stored.detail))
+        }
+    }
+
+    func add(_ record: TransferRecord) async throws -> Int {
+        let stored = try stored(record)
+        return try await uncancelled { try await store.add(stored) }
+    }
+
+    func save(_ record: TransferRecord, ended: Date?) async throws {
+        if let ended {
+            return try await uncancelled { try await store.end(record.transfer, at: ended) }
+        }
+        let stored = try stored(record)
+        try await uncancelled { try await store.save(stored, durable: true) }
+    }
+
+    func transfers() async throws -> [Transfer] { try await store.transfers() }
+
+    func transfer(_ id: Int) async throws -> Transfer? { try await store.transfer(id) }
+
+    func events(of session: String) async throws -> [TransferEvent]? { try await store.transferEvents(of: session) }
+
+    func acknowledge(_ session: String, through seq: Int, at: Date) async throws -> [TransferEvent]? {
+        try await store.acknowledge(session, through: seq, at: at)
+    }
+
+    private func stored(_ record: TransferRecord) throws -> StoredTransfer {
+        StoredTransfer(transfer: record.transfer, detail: try JSONEncoder().encode(record.detail))
+    }
+
+    /// The store gives a write up when its task is cancelled, which is just when what is here must be kept.
+    private func uncancelled<Result: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        try await Task { try await body() }.value
+    }
+}
+
+extension TransferError: WireErrorConvertible {
+    package var wireError: WireError {
+        switch self {
+        case .noSuchTransfer: WireError(.notFound, description, hint: "`backgrounder transfer list` lists the ids")
+        case .noSuchSession: WireError(.notFound, description, hint: "a session is there from its first transfer on")
+        case .noSuchFile: WireError(.notFound, description, hint: "check the path")
+        case .isOver: WireError(.conflict, description, hint: "begin it again with `backgrounder transfer get`")
+        case .exists: WireError(.conflict, description, hint: "--exists overwrite or rename says what to do then")
+        case .tooMany: WireError(.conflict, description, hint: "cancel some, or wait")
+        case .plain(let host):
+            WireError(.conflict, description, hint: "use https, or add \(host) to transfers.allowHTTP")
+        case .outsideRoots:
+            WireError(.conflict, description, hint: "give one of them, or add the folder to transfers.roots")
+        case .notAFolder, .notAFile, .cannotStore:
+            WireError(.conflict, description, hint: "check the path and its owner")
+        case .url: WireError(.invalid, description, hint: "give one such as https://example.org/file")
+        case .sizeLimit: WireError(.invalid, description, hint: "give bytes from 1 on")
+        case .relative: WireError(.invalid, description, hint: "paths begin with /")
+        case .name: WireError(.invalid, description, hint: "give the file a name: DIR/NAME")
+        case .digest: WireError(.invalid, description, hint: "give its 64 hexadecimal digits")
+        case .session:
+            WireError(.invalid, description, hint: "give 1 to 100 bytes without slashes and control characters")
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import BackgroundFetch
+import BackgrounderAPI
+import FoundationEssentials
+import Glibc
+
+/// Reads `{"at": time}` lines, a block at a time, whatever the file's size.
+///
+/// What a habit forgets is not kept, and of opens within the same 5 minutes one: so a file of any length costs a few megabytes.
+struct OpensFile {
+    private(set) var opens: [OpenRecord] = []
+    private let path: String
+    private let zone: LocalZone
+    private let range: ClosedRange<Date>
+    private var seen = Set<Int>()
+    private var lineCount = 0
+
+    /// - Parameter now: opens after it are none of the past, and are left out.
+    init(path: String, now: Date, zone: LocalZone) throws(OpensFileError) {
+        self.path = path
+        self.zone = zone
+        range = now.addingTimeInterval(-UsageHabit.memory)...now
+        // A pipe is as good as a file; one that is opened without O_NONBLOCK would wait for its writer.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw OpensFileError(path: path, reason: String(cString: strerror(errno))) }
+        defer { close(descriptor) }
+        _ = fcntl(descriptor, F_SETFL, 0)
+        try readAll(descriptor)
+    }
+
+    private mutating func readAll(_ descriptor: Int32) throws(OpensFileError) {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        var rest: [UInt8] = []
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw OpensFileError(path: path, reason: String(cString: strerror(errno))) }
+            guard count > 0 else { break }
+            var block = buffer[..<count]
+            while let end = block.firstIndex(of: UInt8(ascii: "\n")) {
+                rest += block[..<end]
+                try take(rest)
+                rest.removeAll(keepingCapacity: true)
+                block = block[(end + 1)...]
+            }
+            rest += block
+            guard rest.count <= Self.longestLine else {
+                throw OpensFileError(
+                    path: path,
+                    line: lineCount + 1,
+                    reason: "it is longer than \(Self.longestLine) bytes"
+                )
+            }
+        }
+        if !rest.isEmpty { try take(rest) }
+    }
+
+    private mutating func take(_ line: [UInt8]) throws(OpensFileError) {
+        lineCount += 1
+        if line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r") }) {
+            return
+        }
+        guard let open = try? JSON.decode(Line.self, from: Data(line)) else {
+            let text = String(decoding: line.prefix(60), as: UTF8.self)
+            throw OpensFileError(path: path, line: lineCount, reason: #"\#(text.debugDescription) is no {"at": time}"#)
+        }
+        guard range.contains(open.at),
+            seen.insert(Int((open.at.timeIntervalSince1970 / 300).rounded(.down))).inserted
+        else { return }
+        opens.append(OpenRecord(at: open.at, secondsFromGMT: zone.secondsFromGMT(open.at)))
+    }
+
+    private struct Line: Decodable {
+        var at: Date
+    }
+
+    private static let longestLine = 4096
+}
+
+/// Why a file of opens cannot be used.
+struct OpensFileError: Error, CustomStringConvertible {
+    var path: String
+    /// From 1 on.
+    var line: Int?
+    var reason: String
+
+    var description: String {
+        line.map { #"\#(path):\#($0): \#(reason); write a line like {"at": "2026-03-02T08:30:00Z"} for each open"# }
+            ?? "cannot read \(path): \(reason)"
+    }
+}

@@ -1,0 +1,45 @@
+import Glibc
+
+/// Takes what a command prints from a pipe: the first bytes into a file, and the rest away, so that the command never waits and
+/// the disk never fills.
+struct OutputKeeper {
+    let readEnd: CInt
+    private let file: CInt
+    private var room: Int
+    private var buffer = [UInt8](repeating: 0, count: 1 << 16)
+
+    /// - Parameter readEnd: of a pipe; it does not wait.
+    init(_ output: CommandOrder.OutputFile, readEnd: CInt) {
+        self.readEnd = readEnd
+        room = output.limit
+        file = open(output.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    }
+
+    /// Takes what is there, at most so many pieces of it.
+    ///
+    /// - Returns: whether more may come.
+    mutating func take(pieces: Int = 16) -> Bool {
+        for _ in 0..<pieces {
+            let count = read(readEnd, &buffer, buffer.count)
+            if count < 0 { return errno == EAGAIN || errno == EINTR }
+            guard count > 0 else { return false }
+            keep(count)
+        }
+        return true
+    }
+
+    private mutating func keep(_ count: Int) {
+        var rest = buffer[..<min(count, room)]
+        room -= rest.count
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else {
+                // A full disk: what comes now would follow a hole.
+                room = 0
+                return
+            }
+            rest = rest.dropFirst(written)
+        }
+    }
+}

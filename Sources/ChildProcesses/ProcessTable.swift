@@ -1,0 +1,83 @@
+import CLinux
+import Glibc
+
+/// A process, as /proc/PID/stat has it (proc_pid_stat(5)).
+struct ProcessEntry: Hashable, Sendable {
+    var pid: pid_t
+    var parent: pid_t
+    var group: pid_t
+    var session: pid_t
+    /// Clock ticks from the machine's start: with the id it is a process's own for as long as the machine runs.
+    var start: UInt64
+    var isZombie: Bool
+
+    /// The process with this id now; `nil` where there is none.
+    init?(_ pid: pid_t) {
+        guard let bytes = readProcessFile(pid, "stat", limit: 1024) else { return nil }
+        // The name, in brackets, may hold anything, brackets too.
+        guard let end = bytes.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+        let fields = String(decoding: bytes[(end + 1)...], as: UTF8.self).split(separator: " ")
+        guard fields.count > 19, let parent = pid_t(fields[1]), let group = pid_t(fields[2]),
+            let session = pid_t(fields[3]), let start = UInt64(fields[19])
+        else { return nil }
+        self.pid = pid
+        (self.parent, self.group, self.session, self.start) = (parent, group, session, start)
+        isZombie = fields[0] == "Z" || fields[0] == "X"
+    }
+
+    /// Signals it, and never another that has its number by now.
+    ///
+    /// - Returns: whether it was there and took the signal.
+    @discardableResult
+    func signal(_ signal: CInt) -> Bool {
+        let descriptor = clinux_open_process(pid)
+        guard descriptor >= 0 else {
+            // A kernel before 5.3.
+            guard errno == ENOSYS, ProcessEntry(pid)?.start == start else { return false }
+            return kill(pid, signal) == 0
+        }
+        defer { close(descriptor) }
+        guard ProcessEntry(pid)?.start == start else { return false }
+        return clinux_signal_process(descriptor, signal) == 0
+    }
+
+    /// Whether its environment, as it was when its program began, has `variable` (`NAME=VALUE`).
+    func carries(_ variable: String) -> Bool {
+        // judgement: an environment is a few KiB; the kernel allows megabytes
+        guard let bytes = readProcessFile(pid, "environ", limit: 1 << 20) else { return false }
+        return bytes.split(separator: 0).contains { $0.elementsEqual(variable.utf8) }
+    }
+
+    /// All that can be seen.
+    static func all() -> [ProcessEntry] {
+        guard let directory = opendir("/proc") else { return [] }
+        defer { closedir(directory) }
+        var entries: [ProcessEntry] = []
+        while let entry = readdir(directory) {
+            let pid = withUnsafeBytes(of: entry.pointee.d_name) { name in
+                pid_t(String(decoding: name.prefix { $0 != 0 }, as: UTF8.self))
+            }
+            if let pid, let process = ProcessEntry(pid) { entries.append(process) }
+        }
+        return entries
+    }
+}
+
+/// The first `limit` bytes of /proc/PID/NAME; `nil` where there is none or it may not be read.
+private func readProcessFile(_ pid: pid_t, _ name: String, limit: Int) -> [UInt8]? {
+    let descriptor = open("/proc/\(pid)/\(name)", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    while bytes.count < limit {
+        let room = min(4096, limit - bytes.count)
+        var count = 0
+        let piece = [UInt8](unsafeUninitializedCapacity: room) { buffer, length in
+            count = read(descriptor, buffer.baseAddress, room)
+            length = max(0, count)
+        }
+        guard count > 0 else { break }
+        bytes += piece
+    }
+    return bytes
+}

@@ -1,0 +1,85 @@
+package import BackgrounderAPI
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import NIOCore
+import ServiceLifecycle
+
+extension ControlRouter {
+    /// Answers `route` with the items that `handler` returns, however many, a page at a time: neither the answer nor the
+    /// time of this thread grows with the queue.
+    ///
+    /// - Parameter readerLimit: how long a reader may take for a page before its connection is closed.
+    package mutating func onItems<Body>(
+        _ route: Route<Body, [PlayerItem]>,
+        readerLimit: Duration = .seconds(30),
+        _ handler:
+            @escaping @Sendable (RouteRequest<Body>) async throws -> any RandomAccessCollection<PlayerItem> & Sendable
+    ) {
+        let status = HTTPResponse.Status(code: route.status)
+        on(route.method, route.path, query: []) { request, context in
+            let body = Body.keys.isEmpty && route.method != .post ? nil : try await RawBodyReader.read(request)
+            let items = try await handler(RouteRequest(request: request, context: context, body: body))
+            let channel = context.channel
+            let response = ResponseBody { writer in
+                var pages = ItemPages(items)
+                while let page = pages.next() {
+                    // A write to a reader that does not read ends in no other way.
+                    let limit = channel.eventLoop.scheduleTask(in: TimeAmount(readerLimit)) {
+                        channel.close(promise: nil)
+                    }
+                    defer { limit.cancel() }
+                    try await writer.write(page)
+                    // What is not all must not look like it: the response breaks off.
+                    if Task.isShuttingDownGracefully { throw CancellationError() }
+                }
+                try await writer.finish(nil)
+            }
+            return Response(status: status, headers: [.contentType: "application/json"], body: response)
+        }
+    }
+}
+
+/// A JSON array in pieces.
+struct ItemPages {
+    /// judgement: some 100 KiB, which take a millisecond
+    private static let size = 500
+
+    /// Writes those from a position on; how many.
+    private let write: (Int, inout TextBuffer) -> Int
+    private let count: Int
+    private var position = 0
+    private var isAtEnd = false
+    private var text = TextBuffer()
+
+    init(_ items: any RandomAccessCollection<PlayerItem>) {
+        self.init(of: items)
+    }
+
+    private init(of items: some RandomAccessCollection<PlayerItem>) {
+        count = items.count
+        write = { position, text in
+            let first = items.index(items.startIndex, offsetBy: position)
+            var written = 0
+            for item in items[first...].prefix(Self.size) {
+                if position + written > 0 { text.append(",") }
+                text.append(json: item)
+                written += 1
+            }
+            return written
+        }
+    }
+
+    /// The next piece; `nil` behind the last.
+    mutating func next() -> ByteBuffer? {
+        guard !isAtEnd else { return nil }
+        text.removeAll()
+        if position == 0 { text.append("[") }
+        position += write(position, &text)
+        if position == count {
+            text.append("]")
+            isAtEnd = true
+        }
+        return ByteBuffer(bytes: text.bytes)
+    }
+}

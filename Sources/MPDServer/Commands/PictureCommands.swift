@@ -1,0 +1,81 @@
+import Synchronization
+
+extension MPDCommand {
+    static let pictureCommands: [MPDCommand] = [
+        MPDCommand("albumart", 2) { session, arguments in
+            let offset = try arguments.integer(1, in: MPDNumber.unsigned)
+            let path = arguments[0]
+            guard path.isRelativePath else { throw MPDError(.noExist, "No file exists") }
+            try await session.putPicture("albumart", path, from: offset) { database in
+                do {
+                    return try await database.folderPicture(of: path)
+                } catch MPDDatabaseError.noSuchEntry {
+                    throw MPDDatabaseError.noPicture(path)
+                }
+            }
+        },
+        MPDCommand("readpicture", 2) { session, arguments in
+            let offset = try arguments.integer(1, in: MPDNumber.unsigned)
+            let path = arguments[0]
+            guard path.isRelativePath else { throw MPDError.noSuchSong }
+            do {
+                try await session.putPicture("readpicture", path, from: offset) { database in
+                    try await database.embeddedPicture(of: path)
+                }
+            } catch MPDDatabaseError.noPicture {
+                // A song without a picture is answered with nothing, another file with a fault.
+                guard try await session.song(path) != nil else { throw MPDError.noSuchSong }
+            } catch MPDDatabaseError.noSuchEntry {
+                throw MPDError.noSuchSong
+            }
+        },
+    ]
+}
+
+extension MPDSession {
+    /// A part of a picture, as long as the client takes.
+    fileprivate func putPicture(
+        _ kind: String,
+        _ path: String,
+        from offset: Int,
+        _ read: (any MPDDatabase) async throws -> MPDPicture
+    ) async throws {
+        let database = try requireDatabase()
+        let key = "\(kind) \(path)"
+        let picture: MPDPicture
+        if offset > 0, let known = context.pictures.find(key) {
+            picture = known
+        } else {
+            picture = try await read(database)
+        }
+        guard offset <= picture.bytes.count else { throw MPDError(.argument, "Offset too large") }
+        let end = min(offset + binaryLimit, picture.bytes.count)
+        context.pictures.keep(end < picture.bytes.count ? picture : nil, key)
+        put("size", picture.bytes.count)
+        if kind == "readpicture", let type = picture.type { put("type", type) }
+        put("binary", end - offset)
+        append(picture.bytes[offset..<end])
+        append("\n")
+    }
+}
+
+/// The one picture that somebody is in the middle of reading, so that a file is not read anew for each part of it.
+final class MPDPictures: Sendable {
+    private let last = Mutex<(key: String, picture: MPDPicture)?>(nil)
+
+    func find(_ key: String) -> MPDPicture? {
+        last.withLock { $0?.key == key ? $0?.picture : nil }
+    }
+
+    /// - Parameter picture: `nil` when all of it has been read.
+    func keep(_ picture: MPDPicture?, _ key: String) {
+        last.withLock { last in
+            if let picture { last = (key, picture) } else if last?.key == key { last = nil }
+        }
+    }
+
+    /// Nobody reads on where nobody is.
+    func forget() {
+        last.withLock { $0 = nil }
+    }
+}

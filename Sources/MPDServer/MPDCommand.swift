@@ -1,0 +1,105 @@
+/// A command of the protocol: how many arguments it takes, who may use it, and what it does.
+struct MPDCommand: Sendable {
+    enum Access: Sendable {
+        /// Also without the password.
+        case everybody
+        case authenticated
+        /// Nobody, for this reason.
+        case refused(MPDError)
+    }
+
+    typealias Body = @Sendable (isolated MPDSession, MPDArguments) async throws -> Void
+
+    let name: String
+    let access: Access
+    private let arguments: ClosedRange<Int>
+    private let body: @Sendable (isolated MPDSession, MPDArguments) async throws -> MPDSession.Outcome
+
+    init(_ name: String, _ arguments: ClosedRange<Int>, access: Access = .authenticated, _ body: @escaping Body) {
+        self.name = name
+        self.access = access
+        self.arguments = arguments
+        self.body = { session, arguments in
+            try await body(session, arguments)
+            return .goesOn
+        }
+    }
+
+    init(_ name: String, _ count: Int = 0, access: Access = .authenticated, _ body: @escaping Body) {
+        self.init(name, count...count, access: access, body)
+    }
+
+    /// One that ends the connection.
+    init(ending name: String) {
+        self.name = name
+        access = .everybody
+        arguments = 0...0
+        body = { _, _ in .ends }
+    }
+
+    /// One of MPD's that is not to be had here.
+    init(refused name: String, _ error: MPDError) {
+        self.name = name
+        access = .refused(error)
+        arguments = 0...Int.max
+        body = { _, _ in throw error }
+    }
+
+    /// Throws where so many arguments are not what it takes.
+    func check(_ count: Int) throws(MPDError) {
+        guard !arguments.contains(count) else { return }
+        let problem =
+            arguments.count == 1
+            ? "wrong number of" : count < arguments.lowerBound ? "too few" : "too many"
+        throw MPDError(.argument, "\(problem) arguments for \"\(name)\"")
+    }
+
+    func run(_ session: isolated MPDSession, _ arguments: MPDArguments) async throws -> MPDSession.Outcome {
+        try await body(session, arguments)
+    }
+
+    func isAllowed(for session: isolated MPDSession) -> Bool {
+        switch access {
+        case .everybody: true
+        case .authenticated: session.isAuthenticated
+        case .refused: false
+        }
+    }
+
+    // MARK: All of them
+
+    static let all: [String: MPDCommand] = Dictionary(
+        uniqueKeysWithValues: [
+            connectionCommands, playbackCommands, optionCommands, statusCommands, queueCommands, queueEditingCommands,
+            databaseCommands, pictureCommands, searchCommands, storedPlaylistCommands, messageCommands, refusedCommands,
+        ].joined().map { ($0.name, $0) }
+    )
+
+    /// Throws where there is none of this name, or the client may not use it.
+    static func find(_ name: String, for session: isolated MPDSession) throws(MPDError) -> MPDCommand {
+        guard let command = all[name] else {
+            throw MPDError(.unknown, "unknown command \"\(name)\"", namesCommand: false)
+        }
+        guard case .authenticated = command.access, !session.isAuthenticated else { return command }
+        throw MPDError(.permission, "you don't have permission for \"\(name)\"")
+    }
+
+    private static let refusedCommands: [MPDCommand] =
+        ["kill", "config"].map {
+            MPDCommand(refused: $0, MPDError(.permission, "you don't have permission for \"\($0)\""))
+        }
+        + ["prio", "prioid"].map {
+            MPDCommand(refused: $0, MPDError(.unknown, "priorities are not supported; use move or add with a position"))
+        }
+        + ["rangeid"].map { MPDCommand(refused: $0, MPDError(.unknown, "parts of a song are not supported; use seek")) }
+        + ["addtagid", "cleartagid"].map {
+            MPDCommand(refused: $0, MPDError(.unknown, "tags come from the files and cannot be set"))
+        }
+        + ["sticker"].map { MPDCommand(refused: $0, MPDError(.unknown, "sticker database is disabled")) }
+        + ["newpartition", "delpartition", "moveoutput"].map {
+            MPDCommand(refused: $0, MPDError(.unknown, "there is one partition, \"default\""))
+        }
+        + ["mount", "unmount", "listmounts", "listneighbors", "listfiles", "getfingerprint", "readcomments"].map {
+            MPDCommand(refused: $0, MPDError(.unknown, "\"\($0)\" is not supported"))
+        }
+}

@@ -1,0 +1,76 @@
+/// A line of the protocol, taken apart: `play "1"` is the command `play` with one argument.
+///
+/// As MPD's tokenizer (`util/Tokenizer.cxx`): arguments stand between blanks, or in double quotes in which a backslash
+/// takes the meaning from the character behind it.
+struct MPDCommandLine: Hashable, Sendable {
+    var name: String
+    var arguments: [String]
+
+    /// judgement: MPD's own limit (COMMAND_ARGV_MAX)
+    private static let maximumArguments = 69
+
+    /// Throws what MPD says about a line that is none.
+    init(_ line: String) throws(MPDError) {
+        // A NUL ends a line of C.
+        var rest = Array(line.utf8.prefix { $0 != 0 })[...]
+        while let last = rest.last, last <= 0x20 { rest.removeLast() }
+        name = try Self.takeWord(&rest)
+        arguments = []
+        while !rest.isEmpty {
+            guard arguments.count < Self.maximumArguments else {
+                throw MPDError(.argument, "Too many arguments", namesCommand: false)
+            }
+            arguments.append(try Self.takeParameter(&rest))
+        }
+    }
+
+    private static func takeWord(_ rest: inout ArraySlice<UInt8>) throws(MPDError) -> String {
+        let word = rest.prefix { $0 > 0x20 }
+        guard let first = word.first else { throw MPDError(.unknown, "No command given", namesCommand: false) }
+        guard first.isLetter else { throw MPDError(.unknown, "Letter expected", namesCommand: false) }
+        guard word.allSatisfy({ $0.isLetter || $0 == UInt8(ascii: "_") || (0x30...0x39).contains($0) }) else {
+            throw MPDError(.unknown, "Invalid word character", namesCommand: false)
+        }
+        rest.removeFirst(word.count)
+        dropBlanks(&rest)
+        return String(decoding: word, as: UTF8.self)
+    }
+
+    private static func takeParameter(_ rest: inout ArraySlice<UInt8>) throws(MPDError) -> String {
+        guard rest.first == UInt8(ascii: "\"") else { return try takeUnquoted(&rest) }
+        rest.removeFirst()
+        var value: [UInt8] = []
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "\""):
+                guard rest.first.map({ $0 <= 0x20 }) ?? true else {
+                    throw MPDError(.unknown, "Space expected after closing '\"'", namesCommand: false)
+                }
+                dropBlanks(&rest)
+                return String(decoding: value, as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                if let escaped = rest.popFirst() { value.append(escaped) }
+            default: value.append(byte)
+            }
+        }
+        throw MPDError(.unknown, "Missing closing '\"'", namesCommand: false)
+    }
+
+    private static func takeUnquoted(_ rest: inout ArraySlice<UInt8>) throws(MPDError) -> String {
+        let value = rest.prefix { $0 > 0x20 }
+        guard !value.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "'") }) else {
+            throw MPDError(.unknown, "Invalid unquoted character", namesCommand: false)
+        }
+        rest.removeFirst(value.count)
+        dropBlanks(&rest)
+        return String(decoding: value, as: UTF8.self)
+    }
+
+    private static func dropBlanks(_ rest: inout ArraySlice<UInt8>) {
+        rest = rest.drop { $0 <= 0x20 }
+    }
+}
+
+extension UInt8 {
+    var isLetter: Bool { (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
+}

@@ -1,0 +1,47 @@
+/// Why a command is refused: what an `ACK` line says.
+///
+/// Codes are those of MPD's `protocol/Ack.hxx`.
+struct MPDError: Error, Hashable, Sendable {
+    enum Code: Int, Sendable {
+        case argument = 2
+        case password = 3
+        case permission = 4
+        case unknown = 5
+        case noExist = 50
+        case playlistMax = 51
+        case system = 52
+        case playerSync = 55
+        case exists = 56
+    }
+
+    var code: Code
+    var text: String
+    /// False where the command itself was not understood: then the line does not name it.
+    var namesCommand: Bool
+
+    init(_ code: Code, _ text: String, namesCommand: Bool = true) {
+        self.code = code
+        self.text = text
+        self.namesCommand = namesCommand
+    }
+
+    static let badSongIndex = MPDError(.argument, "Bad song index")
+    static let noSuchSong = MPDError(.noExist, "No such song")
+    static let noSuchDirectory = MPDError(.noExist, "No such directory")
+    static let notPlaying = MPDError(.playerSync, "Not playing")
+    static let noCurrentSong = MPDError(.playerSync, "No current song")
+
+    /// The line of the protocol, for the command at `index` of a list.
+    func line(command: String, index: Int) -> String {
+        let text = text.withoutLineBreaks
+        return "ACK [\(code.rawValue)@\(index)] {\(namesCommand ? command : "")} \(text)\n"
+    }
+}
+
+extension String {
+    /// With a blank in the place of what would end a line of the protocol, or a string of C.
+    var withoutLineBreaks: String {
+        guard utf8.contains(where: { $0 == 0x0A || $0 == 0x0D || $0 == 0 }) else { return self }
+        return String(decoding: utf8.map { $0 == 0x0A || $0 == 0x0D || $0 == 0 ? 0x20 : $0 }, as: UTF8.self)
+    }
+}

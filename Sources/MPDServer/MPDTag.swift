@@ -1,0 +1,42 @@
+import BackgrounderAPI
+
+/// A tag that clients may name: one that is read from files, or another of MPD's, of which no song has any.
+enum MPDTag: Hashable, Sendable {
+    case known(SongTagName)
+    /// In MPD's spelling.
+    case other(String)
+
+    /// MPD's tags besides those that are read (`tag/Names.cxx`).
+    private static let others = [
+        "ArtistSort", "AlbumSort", "AlbumArtistSort", "TitleSort", "OriginalDate", "ComposerSort", "Conductor", "Work",
+        "Movement", "MovementNumber", "Ensemble", "Location", "Grouping", "Label", "Mood", "MUSICBRAINZ_ARTISTID",
+        "MUSICBRAINZ_ALBUMID", "MUSICBRAINZ_ALBUMARTISTID", "MUSICBRAINZ_TRACKID", "MUSICBRAINZ_RELEASETRACKID",
+        "MUSICBRAINZ_WORKID",
+    ]
+
+    private static let byName: [String: MPDTag] = Dictionary(
+        uniqueKeysWithValues: SongTagName.allCases.map { ($0.rawValue.lowercased(), .known($0)) }
+            + others.map { ($0.lowercased(), .other($0)) }
+    )
+
+    /// Case makes no difference.
+    init?(_ name: String) {
+        guard let tag = Self.byName[name.lowercased()] else { return nil }
+        self = tag
+    }
+
+    var name: String {
+        switch self {
+        case .known(let tag): tag.rawValue
+        case .other(let name): name
+        }
+    }
+
+    /// The songs in which this tag passes; one that no song has is "" in all of them.
+    func filter(_ match: SongMatch) -> SongFilter {
+        switch self {
+        case .known(let tag): .tag(tag, match)
+        case .other: match.text.isEmpty ? .all : .not(.all)
+        }
+    }
+}

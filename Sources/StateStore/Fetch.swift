@@ -1,0 +1,213 @@
+package import BackgrounderAPI
+package import FoundationEssentials
+import GRDB
+
+/// A source as it was kept.
+package struct SavedFetch: Sendable {
+    package var definition: FetchDefinition
+    package var standing: Data
+    package var unseen: Int
+}
+
+extension StateStore {
+    /// In the order in which they were added.
+    package func fetchSources() throws -> [SavedFetch] {
+        try database.read { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM fetchSource ORDER BY id").map { row in
+                SavedFetch(
+                    definition: FetchDefinition(
+                        name: row["name"],
+                        url: row["url"],
+                        command: try (row["command"] as Data?).map { try JSON.decode([String].self, from: $0) },
+                        kind: FetchKind(rawValue: row["kind"]),
+                        interval: try JSON.decode(FetchInterval.self, from: row["interval"] as Data),
+                        budget: row["budget"],
+                        download: row["download"],
+                        directory: row["directory"]
+                    ),
+                    standing: row["standing"],
+                    unseen: row["unseen"]
+                )
+            }
+        }
+    }
+
+    /// The greatest id that a run ever had.
+    package func lastFetchRun() throws -> Int {
+        try database.read { database in
+            try Int.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'fetchRun'") ?? 0
+        }
+    }
+
+    /// Runs whose end was never told.
+    package func openFetchRuns() throws -> [FetchRun] {
+        try database.read { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM fetchRun WHERE ended IS NULL ORDER BY id").map(FetchRun.init)
+        }
+    }
+
+    /// The newest `count` runs of `source`, oldest first.
+    package func fetchRuns(of source: String, last count: Int) async throws -> [FetchRun] {
+        try await database.read { database in
+            let sql = "SELECT * FROM fetchRun WHERE source = ? ORDER BY id DESC LIMIT ?"
+            return try Row.fetchAll(database, sql: sql, arguments: [source, count]).reversed().map(FetchRun.init)
+        }
+    }
+
+    /// What `source` gave last; `nil` before the first time.
+    package func fetchContent(of source: String) async throws -> FetchContent? {
+        try await database.read { database in
+            let sql = "SELECT bytes, mediaType, items FROM fetchContent WHERE source = ?"
+            return try Row.fetchOne(database, sql: sql, arguments: [source]).map { row in
+                FetchContent(
+                    bytes: row["bytes"],
+                    mediaType: row["mediaType"],
+                    items: try JSON.decode([FetchItem].self, from: row["items"] as Data)
+                )
+            }
+        }
+    }
+
+    /// The items of the feed `source`, without its bytes.
+    package func fetchItems(of source: String) async throws -> [FetchItem] {
+        try await database.read { database in
+            let items = try Data.fetchOne(
+                database,
+                sql: "SELECT items FROM fetchContent WHERE source = ?",
+                arguments: [source]
+            )
+            return try items.map { try JSON.decode([FetchItem].self, from: $0) } ?? []
+        }
+    }
+
+    /// The mode's record of the items of a feed.
+    package func fetchSeen(of source: String) async throws -> Data? {
+        try await database.read { database in
+            try Data.fetchOne(database, sql: "SELECT seen FROM fetchContent WHERE source = ?", arguments: [source])
+        }
+    }
+
+    /// By source, oldest first.
+    package func fetchOpens() throws -> [String: [FetchOpen]] {
+        try database.read { database in
+            var opens: [String: [FetchOpen]] = [:]
+            let rows = try Row.fetchCursor(database, sql: "SELECT * FROM fetchOpen ORDER BY source, at")
+            while let row = try rows.next() {
+                let open = FetchOpen(at: Date(milliseconds: row["at"]), secondsFromGMT: row["secondsFromGMT"])
+                opens[row["source"], default: []].append(open)
+            }
+            return opens
+        }
+    }
+
+    /// Takes the steps in their order, all or none.
+    package func save(_ changes: [FetchChange], durable: Bool = true) async throws {
+        try await write(durable: durable) { database in
+            for change in changes { try database.take(change) }
+        }
+    }
+}
+
+extension Database {
+    fileprivate func take(_ change: FetchChange) throws {
+        switch change {
+        case .added(let source, let standing):
+            try execute(
+                sql: """
+                    INSERT INTO fetchSource (name, kind, url, command, interval, budget, download, directory, standing)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    source.name, source.kind.rawValue, source.url, try source.command.map { try JSON.line($0) },
+                    try JSON.line(source.interval), source.budget, source.download, source.directory, standing,
+                ]
+            )
+        case .changed(let source):
+            try execute(
+                sql: "UPDATE fetchSource SET interval = ?, budget = ? WHERE name = ?",
+                arguments: [try JSON.line(source.interval), source.budget, source.name]
+            )
+        case .removed(let name): try execute(sql: "DELETE FROM fetchSource WHERE name = ?", arguments: [name])
+        case .standing(let name, let standing, let unseen):
+            try cachedStatement(sql: "UPDATE fetchSource SET standing = ?, unseen = ? WHERE name = ?")
+                .execute(arguments: [standing, unseen, name])
+        case .began(let run): try begin(run)
+        case .ended(let run): try end(run)
+        case .content(let name, let content, let seen):
+            try execute(
+                sql: """
+                    INSERT INTO fetchContent VALUES (?, ?, ?, ?, ?)
+                    ON CONFLICT (source) DO UPDATE SET bytes = excluded.bytes, mediaType = excluded.mediaType,
+                        items = excluded.items, seen = excluded.seen
+                    """,
+                arguments: [name, content.bytes, content.mediaType, try JSON.line(content.items), seen]
+            )
+        case .cleared(let name): try execute(sql: "DELETE FROM fetchContent WHERE source = ?", arguments: [name])
+        case .opened(let names, let open): try add(open, to: names)
+        }
+    }
+
+    private func begin(_ run: FetchRun) throws {
+        try execute(
+            sql: "INSERT INTO fetchRun (id, source, trigger, began) VALUES (?, ?, ?, ?)",
+            arguments: [run.id, run.source, run.trigger.rawValue, run.began.milliseconds]
+        )
+        try execute(
+            sql: """
+                DELETE FROM fetchRun WHERE source = ?1 AND id <=
+                    (SELECT id FROM fetchRun WHERE source = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
+                """,
+            arguments: [run.source, FetchLimits.runs]
+        )
+    }
+
+    private func end(_ run: FetchRun) throws {
+        try execute(
+            sql:
+                "UPDATE fetchRun SET ended = ?, duration = ?, result = ?, status = ?, bytes = ?, reason = ? WHERE id = ?",
+            arguments: [
+                run.ended?.milliseconds, run.duration, run.result?.rawValue, run.status, run.bytes, run.reason, run.id,
+            ]
+        )
+    }
+
+    private func add(_ open: FetchOpen, to names: [String]) throws {
+        for name in names {
+            try execute(
+                sql: "INSERT OR REPLACE INTO fetchOpen VALUES (?, ?, ?)",
+                arguments: [name, open.at.milliseconds, open.secondsFromGMT]
+            )
+            try execute(
+                sql: """
+                    DELETE FROM fetchOpen WHERE source = ?1 AND (at < ?2 OR at <=
+                        (SELECT at FROM fetchOpen WHERE source = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?3))
+                    """,
+                arguments: [name, open.at.milliseconds - FetchLimits.openAge, FetchLimits.opens]
+            )
+        }
+    }
+}
+
+/// How much is kept of what only grows.
+private enum FetchLimits {
+    static let runs = 500  // judgement: of a source; ten days of the most that quickness earns
+    static let opens = 2000  // judgement: of a source; 22 a day for as long as they count
+    static let openAge: Int64 = 90 * 86_400_000  // judgement: six half-lives of an open's weight
+}
+
+extension FetchRun {
+    fileprivate init(_ row: Row) {
+        self.init(
+            id: row["id"],
+            source: row["source"],
+            trigger: FetchTrigger(rawValue: row["trigger"]) ?? .due,
+            began: Date(milliseconds: row["began"]),
+            ended: (row["ended"] as Int64?).map(Date.init(milliseconds:)),
+            duration: row["duration"],
+            result: (row["result"] as String?).flatMap(FetchResult.init),
+            status: row["status"],
+            bytes: row["bytes"],
+            reason: row["reason"]
+        )
+    }
+}

@@ -1,0 +1,226 @@
+package import BackgrounderAPI
+package import FoundationEssentials
+import GRDB
+
+/// A row of the table `push`.
+package struct PushRow: Hashable, Sendable {
+    package var name: String
+    package var url: String
+    package var topic: String
+    package var credentials: String?
+    package var client: String
+    package var received = 0
+    package var ignored = PushIgnored()
+
+    package init(
+        name: String,
+        url: String,
+        topic: String,
+        credentials: String?,
+        client: String,
+        received: Int = 0,
+        ignored: PushIgnored = PushIgnored()
+    ) {
+        self.name = name
+        self.url = url
+        self.topic = topic
+        self.credentials = credentials
+        self.client = client
+        self.received = received
+        self.ignored = ignored
+    }
+}
+
+/// A row of the table `pushMessage`.
+package struct PushMessageRow: Hashable, Sendable {
+    package var source: String
+    package var id: String
+    package var alert: String?
+    package var arrived: Date
+
+    package init(source: String, id: String, alert: String?, arrived: Date) {
+        self.source = source
+        self.id = id
+        self.alert = alert
+        self.arrived = arrived
+    }
+}
+
+/// Silent push. What was taken is durable; a message that led to nothing is only counted.
+extension StateStore {
+    /// Oldest first.
+    package func pushes() throws -> [PushRow] {
+        try database.read { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM push ORDER BY number").map { row in
+                var ignored = PushIgnored()
+                ignored.retained = row["retained"]
+                ignored.duplicate = row["duplicate"]
+                ignored.expired = row["expired"]
+                ignored.oversize = row["oversize"]
+                ignored.malformed = row["malformed"]
+                ignored.unknown = row["unknown"]
+                return PushRow(
+                    name: row["name"],
+                    url: row["url"],
+                    topic: row["topic"],
+                    credentials: row["credentials"],
+                    client: row["client"],
+                    received: row["received"],
+                    ignored: ignored
+                )
+            }
+        }
+    }
+
+    /// The messages whose fetch is not over, one a source. Those that were being fetched wait again: the process that did ended.
+    ///
+    /// A newer message of the source stands for one that was cut off. The begin of one that was cut off for the first time no
+    /// longer counts; a message that ends the process each time uses up its hour.
+    package func recoverPushMessages() async throws -> [PushMessageRow] {
+        try await write(durable: false) { database in
+            try database.execute(
+                sql: """
+                    DELETE FROM pushStart WHERE EXISTS (
+                        SELECT 1 FROM pushMessage AS message WHERE message.source = pushStart.source
+                            AND message.began = pushStart.began AND NOT message.wasCut
+                    );
+                    DELETE FROM pushMessage WHERE isRunning AND source IN (SELECT source FROM pushMessage WHERE NOT isRunning);
+                    UPDATE pushMessage SET isRunning = 0, began = NULL, wasCut = 1 WHERE isRunning;
+                    """
+            )
+            return try Row.fetchAll(database, sql: "SELECT * FROM pushMessage ORDER BY source").map { row in
+                PushMessageRow(
+                    source: row["source"],
+                    id: row["id"],
+                    alert: row["alert"],
+                    arrived: Date(milliseconds: row["arrived"])
+                )
+            }
+        }
+    }
+
+    /// When the last fetches of each source began, oldest first.
+    package func pushStarts() throws -> [String: [Date]] {
+        try database.read { database in
+            try Row.fetchAll(database, sql: "SELECT source, began FROM pushStart ORDER BY began")
+                .reduce(into: [:]) { $0[$1["source"], default: []].append(Date(milliseconds: $1["began"])) }
+        }
+    }
+
+    package func add(_ push: PushRow) async throws {
+        try await write(durable: true) { database in
+            try database.execute(
+                sql: "INSERT INTO push (name, url, topic, credentials, client) VALUES (?, ?, ?, ?, ?)",
+                arguments: [push.name, push.url, push.topic, push.credentials, push.client]
+            )
+        }
+    }
+
+    package func removePush(_ name: String) async throws {
+        try await write(durable: true) { database in
+            try database.execute(sql: "DELETE FROM push WHERE name = ?", arguments: [name])
+        }
+    }
+
+    /// Remembers the id of a message of `push`, counts it, and puts it in the place of the one that waits for its source.
+    ///
+    /// - Parameters:
+    ///   - ids: how many ids are remembered.
+    ///   - memory: for how many seconds.
+    /// - Returns: false when the id is known; then it is counted as a duplicate, and nothing else is done.
+    package func take(
+        _ message: PushMessageRow,
+        of push: String,
+        remembering ids: Int,
+        for memory: Double
+    ) async throws -> Bool {
+        try await write(durable: true) { database in
+            let arrived = message.arrived.milliseconds
+            try database.execute(
+                sql: "DELETE FROM pushID WHERE arrived < ? OR arrived > ?",
+                // What comes from the future was written before the clock was set back.
+                arguments: [arrived - Int64(memory * 1000), arrived + Int64(memory * 1000)]
+            )
+            try database.execute(
+                sql: "INSERT INTO pushID (id, arrived) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                arguments: [message.id, arrived]
+            )
+            guard database.changesCount == 1 else {
+                try database.execute(sql: "UPDATE push SET duplicate = duplicate + 1 WHERE name = ?", arguments: [push])
+                return false
+            }
+            try database.execute(
+                sql: """
+                    DELETE FROM pushID WHERE number <= (SELECT number FROM pushID ORDER BY number DESC LIMIT 1 OFFSET ?)
+                    """,
+                arguments: [ids]
+            )
+            try database.execute(
+                sql: """
+                    INSERT INTO pushMessage (source, isRunning, id, alert, arrived) VALUES (?, 0, ?, ?, ?)
+                    ON CONFLICT DO UPDATE SET id = excluded.id, alert = excluded.alert, arrived = excluded.arrived, wasCut = 0
+                    """,
+                arguments: [message.source, message.id, message.alert, arrived]
+            )
+            try database.execute(sql: "UPDATE push SET received = received + 1 WHERE name = ?", arguments: [push])
+            return true
+        }
+    }
+
+    /// Counts messages of `push` that led to nothing.
+    ///
+    /// - Parameter reasons: how many for each reason.
+    package func count(_ reasons: PushIgnored, of push: String) async throws {
+        try await write(durable: false) { database in
+            try database.execute(
+                sql: """
+                    UPDATE push SET retained = retained + ?, duplicate = duplicate + ?, expired = expired + ?,
+                        oversize = oversize + ?, malformed = malformed + ?, unknown = unknown + ? WHERE name = ?
+                    """,
+                arguments: [
+                    reasons.retained, reasons.duplicate, reasons.expired, reasons.oversize, reasons.malformed,
+                    reasons.unknown, push,
+                ]
+            )
+        }
+    }
+
+    /// The fetch for the message that waits begins.
+    package func beginPush(_ source: String, at time: Date) async throws {
+        try await write(durable: true) { database in
+            let began = time.milliseconds
+            try database.execute(
+                sql: "UPDATE pushMessage SET isRunning = 1, began = ? WHERE source = ? AND NOT isRunning",
+                arguments: [began, source]
+            )
+            try database.execute(sql: "INSERT INTO pushStart VALUES (?, ?)", arguments: [source, began])
+            // Older than an hour is of no use; a few more do no harm.
+            try database.execute(sql: "DELETE FROM pushStart WHERE began < ?", arguments: [began - 7_200_000])
+        }
+    }
+
+    /// The fetch that began then is over; `takenBack`: it does not count.
+    package func endPush(_ source: String, began: Date, takenBack: Bool) async throws {
+        try await write(durable: true) { database in
+            try database.execute(
+                sql: "DELETE FROM pushMessage WHERE source = ? AND isRunning",
+                arguments: [source]
+            )
+            guard takenBack else { return }
+            try database.execute(
+                sql: "DELETE FROM pushStart WHERE source = ? AND began = ?",
+                arguments: [source, began.milliseconds]
+            )
+        }
+    }
+
+    /// The alert of the message was shown.
+    package func pushAlerted(_ source: String, id: String) async throws {
+        try await write(durable: false) { database in
+            try database.execute(
+                sql: "UPDATE pushMessage SET alert = NULL WHERE source = ? AND id = ?",
+                arguments: [source, id]
+            )
+        }
+    }
+}

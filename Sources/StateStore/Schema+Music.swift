@@ -1,0 +1,57 @@
+import GRDB
+
+extension Schema {
+    /// The music database. It can be made again from the files, so that none of its writes is durable.
+    ///
+    /// A song is in the order of a walk: a folder's songs by disc, track and name, then the folders in it; the keys compare as
+    /// people count. `tags` are all of them as they come; `songTag` has them one by one to be looked for, and those of an
+    /// ordinal from 1,000 on are not the song's: an artist stands for an album artist who is missing.
+    static func createMusic(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE song (
+                    id INTEGER PRIMARY KEY,
+                    path TEXT NOT NULL UNIQUE CHECK (path <> '' AND path NOT LIKE '/%'),
+                    folder TEXT NOT NULL,
+                    folderKey TEXT NOT NULL,
+                    nameKey TEXT NOT NULL,
+                    foldedPath TEXT NOT NULL,
+                    disc INTEGER NOT NULL,
+                    track INTEGER NOT NULL,
+                    modified INTEGER NOT NULL,
+                    size INTEGER NOT NULL,
+                    duration REAL CHECK (duration >= 0),
+                    sampleRate INTEGER,
+                    channels INTEGER,
+                    tags TEXT NOT NULL
+                ) STRICT;
+                CREATE INDEX songOrder ON song (folderKey, folder, disc, track, nameKey, path);
+                CREATE TABLE songTag (
+                    song INTEGER NOT NULL REFERENCES song (id) ON DELETE CASCADE,
+                    name TEXT NOT NULL,
+                    ordinal INTEGER NOT NULL,
+                    value TEXT NOT NULL CHECK (value <> ''),
+                    folded TEXT NOT NULL,
+                    PRIMARY KEY (song, name, ordinal)
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX songTagValue ON songTag (name, value);
+                CREATE INDEX songTagFolded ON songTag (name, folded);
+                CREATE TABLE songFolder (
+                    path TEXT PRIMARY KEY CHECK (path <> ''),
+                    parent TEXT NOT NULL,
+                    key TEXT NOT NULL,
+                    modified INTEGER
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX songFolderParent ON songFolder (parent, key);
+                CREATE TABLE silentFile (
+                    path TEXT PRIMARY KEY,
+                    folder TEXT NOT NULL,
+                    modified INTEGER NOT NULL,
+                    size INTEGER NOT NULL
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX silentFileFolder ON silentFile (folder);
+                CREATE TABLE music (directory TEXT NOT NULL, updated INTEGER) STRICT;
+                """
+        )
+    }
+}

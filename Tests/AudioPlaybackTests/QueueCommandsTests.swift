@@ -1,0 +1,153 @@
+import AudioPlayback
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// What other protocols ask of the queue.
+extension Playback {
+    @Suite struct QueueCommandsTests {
+        private let media: Media
+
+        init() throws { media = try Media() }
+
+        /// Paths of sound files that are there.
+        private func files(_ count: Int) async throws -> [String] {
+            let source = try await media.wav("0.wav", seconds: 10, rate: 8000, channels: 1)
+            return try [source]
+                + (1..<max(1, count)).map { number in
+                    let path = media.path("\(number).wav")
+                    try FileManager.default.copyItem(atPath: source, toPath: path)
+                    return path
+                }
+        }
+
+        @Test func `Ranges are taken out, moved, swapped and mixed in one step each, and stored`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            let player = fixture.player
+            _ = try await player.append(Array(repeating: try await files(1)[0], count: 9))
+            try await fixture.wait("lengths") { _ in await player.queue().allSatisfy { $0.duration == 10 } }
+            try await player.move(0..<2, to: 3)
+            #expect(await player.queue().map(\.id) == [3, 4, 5, 1, 2, 6, 7, 8, 9])
+            try await player.swap(id: 3, with: 9)
+            #expect(await player.queue().map(\.id) == [9, 4, 5, 1, 2, 6, 7, 8, 3])
+            try await player.remove(positions: 1..<4)
+            #expect(await player.queue().map(\.id) == [9, 2, 6, 7, 8, 3])
+            try await player.remove(ids: [8, 9])
+            try await player.shuffle(1..<3)
+            let ids = await player.queue().map(\.id)
+            #expect(ids.first == 2 && ids.last == 3 && Set(ids[1..<3]) == [6, 7])
+            // What the files say comes in between, whenever it does.
+            try await fixture.waitForDescriptions()
+            #expect(await fixture.journal.queue == player.items(in: 0..<100))
+            #expect(await player.item(id: 3)?.position == 3)
+            #expect(await player.item(id: 9) == nil)
+            await #expect(throws: PlayerError.noSuchItem(id: 9)) { try await player.remove(ids: [2, 9]) }
+            await #expect(throws: PlayerError.invalidPosition(5, count: 4)) {
+                try await player.remove(positions: 3..<5)
+            }
+            #expect(await player.queueLength == 4)
+        }
+
+        @Test func `Who asks for what changed since a version gets that and no more`() async throws {
+            let fixture = PlayerFixture(driver: .null, startsAtOnce: false)
+            let player = fixture.player
+            let file = try await files(1)[0]
+            let empty = await player.queueVersion
+            #expect(empty == 1)
+            _ = try await player.append([file, file, file])
+            try await fixture.wait("lengths") { _ in await player.queue().allSatisfy { $0.duration == 10 } }
+            let described = await player.queueVersion
+            #expect(await player.items(changedSince: empty).count == 3)
+            #expect(await player.items(changedSince: described).isEmpty)
+            _ = try await player.move(id: 3, to: 1)
+            #expect(await player.items(changedSince: described).map(\.id) == [3, 2])
+            #expect(await player.queueVersion > described)
+        }
+
+        @Test func `What follows is foretold, and an error is forgotten when somebody says so`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            let player = fixture.player
+            let paths = try await files(2)
+            let text = try media.scratch.write("no sound", to: "text.mp3")
+            #expect(await player.nextItem == nil)
+            _ = try await player.append([paths[0], text, paths[1]])
+            _ = try await player.play()
+            // The second cannot be played, which shows as soon as it is decoded ahead.
+            try await fixture.wait("the fault") { $0.lastError?.path == text }
+            #expect(await player.nextItem?.id == 3)
+            await player.clearError()
+            #expect(await player.status().lastError == nil)
+            _ = try await player.play(id: 3)
+            #expect(await player.nextItem == nil)
+            _ = try await player.setOptions(repeat: true, single: .on)
+            #expect(await player.nextItem?.id == 3)
+        }
+
+        @Test func `When a range with the item that plays goes, the one behind it plays`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            _ = try await fixture.player.append(try await files(4))
+            _ = try await fixture.player.play(id: 2)
+            try await fixture.player.remove(positions: 0..<3)
+            let status = await fixture.player.status()
+            #expect(status.currentItem?.id == 4 && status.currentItem?.position == 0)
+            #expect(status.timeControlStatus == .playing)
+            try await fixture.player.remove(positions: 0..<1)
+            #expect(await fixture.player.status().timeControlStatus == .stopped)
+        }
+
+        @Test func `An insert without a position is behind the current item, in front where there is none`()
+            async throws
+        {
+            let fixture = PlayerFixture(driver: .null)
+            let paths = try await files(2)
+            _ = try await fixture.player.append(paths)
+            #expect(try await fixture.player.insert([paths[0]]).map(\.position) == [0])
+            _ = try await fixture.player.play(id: 1)
+            #expect(try await fixture.player.insert(paths).map(\.position) == [2, 3])
+            #expect(await fixture.player.queue().map(\.id) == [3, 1, 4, 5, 2])
+        }
+
+        @Test func `After a write that failed the whole queue is written, then changes again`() async throws {
+            let fixture = PlayerFixture(driver: .null, startsAtOnce: false)
+            let file = try await files(1)[0]
+            _ = try await fixture.player.append([file, file])
+            try await fixture.waitForDescriptions()
+            await fixture.journal.refuse(1)
+            try await fixture.player.remove(id: 1)
+            #expect(await fixture.journal.queue.map(\.id) == [1, 2])
+            _ = try await fixture.player.append([file])
+            #expect(await fixture.journal.queue.map(\.id) == [2, 3])
+            _ = try await fixture.player.move(id: 3, to: 0)
+            #expect(await fixture.journal.queue.map(\.id) == [3, 2])
+        }
+
+        @Test func `What told nothing is not asked again at each start, but once more when its turn comes`()
+            async throws
+        {
+            let path = try await files(1)[0]
+            let items = (1...30).map { PlayerItem(id: $0, position: $0 - 1, path: path) }
+            let journal = MemoryJournal()
+            try await journal.save([.replaced(items)], state: PlayerState())
+            let fixture = PlayerFixture(driver: .null, queue: items, unreadable: [2, 20], journal: journal)
+            try await fixture.wait("all others") { _ in
+                await fixture.player.queue().count { $0.sampleRate == 8000 } == 29
+            }
+            #expect(await fixture.player.item(id: 20)?.sampleRate == nil)
+            _ = try await fixture.player.play(id: 20)
+            try await fixture.wait("the last") { _ in await fixture.player.item(id: 20)?.sampleRate == 8000 }
+        }
+
+        @Test func `Of a file that tells nothing this is stored, of one that is not there it is not`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            let text = try media.scratch.write("no sound", to: "text.mp3")
+            let items = [
+                PlayerItem(id: 1, position: 0, path: media.path("gone")), PlayerItem(id: 2, position: 1, path: text),
+            ]
+            _ = try await fixture.player.append([text])
+            try await fixture.wait("the look into it") { _ in await fixture.journal.unreadable == [1] }
+            let other = PlayerFixture(driver: .null, queue: items)
+            try await other.wait("the look into them") { _ in await other.journal.unreadable == [2] }
+        }
+    }
+}

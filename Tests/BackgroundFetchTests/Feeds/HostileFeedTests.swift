@@ -1,0 +1,140 @@
+import BackgroundFetch
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// What is no feed, and what was made to hurt.
+@Suite struct HostileFeedTests {
+    @Test(
+        "What is no feed says in one line what it looks like",
+        arguments: [
+            ("", "no feed: the reply is empty"), (" \n\t", "no feed: the reply is empty"),
+            ("<!DOCTYPE HTML><p>Log in", "an HTML page and no feed; give the address of the feed itself"),
+            (
+                "\n<html><head><link rel='alternate' type='application/rss+xml' href='/f?a=1&amp;b=2'>",
+                "an HTML page and no feed; the feed that it names is https://a.example/f?a=1&b=2"
+            ),
+            (
+                "<?xml version='1.0'?><!DOCTYPE html PUBLIC 'x' 'y'><html/>",
+                "an HTML page and no feed; give the address of the feed itself"
+            ),
+            (
+                "<?xml version='1.0'?>\n<html xmlns='http://www.w3.org/1999/xhtml'/>",
+                "an HTML page and no feed; give the address of the feed itself"
+            ),
+            ("<opml version='2.0'/>", "XML that begins with <opml> is no feed; RSS, RDF and Atom are read"),
+            ("<feed xmlns='urn:shop'/>", "XML that begins with <feed> is no feed; RSS, RDF and Atom are read"),
+            ("<rss><channel></rss>", "line 1: damaged XML: mismatched tag"),
+            ("<rss>\n<channel>\n<item>", "line 3: damaged XML: no element found, as if its end were missing"),
+            ("\n\n<rss>&nbsp;</rss>", "line 3: damaged XML: undefined entity"),
+            ("<!DOCTYPE rss [<!ENTITY a 'b'>]><rss>&a;</rss>", "line 1: a DOCTYPE is refused"),
+            ("<?xml version='1.0' encoding='Shift_JIS'?><rss/>", "the encoding Shift_JIS is not read; UTF-8 is"),
+            ("{}", "JSON without a JSON Feed's version is no feed"),
+            ("[1, 2]", "JSON without a JSON Feed's version is no feed"),
+            (#"{"version": 2, "items": []}"#, "JSON without a JSON Feed's version is no feed"),
+            (#"{"version": "https://jsonfeed.org/version/1"}"#, "damaged JSON: a JSON Feed without its items"),
+            ("{\n\"items\": [\n1,]}", "line 3: damaged JSON: unexpected \"]\""),
+            ("{\"a\": \"b", "line 1: damaged JSON: its end is missing"),
+            ("{\"a\": 01}", "line 1: damaged JSON: unexpected \"1\""),
+            ("{} {}", "line 1: damaged JSON: something behind its end"),
+            ("{\"a\": \"\u{1}\"}", "line 1: damaged JSON: a control character in a string"),
+            ("Not found", "plain text and no feed"),
+            ("\u{1F}\u{8B}\u{8}", "binary data and no feed"), ("GIF89a", "a GIF picture and no feed"),
+            ("\u{0}\u{1}", "binary data and no feed"),
+        ]
+    )
+    func noFeeds(text: String, message: String) {
+        // As they would come: a failure is logged and shown.
+        do {
+            let feed = try FeedReader.read(Array(text.utf8), base: "https://a.example/")
+            Issue.record("\(feed)")
+        } catch {
+            #expect(error.description == message)
+        }
+    }
+
+    @Test("Entities that grow, nesting without end and more than anyone has are refused at once")
+    func bombs() {
+        let levels = (1...9).map { "<!ENTITY l\($0) '\(String(repeating: "&l\($0 - 1);", count: 10))'>" }.joined()
+        let laughs = "<?xml version='1.0'?><!DOCTYPE rss [<!ENTITY l0 'ha'>\(levels)]><rss>&l9;</rss>"
+        let deep = { (open: String, start: String) in
+            start + String(repeating: open, count: (15 << 20) / open.utf8.count)
+        }
+        let items = "<rss><channel>" + String(repeating: "<item><title>x</title><guid>", count: 1)
+        let many = "<rss><channel>" + (0..<6000).map { "<item><guid>\($0)</guid></item>" }.joined()
+        let spaces = "<rss " + (0..<70).map { "xmlns:a\($0)='b' " }.joined() + "/>"
+        for (text, kind) in [
+            (laughs, FeedError.Kind.doctype), (deep("<a>", "<rss>"), .tooDeep(limit: 128)),
+            (deep("[", "{\"a\":"), .tooDeep(limit: 128)),
+            (many, .tooMany("entries", limit: 5000)), (spaces, .tooMany("namespaces", limit: 64)),
+            (items + String(repeating: "x", count: 16 << 20), .tooLarge(limit: 16 << 20)),
+        ] {
+            let began = ContinuousClock.now
+            let error = #expect(throws: FeedError.self) { try FeedReader.read(Array(text.utf8)) }
+            #expect(error?.kind == kind)
+            #expect(ContinuousClock.now - began < .seconds(10), "\(kind)")
+        }
+    }
+
+    @Test("What would take the square of its length takes no longer than the rest")
+    func slow() throws {
+        let mebibytes = { (part: String, count: Int) in String(repeating: part, count: (count << 20) / part.utf8.count)
+        }
+        let title = { (text: String) in "<rss><channel><item><title><![CDATA[\(text)]]></title></item></channel></rss>"
+        }
+        let texts = [
+            title(mebibytes("<a", 1)), title(mebibytes("<!--", 1)), title(mebibytes("&amp", 1)),
+            title(mebibytes("<script>", 1)),
+            "<rss><channel>" + mebibytes("<item><title><![CDATA[<b <b <b]]></title></item>", 1) + "</channel></rss>",
+            "<rss><channel><item a='" + mebibytes("x", 1) + "'/></channel></rss>",
+            "{\"version\":\"https://jsonfeed.org/version/1\",\"items\":[" + mebibytes("0,", 1) + "0]}",
+            "{\"version\":\"https://jsonfeed.org/version/1\",\"items\":[{\"id\":\"" + mebibytes("\\u00e9", 1) + "\"}]}",
+            "<html>" + mebibytes("<link<", 1), mebibytes("<!---->", 1) + "<rss/>",
+        ]
+        for text in texts {
+            let bytes = Array(text.utf8)
+            let began = ContinuousClock.now
+            _ = try? FeedReader.read(bytes)
+            #expect(ContinuousClock.now - began < .seconds(15), "\(text.prefix(40))")
+        }
+    }
+
+    @Test("Damaged at random, a feed is read or refused with a line, and what is read is clean")
+    func mutations() throws {
+        var random = SeededGenerator(seed: 6)
+        var refused = 0
+        for round in 0..<400 {
+            var bytes = Array(FeedSamples.all[round % FeedSamples.all.count].utf8)
+            for _ in 0..<Int.random(in: 1...4, using: &random) { mutate(&bytes, &random) }
+            do {
+                let feed = try FeedReader.read(bytes, base: "https://a.example/")
+                #expect(Set(feed.items.map(\.id)).count == feed.items.count)
+                for entry in feed.entries {
+                    let texts = [entry.item.id, entry.item.title, entry.item.link] + entry.enclosures.map(\.url)
+                    #expect(texts.compactMap(\.self).allSatisfy { $0 == $0.withoutControlCharacters && !$0.isEmpty })
+                    #expect(entry.item.link?.lowercased().hasPrefix("http") != false)
+                }
+            } catch {
+                refused += 1
+                let lines = bytes.count { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+                #expect((1...lines + 1).contains(error.line ?? 1), "\(error)")
+                #expect(error.description == error.description.withoutControlCharacters)
+            }
+        }
+        #expect((100...390).contains(refused))
+    }
+
+    private func mutate(_ bytes: inout [UInt8], _ random: inout SeededGenerator) {
+        guard let place = bytes.indices.randomElement(using: &random) else { return }
+        let end = min(bytes.count, place + Int.random(in: 1...40, using: &random))
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: bytes[place] = .random(in: 0...255, using: &random)
+        case 1: bytes[place] = Array("<>\"'{}[]:,&;/!-x0\\".utf8).randomElement(using: &random) ?? 0
+        case 2: bytes.removeSubrange(place..<end)
+        case 3: bytes.insert(contentsOf: bytes[place..<end], at: place)
+        case 4: bytes.insert(contentsOf: Array("<![CDATA[&#0;&x;]]>-1e999\"null".utf8), at: place)
+        default: if Int.random(in: 0..<4, using: &random) == 0 { bytes.removeSubrange(place...) }
+        }
+    }
+}

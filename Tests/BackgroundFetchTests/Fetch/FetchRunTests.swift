@@ -1,0 +1,244 @@
+import BackgroundFetch
+import BackgrounderAPI
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// What a run does, and what is kept of it.
+@Suite struct FetchRunTests {
+    private static let feed =
+        #"{"version":"https://jsonfeed.org/version/1.1","title":"t","items":[{"id":"1","title":"One"}"#
+
+    @Test func `A run is told of at 25 seconds, ended at 30, and costs chances`() async throws {
+        let rig = try await FetchRig()
+        let gate = Gate()
+        rig.origin.on("a") { () throws(FetchFailure) in
+            await gate.wait()
+            throw FetchFailure("it was broken off", kind: .cancelled)
+        }
+        try await rig.add("a", .minimum)
+        let before = try #require(try await rig.scheduler.source("a").runsPerDay)
+        async let slow = rig.scheduler.run("a", .simulate)
+        try await rig.sleep(until: 25)
+        try await rig.sleep(until: 30)
+        let run = try await slow
+        #expect(run.result == .failed && run.duration == 30.001)
+        #expect(run.reason == "it took longer than its budget of 30s, and was ended")
+        #expect(rig.log.all.contains("a: the fetch has 5 seconds left."))
+        #expect(rig.log.all.suffix(3).first == "a: Failed to fetch new data.")
+        #expect(rig.origin.open == 0)
+        let after = try #require(try await rig.scheduler.source("a").runsPerDay)
+        #expect(after * 2 <= before, "\(before) to \(after)")
+        rig.origin.on("a") { FetchReply(.unchanged, status: 304) }
+        rig.clock.advance(to: 3 * 86_400)
+        for _ in 0..<25 { _ = try await rig.scheduler.run("a", .manual) }
+        #expect((try await rig.scheduler.source("a").runsPerDay ?? 0) > before)
+    }
+
+    @Test func `A trigger during a run joins it`() async throws {
+        let rig = try await FetchRig()
+        let gate = Gate()
+        rig.origin.on("a") {
+            await gate.wait()
+            return FetchReply(.unchanged, status: 304)
+        }
+        try await rig.add("a")
+        async let first = rig.scheduler.run("a", .manual)
+        try await rig.origin.wait(forRequests: 1)
+        #expect(try await rig.scheduler.source("a").pending?.id == 1)
+        async let second = rig.scheduler.run("a", .push)
+        async let third = rig.scheduler.run("a", .simulate)
+        // Both are on their way to the actor before it is let go.
+        _ = try await rig.scheduler.source("a")
+        gate.open()
+        let ids = try await [first.id, second.id, third.id]
+        #expect(ids[0] == 1 && rig.runs.count == Set(ids).count)
+    }
+
+    @Test func `Each result has its two records, and each names its source`() async throws {
+        let rig = try await FetchRig()
+        for name in ["new", "none", "bad"] { try await rig.add(name) }
+        rig.origin.on("none") { FetchReply(.unchanged, status: 304) }
+        rig.origin.on("bad") { () throws(FetchFailure) in throw FetchFailure("why\u{1B}[31m\n") }
+        for name in ["new", "none", "bad"] { _ = try await rig.scheduler.run(name, .manual) }
+        #expect(
+            rig.log.all == [
+                "new: New data was fetched.", "new: Background Fetch Duration: 0.000000 seconds",
+                "none: No new data found.", "none: Background Fetch Duration: 0.000000 seconds",
+                "bad: Failed to fetch new data.", "bad: Background Fetch Duration: 0.000000 seconds",
+                "bad: why\u{FFFD}[31m\u{FFFD}",
+            ]
+        )
+    }
+
+    @Test func `The same bytes are no new data, and only new items of a feed count`() async throws {
+        let rig = try await FetchRig()
+        _ = try await rig.scheduler.add(FetchDefinition(name: "feed", url: "http://a/"))
+        func give(_ items: String) {
+            let bytes = Data((Self.feed + items + "]}").utf8)
+            rig.origin.on("feed") {
+                let validators = FetchValidators(url: "http://a/", entityTag: "\"\(items.count)\"", lastModified: nil)
+                return FetchReply(
+                    .content(bytes, mediaType: nil),
+                    status: 200,
+                    bytes: bytes.count,
+                    validators: validators
+                )
+            }
+        }
+        give("")
+        #expect(try await rig.scheduler.run("feed", .manual).result == .newData)
+        #expect(try await rig.scheduler.run("feed", .manual).result == .noData)
+        give(#",{"id":"2","title":"Two"},{"id":"3"}"#)
+        #expect(try await rig.scheduler.run("feed", .manual).result == .newData)
+        #expect(try await rig.scheduler.source("feed").unseen == 3)
+        // Back again, and in another order.
+        give("")
+        #expect(try await rig.scheduler.run("feed", .manual).result == .noData)
+        give(#",{"id":"3"},{"id":"2","title":"Two"}"#)
+        #expect(try await rig.scheduler.run("feed", .manual).result == .noData)
+        #expect(rig.journal.contents["feed"]?.items.map(\.id) == ["1", "3", "2"])
+        // The validators are those of the content that is kept, also after a restart.
+        let again = try await FetchRig(journal: rig.journal)
+        again.origin.on("feed") { FetchReply(.unchanged, status: 304) }
+        _ = try await again.scheduler.run("feed", .manual)
+        #expect(again.origin.asked.last?.validators?.entityTag == "\"36\"")
+        _ = try await again.scheduler.clear("feed")
+        _ = try await again.scheduler.run("feed", .manual)
+        #expect(again.origin.asked.last?.validators == nil)
+    }
+
+    @Test func `What is no feed fails, and what was there before stays`() async throws {
+        let rig = try await FetchRig()
+        _ = try await rig.scheduler.add(FetchDefinition(name: "feed", url: "http://a/"))
+        rig.origin.on("feed") { FetchReply(.content(Data((Self.feed + "]}").utf8), mediaType: nil), status: 200) }
+        _ = try await rig.scheduler.run("feed", .manual)
+        rig.origin.on("feed") { FetchReply(.content(Data("<html></html>".utf8), mediaType: nil), status: 200) }
+        let run = try await rig.scheduler.run("feed", .manual)
+        #expect(run.result == .failed && run.reason?.contains("HTML page and no feed") == true)
+        #expect(rig.journal.contents["feed"]?.items.map(\.id) == ["1"])
+        #expect(try await rig.scheduler.source("feed").unseen == 1)
+    }
+
+    @Test func `A full disk is said, loses nothing, and is not asked again at once`() async throws {
+        let rig = try await FetchRig()
+        try await rig.add("a", .custom(600))
+        let gate = Gate()
+        rig.origin.on("a") {
+            await gate.wait()
+            return FetchReply(.content(Data("x".utf8), mediaType: nil), status: 200, validators: nil)
+        }
+        async let run = rig.scheduler.run("a", .manual)
+        try await rig.origin.wait(forRequests: 1)
+        rig.journal.refuse("database or disk is full")
+        gate.open()
+        #expect(try await run.result == .failed)
+        #expect(try await run.reason == "Couldn't save data: database or disk is full")
+        #expect(rig.log.all.first?.hasPrefix("a: Couldn't save data.") == true)
+        var source = try await rig.scheduler.source("a")
+        #expect(source.unseen == 0 && source.updated == nil && rig.seconds(source.next) == 600)
+        // Nor does anything begin that cannot be told of.
+        #expect(try await rig.scheduler.run("a", .manual).result == .failed)
+        #expect(rig.origin.asked.count == 1)
+        rig.journal.refuse(nil)
+        #expect(try await rig.scheduler.run("a", .manual).result == .newData)
+        source = try await rig.scheduler.source("a")
+        #expect(source.unseen == 1)
+        #expect(rig.journal.saved.openRuns.isEmpty)
+    }
+
+    @Test func `A crash in the middle of a run is told of, and the interval holds`() async throws {
+        let rig = try await FetchRig()
+        let gate = Gate()
+        rig.origin.on("a") {
+            await gate.wait()
+            return FetchReply(.unchanged, status: 304)
+        }
+        try await rig.add("a", .custom(3600))
+        let run = Task { [rig] in try await rig.scheduler.run("a", .manual) }
+        try await rig.origin.wait(forRequests: 1)
+        let again = try await FetchRig(journal: rig.journal)
+        #expect(again.journal.saved.openRuns.isEmpty)
+        #expect(again.seconds(try await again.scheduler.source("a").next) == 3600)
+        #expect(try await again.scheduler.run("a", .manual).id == 2)
+        gate.open()
+        _ = try await run.value
+    }
+
+    @Test func `A source that goes breaks its run off`() async throws {
+        let rig = try await FetchRig()
+        let gate = Gate()
+        rig.origin.on("a") { () throws(FetchFailure) in
+            await gate.wait()
+            throw FetchFailure("it was broken off", kind: .cancelled)
+        }
+        try await rig.add("a")
+        async let run = rig.scheduler.run("a", .manual)
+        try await rig.origin.wait(forRequests: 1)
+        try await rig.scheduler.remove("a")
+        #expect(try await run.reason == "the source was removed in the middle of it")
+        #expect(await rig.scheduler.list().isEmpty && rig.origin.open == 0)
+        await #expect(throws: FetchError.noSuchSource("a")) { try await rig.scheduler.run("a", .manual) }
+    }
+
+    @Test func `Enclosures of new items are handed over once`() async throws {
+        let rig = try await FetchRig()
+        _ = try await rig.scheduler.add(FetchDefinition(name: "cast", url: "http://a/", download: "/d"))
+        let item = #","attachments":[{"url":"http://a/1.mp3","mime_type":"audio/mpeg"}]}]}"#
+        rig.origin.on("cast") {
+            FetchReply(.content(Data((Self.feed.dropLast() + item).utf8), mediaType: nil), status: 200)
+        }
+        _ = try await rig.scheduler.run("cast", .manual)
+        _ = try await rig.scheduler.run("cast", .manual)
+        _ = try await rig.scheduler.open("cast")
+        #expect(rig.handedOver.withLock { $0 } == [["http://a/1.mp3"]])
+        #expect(rig.journal.saved.sources[0].standing.downloads.isEmpty)
+    }
+
+    @Test func `No more enclosures wait than transfers will take soon, each once, and what is left out is said`()
+        async throws
+    {
+        let rig = try await FetchRig()
+        _ = try await rig.scheduler.add(FetchDefinition(name: "cast", url: "http://a/", download: "/d"))
+        let items = (1...1200).map {
+            #"{"id":"\#($0)","attachments":[{"url":"http://a/\#($0 % 1100)","mime_type":"a/b"}]}"#
+        }
+        let feed = #"{"version":"https://jsonfeed.org/version/1.1","items":[\#(items.joined(separator: ","))]}"#
+        rig.origin.on("cast") { FetchReply(.content(Data(feed.utf8), mediaType: nil), status: 200) }
+        #expect(try await rig.scheduler.run("cast", .manual).result == .newData)
+        try await rig.wait(forEnclosures: 1000)
+        #expect(Set(rig.handedOver.withLock { $0.joined() }).count == 1000)
+        #expect(rig.log.all.contains("cast: 100 enclosures are left out: too many wait already."))
+    }
+
+    @Test(arguments: [
+        FetchDefinition(name: "", url: "http://a/"), FetchDefinition(name: "a b", url: "http://a/"),
+        FetchDefinition(name: "-a", url: "http://a/"), FetchDefinition(name: "a/b", url: "http://a/"),
+        FetchDefinition(name: "a\u{202E}", url: "http://a/"),
+        FetchDefinition(name: String(repeating: "a", count: 65), url: "http://a/"), FetchDefinition(name: "a"),
+        FetchDefinition(name: "a", url: "http://a/", command: ["b"]), FetchDefinition(name: "a", command: []),
+        FetchDefinition(name: "a", url: "ftp://a/"), FetchDefinition(name: "a", url: "file:///etc/passwd"),
+        FetchDefinition(name: "a", url: "http:///x"), FetchDefinition(name: "a", url: "http://a:99999/"),
+        FetchDefinition(name: "a", url: "http://u:p@a/"), FetchDefinition(name: "a", url: "http://a/ b"),
+        FetchDefinition(name: "a", url: "http+unix://a/"), FetchDefinition(name: "a", url: "http://[::1/"),
+        FetchDefinition(name: "a", url: "http://a/", interval: .custom(59)),
+        FetchDefinition(name: "a", url: "http://a/", interval: .custom(.nan)),
+        FetchDefinition(name: "a", url: "http://a/", budget: 30.1),
+        FetchDefinition(name: "a", url: "http://a/", budget: 0),
+        FetchDefinition(name: "a", url: "http://a/", budget: .nan),
+        FetchDefinition(name: "a", url: "http://a/", kind: .raw, download: "/d"),
+        FetchDefinition(name: "a", url: "http://a/", download: "d"),
+        FetchDefinition(name: "a", command: ["true"], directory: "d"),
+    ])
+    func `A definition that makes no sense is refused with a reason`(definition: FetchDefinition) async throws {
+        let rig = try await FetchRig()
+        do {
+            _ = try await rig.scheduler.add(definition)
+            Issue.record("\(definition) was taken")
+        } catch {
+            #expect("\(error)".count > 15 && "\(error)".withoutControlCharacters == "\(error)")
+        }
+        #expect(await rig.scheduler.list().isEmpty)
+    }
+}

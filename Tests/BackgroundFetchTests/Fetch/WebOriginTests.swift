@@ -1,0 +1,172 @@
+import AsyncHTTPClient
+import BackgrounderAPI
+import Foundation
+import NIOPosix
+import TestSupport
+import Testing
+
+@testable import BackgroundFetch
+
+/// What is taken from servers, good ones and others.
+@Suite struct WebOriginTests {
+    private let server: TestWebServer
+    private static let http: HTTPClient = {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+
+    init() throws { server = try TestWebServer() }
+
+    private func fetch(
+        _ path: String,
+        validators: FetchValidators? = nil,
+        url: String? = nil
+    ) async throws(FetchFailure) -> FetchReply {
+        let address = url ?? server.url(path)
+        let source = FetchDefinition(name: "a", url: address, kind: .raw)
+        return try await WebOrigin(http: Self.http).fetch(source, address, validators: validators)
+    }
+
+    private func failure(_ path: String, url: String? = nil) async -> FetchFailure? {
+        do {
+            _ = try await fetch(path, url: url)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `Validators go back byte for byte, and freshness is read`() async throws {
+        server.reply(
+            to: "/a",
+            headers: [
+                "ETag": #"W/"odd, tag é""#, "Last-Modified": "yesterday", "Cache-Control": "max-age=120",
+                "Content-Type": "text/x",
+            ],
+            body: "hello"
+        )
+        let first = try await fetch("/a")
+        guard case .content(let bytes, let type) = first.body else { return #expect(Bool(false)) }
+        #expect(String(decoding: bytes, as: UTF8.self) == "hello" && type == "text/x")
+        #expect(first.status == 200 && first.bytes == 5 && first.freshness == 120)
+        #expect(server.requests()[0].headers["if-none-match"] == nil)
+        server.reply(to: "/a", 304)
+        let second = try await fetch("/a", validators: first.validators)
+        guard case .unchanged = second.body else { return #expect(Bool(false)) }
+        let request = server.requests()[1]
+        #expect(request.headers["if-none-match"] == #"W/"odd, tag é""#)
+        #expect(request.headers["if-modified-since"] == "yesterday")
+        #expect(request.headers["user-agent"]?.hasPrefix("Backgrounder/") == true)
+    }
+
+    @Test func `Redirects are followed five times, and validators of one address are not sent to another`() async throws
+    {
+        server.on("*") { request, connection in
+            let number = Int(request.path.dropFirst(2)) ?? 0
+            if number == 0 { return try connection.reply(200, [:], Array("end".utf8)) }
+            try connection.reply(302, ["Location": "/r\(number - 1)"])
+        }
+        let validators = FetchValidators(url: server.url("/r5"), entityTag: "\"1\"", lastModified: nil)
+        let reply = try await fetch("/r5", validators: validators)
+        #expect(reply.validators?.url == server.url("/r0"))
+        #expect(server.requests().map { $0.headers["if-none-match"] } == ["\"1\"", nil, nil, nil, nil, nil])
+        #expect(await failure("/r6")?.reason == "the server redirects more than 5 times")
+    }
+
+    @Test(arguments: [
+        "file:///etc/passwd", "ftp://h/", "http+unix://%2Frun%2Fx/", "javascript:1", "http://", "//[::1/",
+    ])
+    func `A redirect to what is no address of the web is refused`(location: String) async throws {
+        server.reply(to: "/a", 302, headers: ["Location": location])
+        let failure = try #require(await failure("/a"))
+        #expect(failure.reason.contains("redirects to where nothing may go"), "\(failure)")
+        #expect(server.requests().count == 1)
+    }
+
+    @Test(arguments: [
+        (401, "does not let us in", FetchFailure.Kind.refused), (404, "nothing there", .refused),
+        (410, "gone for good", .gone), (429, "less often", .refused), (503, "problem of its own", .refused),
+        (418, "answers with 418", .refused),
+    ])
+    func `Each refusal has its words`(status: Int, words: String, kind: FetchFailure.Kind) async throws {
+        server.reply(to: "/a", status, headers: ["Retry-After": "77"])
+        let failure = try #require(await failure("/a"))
+        #expect(failure.reason.contains(words) && failure.kind == kind && failure.status == status)
+        #expect(failure.retryAfter == 77)
+    }
+
+    @Test func `Packed content is unpacked, also in parts`() async throws {
+        let text = String(repeating: "abc", count: 1000)
+        let packed = try await gzip("printf abc%.0s $(seq 600)") + gzip("printf abc%.0s $(seq 400)")
+        server.on("/a") { _, connection in try connection.reply(200, ["Content-Encoding": "gzip"], packed) }
+        let reply = try await fetch("/a")
+        guard case .content(let bytes, _) = reply.body else { return #expect(Bool(false)) }
+        #expect(String(decoding: bytes, as: UTF8.self) == text && reply.bytes == packed.count)
+        #expect(server.requests()[0].headers["accept-encoding"] == "gzip")
+    }
+
+    @Test func `What is too large, packed or not, or damaged is refused, and no memory goes with it`() async throws {
+        let bomb = try await gzip("head -c 200000000 /dev/zero")
+        let whole = try await gzip("seq 10000")
+        let faults: [(String, [String: String], [UInt8], String)] = [
+            ("/bomb", ["Content-Encoding": "gzip"], bomb, "larger than 16 MiB when it is unpacked"),
+            ("/cut", ["Content-Encoding": "gzip"], Array(whole.dropLast(100)), "breaks off"),
+            ("/bad", ["Content-Encoding": "gzip"], Array("hello, this is no gzip".utf8), "damaged"),
+            ("/brotli", ["Content-Encoding": "br"], whole, "in a way that was not asked for: br"),
+            ("/large", [:], [UInt8](repeating: 7, count: (4 << 20) + 1), "larger than 4 MiB"),
+        ]
+        for (path, headers, body, words) in faults {
+            server.on(path) { _, connection in try connection.reply(200, headers, body) }
+            #expect(await failure(path)?.reason.contains(words) == true, "\(path)")
+        }
+        // Without a length, so that only counting helps.
+        server.on("/endless") { _, connection in
+            try connection.sendHead(200, ["Connection": "close"])
+            while true { try connection.send([UInt8](repeating: 7, count: 1 << 16)) }
+        }
+        #expect(await failure("/endless")?.reason == "the reply is larger than 4 MiB")
+    }
+
+    @Test func `A server that is not there, or breaks off, is told from a network that is not`() async throws {
+        let port = try freePort(SOCK_STREAM)
+        let refused = await failure("", url: "http://127.0.0.1:\(port)/")
+        #expect(refused?.reason == "nobody listens at 127.0.0.1:\(port)" && refused?.kind == .refused)
+        server.on("/cut") { _, connection in
+            try connection.sendHead(200, ["Content-Length": "100"])
+            try connection.send([1, 2, 3])
+            connection.close()
+        }
+        #expect(await failure("/cut")?.kind == .refused)
+        let unknown = await failure("", url: "http://no-such-host.invalid/")
+        #expect(unknown?.kind == .offline && unknown?.reason.contains("cannot be resolved") == true)
+    }
+
+    @Test func `What TLS says is told in words, without the names of its files`() {
+        struct Handshake: Error, CustomStringConvertible {
+            let description =
+                "sslError([Error: 1 error:1:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER at /a/b.cc:1])"
+        }
+        let failure = FetchFailure(connecting: Handshake(), to: "h:1")
+        #expect(failure.kind == .refused)
+        #expect(failure.reason == "no secure connection to h:1 comes about: wrong version number")
+    }
+
+    @Test func `An endlessly slow reply ends with the run`() async throws {
+        server.on("/slow") { _, connection in
+            try connection.sendHead(200, ["Content-Length": "1000000"])
+            try connection.send([UInt8](repeating: 7, count: 1_000_000), bytesPerSecond: 500)
+        }
+        let task = Task { await failure("/slow") }
+        try await server.wait(forRequests: 1)
+        task.cancel()
+        let began = ContinuousClock.now
+        #expect(await task.value?.kind == .cancelled)
+        #expect(ContinuousClock.now - began < .seconds(2))
+    }
+
+    private func gzip(_ command: String) async throws -> [UInt8] {
+        let run = try await ProgramRun.of("/bin/bash", ["-c", "\(command) | gzip -9"])
+        return [UInt8](run.output)
+    }
+}

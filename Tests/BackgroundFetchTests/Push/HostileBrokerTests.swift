@@ -1,0 +1,167 @@
+import BackgrounderAPI
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import BackgroundFetch
+
+/// Brokers that are none, or mean harm.
+@Suite struct HostileBrokerTests {
+    /// The first failure of a session with what `script` plays.
+    private static func failure(
+        _ script: @escaping @Sendable (FakeBrokerConnection, Int) throws -> Void
+    ) async throws -> MQTTFailure {
+        let broker = try FakeBroker(script)
+        let rig = try MQTTRig(try .sample(port: broker.port))
+        let failure = try await rig.waitForFailure()
+        withExtendedLifetime(broker) {}
+        return failure
+    }
+
+    @Test(
+        arguments: [
+            (1, "does not speak MQTT 3.1.1"), (2, "client id"), (4, "user and password"), (5, "not authorised"),
+            (77, "code 77"),
+        ] as [(UInt8, String)]
+    )
+    func `A broker that does not let us in is quoted`(code: UInt8, words: String) async throws {
+        let failure = try await Self.failure { connection, _ in
+            _ = try connection.receive()
+            try connection.send([0x20, 2, 0, code])
+        }
+        #expect(failure.isRefusal && failure.description.contains(words), "\(failure)")
+    }
+
+    @Test func `A broker that is not available, closes or refuses the topic is told apart`() async throws {
+        #expect(
+            try await Self.failure { connection, _ in
+                _ = try connection.receive()
+                try connection.send([0x20, 2, 0, 3])
+            } == .unavailable
+        )
+        #expect(try await Self.failure { connection, _ in _ = try connection.receive() } == .turnedAway)
+        #expect(
+            try await Self.failure { connection, _ in
+                try connection.greet(granting: 0x80)
+                connection.waitForEnd()
+            } == .refusedTopic("t")
+        )
+        #expect(try await Self.failure { connection, _ in try connection.greet() } == .closed)
+    }
+
+    /// What is sent after the greeting, or in its place.
+    @Test(
+        arguments: [
+            (false, Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)), (false, [0x15, 3, 3, 0, 2, 2, 40]),
+            (false, [0x20, 3, 0, 0, 0]), (false, [0x20, 0]), (false, FakeBrokerConnection.message([1])),
+            (true, [0x00, 0x00]), (true, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF]), (true, [0x30, 0xFF, 0xFF, 0xFF, 0xFF, 1]),
+            // A second greeting, messages of QoS 2 and 3, a release, a topic that is longer than its packet.
+            (true, [0x20, 2, 0, 0]), (true, FakeBrokerConnection.message([1], qos: 2)),
+            (true, FakeBrokerConnection.message([1], qos: 3)), (true, [0x62, 2, 0, 1]),
+            (true, [0x32, 4, 0xFF, 0xFF, 0, 1]),
+            (true, [0x90, 2, 0, 1]), (true, [0x90, 0]), (true, [0xB0, 0]), (true, [0xD0, 1, 0]),
+            // An id of 0, which is none, and a topic that is no UTF-8.
+            (true, FakeBrokerConnection.message([1], id: 0)), (true, [0x30, 4, 0, 1, 0xFF, 1]),
+            // A large message whose topic fills the packet.
+            (true, [0x32, 0xFF, 0xFF, 0x03, 0xFF, 0xF0] + [UInt8](repeating: 0x61, count: 65_530)),
+        ] as [(Bool, [UInt8])]
+    )
+    func `What is no MQTT for a subscriber ends the connection`(isLetIn: Bool, bytes: [UInt8]) async throws {
+        let failure = try await Self.failure { connection, _ in
+            if isLetIn { try connection.greet() } else { _ = try connection.receive() }
+            try connection.send(bytes)
+            connection.waitForEnd()
+        }
+        #expect(failure == .notMQTT, "\(failure)")
+    }
+
+    @Test func `Bytes at random end every connection, and nothing else`() async throws {
+        let seeds = 0..<60
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for seed in seeds {
+                group.addTask {
+                    _ = try await Self.failure { connection, _ in
+                        var random = SeededGenerator(seed: UInt64(seed))
+                        try connection.greet()
+                        let bytes = (0..<2000).map { _ in UInt8.random(in: 0...255, using: &random) }
+                        // Some begin like a message.
+                        try connection.send(seed.isMultiple(of: 3) ? FakeBrokerConnection.message([1]) + bytes : bytes)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func `Packets in single bytes are put together, and many at once taken apart`() async throws {
+        let broker = try FakeBroker { connection, _ in
+            _ = try connection.receive()
+            for byte in [0x20, 2, 0, 0] as [UInt8] { try connection.send([byte]) }
+            let subscription = try connection.receive()
+            try connection.send([0x90, 3, subscription.body[0], subscription.body[1], 1])
+            for byte in FakeBrokerConnection.message(Array("slow".utf8)) { try connection.send([byte]) }
+            let many = (1...50).flatMap { FakeBrokerConnection.message(Array("\($0)".utf8), id: UInt16($0)) }
+            try connection.send(many)
+            for _ in 0...50 {
+                let packet = try connection.receive()
+                guard packet.head == 0x40 else { return }
+            }
+            try connection.send(FakeBrokerConnection.message(Array("all acknowledged".utf8), qos: 0))
+            connection.waitForEnd()
+        }
+        let rig = try MQTTRig(try .sample(port: broker.port))
+        try await rig.wait(messages: 52)
+        #expect(rig.texts == ["slow"] + (1...50).map { "\($0)" } + ["all acknowledged"])
+    }
+
+    @Test func `A message is acknowledged when it is stored, and not before; a large one is read over`() async throws {
+        let broker = try FakeBroker { connection, number in
+            try connection.greet()
+            let large = FakeBrokerConnection.message([UInt8](repeating: 7, count: 1 << 20), id: 9)
+            try connection.send(
+                FakeBrokerConnection.message(Array("\(number)".utf8), id: 5) + (number > 0 ? large : [])
+            )
+            // The first is not stored, and the connection ends without a word on it.
+            let first = try connection.receive()
+            guard number > 0, first.head == 0x40, first.body == [0, 5] else { return }
+            let second = try connection.receive()
+            guard second.head == 0x40, second.body == [0, 9] else { return }
+            try connection.send(FakeBrokerConnection.message(Array("good".utf8), qos: 0))
+            connection.waitForEnd()
+        }
+        let rig = try MQTTRig(try .sample(port: broker.port))
+        rig.fill(true)
+        _ = try await rig.waitForFailure()
+        rig.fill(false)
+        try await rig.wait(messages: 3)
+        #expect(rig.texts == ["1", "large", "good"])
+    }
+
+    @Test func `A message of 200 MiB is read over, and costs no memory`() async throws {
+        let length = 200 << 20
+        let before = Self.highWater
+        let broker = try FakeBroker { connection, _ in
+            try connection.greet()
+            try connection.send(FakeBrokerConnection.message([], id: 3, announcing: length))
+            let chunk = [UInt8](repeating: 7, count: 1 << 20)
+            for _ in 0..<200 { try connection.send(chunk) }
+            let packet = try connection.receive()
+            guard packet.head == 0x40, packet.body == [0, 3] else { return }
+            try connection.send(FakeBrokerConnection.message(Array("after".utf8), qos: 0))
+            connection.waitForEnd()
+        }
+        let rig = try MQTTRig(try .sample(port: broker.port))
+        try await rig.wait(messages: 2, within: 60)
+        #expect(rig.texts == ["large", "after"])
+        // KiB; other tests run beside it.
+        #expect(Self.highWater - before < 100 << 10)
+    }
+
+    /// The most memory that this process ever had, in KiB.
+    private static var highWater: Int {
+        var usage = rusage()
+        getrusage(Int32(RUSAGE_SELF.rawValue), &usage)
+        return usage.ru_maxrss
+    }
+}

@@ -1,0 +1,213 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+@testable import BackgroundFetch
+
+/// Messages, in virtual time; their broker is away.
+@Suite struct PushReceiverTests {
+    private static func rig(_ time: VirtualClock = VirtualClock()) async throws -> PushRig {
+        let journal = MemoryPushJournal()
+        await journal.begin(with: try .sample())
+        let rig = await PushRig(journal: journal, time: time)
+        try await rig.waitUntilServing()
+        return rig
+    }
+
+    @Test func `A storm of 100 leads to three fetches, the third for the newest, and the next an hour after the first`()
+        async throws
+    {
+        let rig = try await Self.rig()
+        for number in 1...100 {
+            rig.time.advance(to: Double(number) / 10)
+            try await rig.send("\(number)")
+            try await rig.waitUntilIdle()
+        }
+        #expect(rig.fetches.map(\.id) == ["1", "2"])
+        try await rig.time.advance(toTimerAt: 15)
+        try await rig.wait(fetches: 3)
+        try await rig.waitUntilIdle()
+        for id in ["a", "b", "newest"] { #expect(try await rig.send(id).outcome == .waiting) }
+        try await rig.time.advance(toTimerAt: 3600.1)
+        try await rig.wait(fetches: 4)
+        #expect(rig.fetches.map(\.id) == ["1", "2", "100", "newest"])
+        #expect(await rig.receiver.status()[0].received == 103)
+        try await rig.end()
+    }
+
+    @Test func `Sources have a limit each, and a message during a fetch waits for its end`() async throws {
+        let rig = try await Self.rig()
+        rig.hold()
+        for source in ["news", "weather", "photo"] {
+            #expect(try await rig.send("1-\(source)", source: source).outcome == .started)
+        }
+        try await rig.wait(fetches: 3)
+        let outcome = try await rig.send("2")
+        #expect(outcome.outcome == .waiting && outcome.at == nil)
+        try await rig.send("3")
+        rig.letGo()
+        try await rig.wait(fetches: 4)
+        #expect(rig.fetches.last?.id == "3")
+        try await rig.end()
+    }
+
+    @Test func `The limit and what waits outlive a restart, and a fetch that was cut off begins anew`() async throws {
+        let rig = try await Self.rig()
+        for id in ["1", "2"] {
+            try await rig.send(id)
+            try await rig.waitUntilIdle()
+        }
+        try await rig.send("3", alert: "Three")
+        rig.hold()
+        try await rig.send("other", source: "weather", alert: "Sun")
+        try await rig.wait(fetches: 3)
+        // The journal stands for a process that was killed here.
+        await rig.receiver.suspend()
+        let next = await PushRig(journal: rig.journal, time: rig.time)
+        try await next.waitUntilServing()
+        try await next.wait(fetches: 1)
+        #expect(next.fetches.map(\.id) == ["other"])
+        try await next.wait(alerts: ["Sun"])
+        try await next.time.advance(toTimerAt: 5)
+        try await next.wait(fetches: 2)
+        #expect(next.fetches.last?.id == "3")
+        #expect(try await next.send("3").reason == "duplicate")
+        try await next.wait(alerts: ["Sun", "Three"])
+        try await next.end()
+        try await rig.end()
+    }
+
+    @Test func `An alert is shown after the fetch, or after 30 s, and once`() async throws {
+        let rig = try await Self.rig()
+        try await rig.send("silent")
+        try await rig.send("1", source: "quick", alert: "Quick")
+        try await rig.wait(alerts: ["Quick"])
+        rig.hold()
+        try await rig.send("2", source: "slow", alert: "Slow")
+        try await rig.wait(fetches: 3)
+        try await rig.time.advance(toTimerAt: 30)
+        try await rig.wait(alerts: ["Quick", "Slow"])
+        rig.letGo()
+        try await rig.waitUntilIdle()
+        #expect(rig.alerts == ["Quick", "Slow"])
+        try await rig.end()
+    }
+
+    @Test func `Of a storm of alerts the newest is shown, at most 30 s late`() async throws {
+        let rig = try await Self.rig()
+        for id in ["1", "2", "3"] {
+            try await rig.send(id)
+            try await rig.waitUntilIdle()
+        }
+        try await rig.time.advance(toTimerAt: 5)
+        try await rig.wait(fetches: 3)
+        try await rig.waitUntilIdle()
+        try await rig.send("4", alert: "Four")
+        try await rig.send("5", alert: "Five")
+        try await rig.time.advance(toTimerAt: 35)
+        try await rig.wait(alerts: ["Five"])
+        try await rig.time.advance(toTimerAt: 3600)
+        try await rig.wait(fetches: 4)
+        try await rig.waitUntilIdle()
+        #expect(rig.alerts == ["Five"])
+        try await rig.end()
+    }
+
+    @Test func `What leads to nothing is counted by its reason`() async throws {
+        let rig = try await Self.rig()
+        try await rig.send("1")
+        #expect(try await rig.send("1").reason == "duplicate")
+        #expect(try await rig.send("2", source: "nothing").reason == "unknown")
+        #expect(try await rig.send("2", source: "News ").outcome == .started)
+        for payload in [
+            "x", String(repeating: "x", count: 5000), #"{"content-available":1,"source":"a","id":"b","expires":9}"#,
+        ] {
+            #expect(try await rig.receiver.simulate(payload, of: "push").outcome == .ignored)
+        }
+        var ignored = PushIgnored()
+        (ignored.duplicate, ignored.unknown, ignored.malformed, ignored.oversize, ignored.expired) = (1, 1, 1, 1, 1)
+        let status = await rig.receiver.status()[0]
+        #expect(status.received == 2 && status.ignored == ignored)
+        await #expect(throws: PushError.noSuchPush("other")) { try await rig.receiver.simulate("x", of: "other") }
+        try await rig.end()
+    }
+
+    @Test func `A message that cannot be stored is not acted on, and may come again`() async throws {
+        let rig = try await Self.rig()
+        await rig.journal.fill(true)
+        await #expect(throws: MemoryPushJournal.Full.self) { try await rig.send("1") }
+        #expect(rig.fetches.isEmpty)
+        await rig.journal.fill(false)
+        #expect(try await rig.send("1").outcome == .started)
+        try await rig.end()
+    }
+
+    @Test func `A source that is switched off is not fetched, and loses none of its fetches`() async throws {
+        let rig = try await Self.rig()
+        rig.switchOff(true)
+        for number in 1...5 {
+            try await rig.send("\(number)")
+            try await rig.waitUntilIdle()
+        }
+        rig.switchOff(false)
+        #expect(try await rig.send("on").outcome == .started)
+        try await rig.end()
+    }
+
+    @Test func `Suspended, nothing begins; what waits begins with the return`() async throws {
+        let rig = try await Self.rig()
+        rig.hold()
+        try await rig.send("1")
+        try await rig.send("2")
+        await rig.receiver.suspend()
+        rig.letGo()
+        try await rig.waitUntilIdle()
+        await #expect(throws: PushError.suspended) { try await rig.send("3") }
+        #expect(rig.fetches.map(\.id) == ["1"] && rig.time.timers.isEmpty)
+        #expect(await rig.receiver.status()[0].lastError?.contains("not in modes") == true)
+        await rig.receiver.resume()
+        try await rig.wait(fetches: 2)
+        try await rig.end()
+    }
+
+    @Test func `Who waits for the first word of a silent broker waits no longer than the service is there`()
+        async throws
+    {
+        let broker = try FakeBroker { connection, _ in connection.waitForEnd() }
+        let rig = try await Self.rig()
+        async let added = rig.receiver.add(
+            PushRequest(name: "silent", url: "mqtt://127.0.0.1:\(broker.port)", topic: "t")
+        )
+        try await rig.time.waitForTimer()
+        try await rig.end()
+        #expect(try await added.state == .connecting)
+        withExtendedLifetime(broker) {}
+    }
+
+    @Test func `Pushes are added and removed, and wrong ones refused`() async throws {
+        let rig = try await Self.rig()
+        let request = PushRequest(name: "more", url: "mqtt://localhost:1", topic: "a/+")
+        #expect(try await rig.receiver.add(request).topic == "a/+")
+        #expect(await rig.receiver.status().map(\.name) == ["push", "more"])
+        await #expect(throws: PushError.exists("more")) { try await rig.receiver.add(request) }
+        await #expect(throws: PushError.self) {
+            try await rig.receiver.add(PushRequest(name: "a b", url: "mqtt://localhost", topic: "t"))
+        }
+        await #expect(throws: PushError.credentials(.missing("/nowhere"))) {
+            try await rig.receiver.add(
+                PushRequest(name: "c", url: "mqtt://localhost", topic: "t", credentials: "/nowhere")
+            )
+        }
+        try await rig.receiver.remove("more")
+        await #expect(throws: PushError.noSuchPush("more")) { try await rig.receiver.remove("more") }
+        #expect(await rig.journal.saved.pushes.map(\.name) == ["push"])
+        for number in 1..<PushJudgement.mostPushes {
+            _ = try await rig.receiver.add(PushRequest(name: "p\(number)", url: "mqtt://localhost:1", topic: "t"))
+        }
+        await #expect(throws: PushError.tooMany(limit: PushJudgement.mostPushes)) {
+            try await rig.receiver.add(PushRequest(name: "last", url: "mqtt://localhost:1", topic: "t"))
+        }
+        try await rig.end()
+    }
+}

@@ -1,0 +1,319 @@
+import BackgroundFetch
+import BackgrounderAPI
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Commands, turns, waits and files of transfers.
+@Suite struct TransferSessionTests {
+    @Test func `Paused it stays where it is, also over a restart; resumed it goes on from there`() async throws {
+        let rig = try TransferRig()
+        let file = TestWebFile(size: 400_000, seed: 1) { $0.stallsAfter = 150_000 }
+        rig.server.on("/file.bin", file.script)
+        let id = try await rig.get("/file.bin")
+        try await rig.wait(id, for: "bytes") { $0.state == .running && $0.received > 0 }
+        let paused = try await rig.transfers.pause(id)
+        #expect(paused.state == .paused && paused.received > 0 && paused.received < 400_000)
+        #expect(try await rig.transfers.pause(id) == paused)
+        await rig.restart()
+        #expect(try await rig.transfers.transfer(id) == paused)
+        #expect(rig.names == [".backgrounder-1.part"])
+        file.behaviour.withLock { $0.stallsAfter = nil }
+        _ = try await rig.transfers.resume(id)
+        #expect(try await rig.end(id).state == .done)
+        #expect(rig.server.requests().map(\.rangeStart) == [0, Int(paused.received)])
+        #expect(rig.file() == file.content() && rig.names == ["file.bin"])
+        await #expect(throws: TransferError.isOver(id, .done)) { try await rig.transfers.pause(id) }
+        await #expect(throws: TransferError.isOver(id, .done)) { try await rig.transfers.resume(id) }
+        await #expect(throws: TransferError.isOver(id, .done)) { try await rig.transfers.cancel(id) }
+        await #expect(throws: TransferError.noSuchTransfer(9)) { try await rig.transfers.cancel(9) }
+    }
+
+    @Test func `Cancelled nothing is left of it`() async throws {
+        let rig = try TransferRig()
+        let file = TestWebFile(size: 400_000, seed: 1) { $0.stallsAfter = 150_000 }
+        rig.server.on("/file.bin", file.script)
+        let id = try await rig.get("/file.bin")
+        try await rig.wait(id, for: "bytes") { $0.received > 0 }
+        #expect(try await rig.transfers.cancel(id).state == .cancelled)
+        #expect(rig.names == [])
+        let events = try await rig.transfers.events(of: "default")
+        #expect(events.map(\.state) == ["cancelled"] && events.map(\.transfer) == [id])
+    }
+
+    @Test func `Many cancelled at once, each of them twice, end once, and nothing begins meanwhile`() async throws {
+        let rig = try TransferRig()
+        rig.server.on("/silent") { _, connection in connection.wait(milliseconds: 60_000) }
+        var ids: [Int] = []
+        for number in 0..<40 { ids.append(try await rig.get("/silent", to: "\(number).bin")) }
+        let transfers = rig.transfers
+        await withTaskGroup { group in
+            for id in ids + ids { group.addTask { _ = try? await transfers.cancel(id) } }
+        }
+        for id in ids { #expect(try await rig.end(id).state == .cancelled) }
+        let events = try await transfers.events(of: "default")
+        #expect(events.compactMap(\.transfer).sorted() == ids)
+        #expect(await transfers.isAtWork == false)
+        #expect(rig.names == [])
+    }
+
+    @Test func `Killed again and again it goes on where it was, and its restarts are not counted`() async throws {
+        let rig = try TransferRig()
+        let file = TestWebFile(size: 1_000_000, seed: 1) { ($0.stallsAfter, $0.rate) = (100_000, 1_000_000) }
+        rig.server.on("/file.bin", file.script)
+        let id = try await rig.get("/file.bin")
+        var before: Int64 = 0
+        for _ in 1...5 {
+            let transfer = try await rig.wait(id, for: "more bytes") { $0.state == .running && $0.received > before }
+            before = transfer.received
+            await rig.restart()
+        }
+        file.behaviour.withLock { $0.stallsAfter = nil }
+        let transfer = try await rig.end(id)
+        #expect(transfer.state == .done && transfer.restarts == 0 && rig.file() == file.content())
+        #expect(file.sent <= 1_030_000 + 32_768 * file.broken, "\(file.sent), \(file.broken) broken")
+    }
+
+    @Test func `After another boot only what was synced counts`() async throws {
+        let rig = try TransferRig()
+        let file = TestWebFile(size: 400_000, seed: 1) { $0.stallsAfter = 150_000 }
+        rig.server.on("/file.bin", file.script)
+        let id = try await rig.get("/file.bin")
+        try await rig.wait(id, for: "bytes") { $0.received > 0 }
+        let paused = try await rig.transfers.pause(id)
+        let durable = paused.received / 2
+        await rig.restart()
+        rig.journal.change(id) { ($0.boot, $0.durable) = ("another", durable) }
+        file.behaviour.withLock { $0.stallsAfter = nil }
+        _ = try await rig.transfers.resume(id)
+        #expect(try await rig.end(id).state == .done)
+        #expect(rig.server.requests().map(\.rangeStart) == [0, Int(durable)])
+        #expect(rig.file() == file.content())
+    }
+
+    @Test func `Killed behind the rename it is done, and is not brought again`() async throws {
+        let rig = try TransferRig()
+        rig.server.reply(to: "/x", headers: ["ETag": "\"1\""], body: "abc")
+        rig.journal.isFull.withLock { $0 = true }
+        let id = try await rig.get("/x")
+        try await rig.wait(id, for: "an end that cannot be stored") { $0.state == .waiting && $0.waitingFor == .disk }
+        #expect(rig.names == ["file.bin"])
+        await rig.restart()
+        rig.journal.isFull.withLock { $0 = false }
+        #expect(try await rig.end(id).state == .done)
+        #expect(rig.server.requests().count == 1 && rig.names == ["file.bin"])
+        #expect(try await rig.transfers.events(of: "default").map(\.state) == ["done"])
+    }
+
+    @Test func `A file of somebody else with the name and the inode of the part is not taken for it`() async throws {
+        let rig = try TransferRig()
+        let file = TestWebFile(size: 400_000, seed: 1) { $0.stallsAfter = 150_000 }
+        rig.server.on("/file.bin", file.script)
+        let id = try await rig.get("/file.bin", exists: .overwrite)
+        try await rig.wait(id, for: "bytes") { $0.received > 0 }
+        _ = try await rig.transfers.pause(id)
+        try FileManager.default.moveItem(
+            atPath: "\(rig.root)/.backgrounder-1.part",
+            toPath: "\(rig.root)/file.bin"
+        )
+        file.behaviour.withLock { $0.stallsAfter = nil }
+        _ = try await rig.transfers.resume(id)
+        #expect(try await rig.end(id).state == .done)
+        #expect(rig.file() == file.content() && rig.names == ["file.bin"])
+    }
+
+    @Test func `A server that goes away is taken up again when it is back`() async throws {
+        let rig = try TransferRig { ($0.attempts, $0.firstRetry) = (1000, .milliseconds(20)) }
+        let file = TestWebFile(size: 300_000, seed: 1) { $0.stallsAfter = 100_000 }
+        let first = try TestWebServer()
+        first.on("/f", file.script)
+        let id = try await rig.get(first.url("/f"))
+        try await rig.wait(id, for: "bytes") { $0.received > 0 }
+        first.end()
+        file.behaviour.withLock { $0.stallsAfter = nil }
+        try await rig.wait(id, for: "refused attempts") { $0.attempts > 2 && $0.error?.contains("refused") == true }
+        let second = try TestWebServer(port: first.port)
+        second.on("/f", file.script)
+        let transfer = try await rig.end(id)
+        #expect(transfer.state == .done && transfer.attempts == 0 && transfer.restarts == 0)
+        #expect(rig.file() == file.content())
+        #expect(second.requests().first.map { $0.rangeStart > 0 } == true)
+    }
+
+    @Test(arguments: [
+        (ExistingFile.overwrite, ["file.bin"], "new"), (.rename, ["file (1).bin", "file (2).bin", "file.bin"], "old"),
+        (.fail, ["file.bin"], "old"),
+    ]) func `What is there already`(exists: ExistingFile, names: [String], content: String) async throws {
+        let rig = try TransferRig()
+        rig.server.reply(to: "/x", body: "new")
+        // Made while it is under way, so that also the last moment counts.
+        rig.server.on("/late") { _, connection in
+            try connection.sendHead(200, ["Content-Length": "3"])
+            try Data("old".utf8).write(to: URL(fileURLWithPath: rig.root + "/file.bin"))
+            try connection.send(Array("new".utf8))
+        }
+        let late = try await rig.end(try await rig.get("/late", exists: exists))
+        #expect(late.state == (exists == .fail ? .failed : .done), "\(late)")
+        if exists == .rename { #expect(late.destination.hasSuffix("/file (1).bin")) }
+        if exists == .fail {
+            await #expect(throws: TransferError.exists(rig.root + "/file.bin")) {
+                try await rig.get("/x", exists: exists)
+            }
+        } else {
+            #expect(try await rig.end(try await rig.get("/x", exists: exists)).state == .done)
+        }
+        #expect(rig.names == names)
+        #expect(rig.file().map { String(decoding: $0, as: UTF8.self) } == content)
+    }
+
+    @Test func `Nothing is written outside of the folders for transfers`() async throws {
+        let rig = try TransferRig()
+        rig.server.reply(to: "/x", body: "x")
+        let manager = FileManager.default
+        let outside = rig.scratch.file("outside")
+        for path in [rig.root, outside] {
+            try manager.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+        try manager.createSymbolicLink(atPath: rig.root + "/link", withDestinationPath: outside)
+        try manager.createSymbolicLink(atPath: rig.root + "/file", withDestinationPath: outside + "/file")
+        for name in ["../outside/x", "link/x", "link/", ".hidden", "a\u{1B}[2J", "link/a/b", "a/../../x"] {
+            await #expect(throws: TransferError.self, "\(name)") { try await rig.get("/x", to: name) }
+        }
+        await #expect(throws: TransferError.exists(rig.root + "/file")) { try await rig.get("/x", to: "file") }
+        await #expect(throws: TransferError.name(.slash)) { try await rig.get("/..%2f..%2fetc%2fpasswd", to: "") }
+        // The folder becomes a link while nothing runs.
+        let id = try await rig.get("/x", to: "deep/er/x", discretionary: true)
+        #expect(try await rig.end(id).state == .done)
+        #expect(try manager.contentsOfDirectory(atPath: outside) == [])
+        let other = try await rig.end(try await rig.get("/x", to: "file", exists: .rename))
+        #expect(other.destination.hasSuffix("/file (1)"))
+        #expect(try manager.contentsOfDirectory(atPath: outside) == [])
+    }
+
+    @Test func `Three at once, two from one server, urgent ones first`() async throws {
+        let rig = try TransferRig()
+        let file = TestWebFile(size: 100_000, seed: 1)
+        let isOpen = Flag()
+        rig.server.on("*") { request, connection in
+            while !isOpen.value { connection.wait(milliseconds: 20) }
+            try file.script(request, connection)
+        }
+        var ids: [Int] = []
+        for number in 1...6 {
+            ids.append(try await rig.get("/\(number)", to: "\(number)", discretionary: number < 4))
+        }
+        try await rig.server.wait(forRequests: 2)
+        let running = await rig.transfers.open.count { $0.state == .running }
+        #expect(running <= 2)
+        isOpen.set()
+        for id in ids { #expect(try await rig.end(id).state == .done) }
+        #expect(rig.names.count == 6)
+        // The first two had begun before the urgent ones came; the third began last, beside at most one other.
+        let order = rig.server.requests().map(\.path)
+        #expect(try #require(order.firstIndex(of: "/3")) >= 4, "\(order)")
+    }
+
+    @Test func `A name that nobody knows is a wait for the network, and no attempt`() async throws {
+        let rig = try TransferRig()
+        let id = try await rig.get("https://no-such-host.invalid/x")
+        let held = try await rig.wait(id, for: "a wait") { $0.state == .waiting }
+        #expect(held.waitingFor == .network && held.attempts == 0)
+        #expect(held.error == "no connection to no-such-host.invalid: its name is not known")
+        _ = try await rig.transfers.cancel(id)
+    }
+
+    @Test func `A discretionary one waits for the host, at once it does not`() async throws {
+        let conditions = FixedConditions(.power)
+        let rig = try TransferRig(conditions: conditions)
+        rig.server.reply(to: "/x", body: "x")
+        let waiting = try await rig.get("/x", to: "a", discretionary: true)
+        let held = try await rig.wait(waiting, for: "a wait") { $0.state == .waiting }
+        #expect(held.waitingFor == .power && held.attempts == 0)
+        #expect(try await rig.end(try await rig.get("/x", to: "b")).state == .done)
+        conditions.set(nil)
+        _ = try await rig.transfers.resume(waiting)
+        #expect(try await rig.end(waiting).state == .done)
+    }
+
+    @Test func `A busy machine holds one back, but not for ever`() async throws {
+        let rig = try TransferRig(conditions: FixedConditions(.limiter)) { $0.busyTime = .milliseconds(20) }
+        rig.server.reply(to: "/x", body: "x")
+        #expect(try await rig.end(try await rig.get("/x", discretionary: true)).state == .done)
+    }
+
+    @Test func `A file that goes arrives whole, once`() async throws {
+        let rig = try TransferRig()
+        let content = TestWebFile(size: 700_000, seed: 2).content()
+        let path = try rig.scratch.write(content, to: "trip.gpx")
+        rig.server.on("/in") { [server = rig.server] _, connection in
+            try connection.reply(server.requests().count == 1 ? 503 : 201)
+        }
+        rig.server.reply(to: "/from", 307, headers: ["Location": "/in"])
+        let request = TransferRequest(direction: .put, url: rig.server.url("/from"), destination: path)
+        let transfer = try await rig.end(try await rig.transfers.add(request).id)
+        #expect(transfer.state == .done && transfer.received == 700_000, "\(transfer)")
+        let taken = rig.server.requests(to: "/in")
+        #expect(taken.last?.body == content && taken.last?.method == "PUT")
+        let keys = Set(taken.map { $0.headers["idempotency-key"] })
+        #expect(keys.count == 1 && keys.first??.isEmpty == false)
+    }
+
+    @Test func `A file that changes while it goes is not called sent`() async throws {
+        let rig = try TransferRig()
+        let path = try rig.scratch.write("before", to: "x")
+        rig.server.on("/in") { _, connection in
+            try Data("behind".utf8).write(to: URL(fileURLWithPath: path))
+            try connection.reply(200)
+        }
+        let request = TransferRequest(direction: .put, url: rig.server.url("/in"), destination: path)
+        let transfer = try await rig.end(try await rig.transfers.add(request).id)
+        #expect(transfer.state == .failed && transfer.error?.contains("changed") == true)
+        for bad in ["/nowhere", rig.scratch.path] {
+            await #expect(throws: TransferError.self) {
+                try await rig.transfers.add(TransferRequest(direction: .put, url: "https://h/", destination: bad))
+            }
+        }
+    }
+
+    @Test func `A server that refuses a file and one that is not there end it, or not`() async throws {
+        let rig = try TransferRig { $0.attempts = 2 }
+        let path = try rig.scratch.write("x", to: "x")
+        rig.server.reply(to: "/no", 403)
+        let port = try freePort(SOCK_STREAM)
+        for (url, says) in [(rig.server.url("/no"), "403"), ("http://127.0.0.1:\(port)/", "refused")] {
+            let request = TransferRequest(direction: .put, url: url, destination: path)
+            let transfer = try await rig.end(try await rig.transfers.add(request).id)
+            #expect(transfer.state == .failed && transfer.error?.contains(says) == true, "\(transfer)")
+        }
+    }
+
+    @Test(arguments: [
+        TransferRequest(url: "https://h/x", destination: "relative"),
+        TransferRequest(url: "ftp://h/x", destination: "ROOT/x"),
+        TransferRequest(url: "http://h/x", destination: "ROOT/x"),
+        TransferRequest(url: "https://h/x", destination: "ROOT/x", session: ""),
+        TransferRequest(url: "https://h/x", destination: "ROOT/x", session: "a/b"),
+        TransferRequest(url: "https://h/x", destination: "ROOT/x", session: "a\nb"),
+        TransferRequest(url: "https://h/x", destination: "ROOT/x", sha256: "abc"),
+        TransferRequest(url: "https://h/x", destination: "ROOT/x", sizeMax: 0),
+        TransferRequest(url: "https://h/", destination: "ROOT/"),
+        TransferRequest(url: "https://h/x", destination: "/etc/x"),
+        TransferRequest(url: "https://h/x", destination: "ROOT/a\u{0}b"),
+    ]) func `A request that asks for what cannot be is refused, and nothing is kept of it`(request: TransferRequest)
+        async throws
+    {
+        let rig = try TransferRig()
+        var request = request
+        request.destination = request.destination.replacing("ROOT", with: rig.root)
+        await #expect(throws: TransferError.self) { try await rig.transfers.add(request) }
+        #expect(try await rig.transfers.transfers() == [])
+    }
+}
+
+/// Something that happens once.
+private final class Flag: Sendable {
+    private let state = Mutex(false)
+    var value: Bool { state.withLock { $0 } }
+    func set() { state.withLock { $0 = true } }
+}

@@ -1,0 +1,72 @@
+import BackgroundFetch
+import Testing
+
+/// Which addresses are asked, and what becomes of them.
+@Suite struct WebURLTests {
+    @Test(arguments: [
+        "", "x", "/etc/passwd", "file:///etc/passwd", "ftp://h/x", "unix:///run/x", "http+unix://%2Frun%2Fx/",
+        "http://",
+        "http:///x", "http://u@/x", "http://h:0/", "http://h:99999/", "http://h/a b", "http://h/\n", "http://h/\u{0}",
+        "http://%41/", "javascript:1", "https://" + String(repeating: "a", count: 9000),
+    ])
+    func `What is no address of the web is refused`(text: String) {
+        #expect(throws: WebURLError.self) { try WebURL(text) }
+    }
+
+    @Test func `An address is shown without its credentials`() throws {
+        let url = try WebURL("HTTPS://user:p%40ss@Example.com:443/a/b?c=d#e")
+        #expect("\(url)" == "https://example.com/a/b?c=d")
+        #expect(url.authorization == "Basic dXNlcjpwQHNz")
+        #expect(try WebURL("http://[::1]:8080").description == "http://[::1]:8080/")
+        #expect(!"\(WebURLError.malformed("x"))".contains("secret"))
+        let error = #expect(throws: WebURLError.self) { try WebURL("http://me:secret@:7/ x") }
+        #expect(error.map { !"\($0)".contains("secret") } == true)
+    }
+
+    @Test(arguments: [
+        ("http://h/a/b.txt", "b.txt"), ("http://h/a%20b.txt?x=/y", "a b.txt"), ("http://h/%C3%A4", "ä"),
+        ("http://h/" + String(repeating: "a", count: 255), String(repeating: "a", count: 255)),
+    ])
+    func `The name of a file is the last part of the path`(url: String, name: String) throws {
+        #expect(try WebURL(url).fileName() == name)
+    }
+
+    @Test(arguments: [
+        ("http://h", FileNameError.empty), ("http://h/a/", .empty), ("http://h/a/..%2f..%2fetc%2fpasswd", .slash),
+        ("http://h/%2e%2e", .leadingDot), ("http://h/.ssh", .leadingDot), ("http://h/..", .leadingDot),
+        ("http://h/a%00b", .controlCharacter), ("http://h/a%0ab", .controlCharacter),
+        ("http://h/a%1b%5b2J", .controlCharacter), ("http://h/%e2%80%aegpj.exe", .controlCharacter),
+        ("http://h/%ff%fe", .notText), ("http://h/" + String(repeating: "a", count: 256), .tooLong(256)),
+    ])
+    func `A name that is none is refused after it was decoded`(url: String, error: FileNameError) throws {
+        let url = try WebURL(url)
+        #expect(throws: error) { try url.fileName() }
+    }
+
+    @Test func `Each hop of a redirect is looked at`() throws {
+        let policy = RedirectPolicy(plainHosts: .only(["plain.example", "Other.example:8080"]))
+        let url = try WebURL("https://me:word@a.example/x/y")
+        #expect(try policy.next(from: url, location: "../z?q", hop: 1).description == "https://a.example/z?q")
+        #expect(try policy.next(from: url, location: "/z", hop: 1).authorization == url.authorization)
+        #expect(try policy.next(from: url, location: "https://b.example/", hop: 5).authorization == nil)
+        #expect(try policy.next(from: url, location: "https://a.example:444/", hop: 1).authorization == nil)
+        #expect(
+            try policy.next(from: url, location: "https://x:y@a.example/", hop: 1).authorization == url.authorization
+        )
+        #expect(throws: RedirectError.tooMany) { try policy.next(from: url, location: "/", hop: 6) }
+        #expect(throws: RedirectError.nowhere) { try policy.next(from: url, location: nil, hop: 1) }
+        #expect(throws: RedirectError.downgrade(host: "plain.example")) {
+            try policy.next(from: url, location: "http://plain.example/", hop: 1)
+        }
+        for location in ["file:///etc/passwd", "ftp://a.example/", "http+unix://%2Frun/x"] {
+            #expect(throws: RedirectError.self) { try policy.next(from: url, location: location, hop: 1) }
+        }
+        let plain = try WebURL("http://plain.example/")
+        #expect(try policy.next(from: plain, location: "http://other.example:8080/", hop: 1).origin.port == 8080)
+        #expect(throws: RedirectError.plain(host: "other.example")) {
+            try policy.next(from: plain, location: "http://other.example/", hop: 1)
+        }
+        #expect(throws: RedirectError.plain(host: "127.0.0.1")) { try policy.check(WebURL("http://127.0.0.1/")) }
+        #expect(throws: Never.self) { try RedirectPolicy(plainHosts: .any).check(WebURL("http://127.0.0.1/")) }
+    }
+}

@@ -1,0 +1,159 @@
+import BackgroundTasks
+import BackgrounderAPI
+import ChildProcesses
+import Foundation
+import Logging
+import Synchronization
+import TestSupport
+
+/// A scheduler with a journal in memory and ears for its changes; its keepers are the real program.
+final class TaskRig: Sendable {
+    let scheduler: BackgroundTaskScheduler
+    let journal: MemoryTaskJournal
+    let log: LogLines
+    let scratch: ScratchDirectory
+    private let heard: Heard
+
+    private final class Heard: Sendable {
+        let changes = Mutex<[BackgroundTask]>([])
+        let signal = Signal()
+    }
+
+    init(
+        clock: (any Clock<Duration>)? = nil,
+        now: @escaping @Sendable () -> Duration = monotonicTime,
+        journal: MemoryTaskJournal = MemoryTaskJournal(),
+        boot: String = "this boot",
+        scratch: ScratchDirectory? = nil
+    ) throws {
+        let (heard, log, scratch) = (Heard(), LogLines(), try scratch ?? ScratchDirectory())
+        (self.heard, self.log, self.scratch, self.journal) = (heard, log, scratch, journal)
+        scheduler = BackgroundTaskScheduler(
+            journal.saved,
+            places: BackgroundTaskScheduler.Places(
+                keeper: BuiltProducts.backgrounderd,
+                folder: scratch.path,
+                socketPrefix: scratch.file("task"),
+                boot: boot,
+                instance: "test\(UInt32.random(in: 0 ... .max))"
+            ),
+            journal: journal,
+            clock: clock ?? ContinuousClock(),
+            now: now,
+            logger: Logger(label: "test") { _ in log }
+        ) { task in
+            heard.changes.withLock { $0.append(task) }
+            heard.signal.post()
+        }
+    }
+
+    convenience init(_ clock: VirtualClock, journal: MemoryTaskJournal = MemoryTaskJournal()) throws {
+        try self.init(clock: clock, now: { clock.time }, journal: journal)
+    }
+
+    var changes: [BackgroundTask] { heard.changes.withLock { $0 } }
+
+    /// What the scheduler says of the task as soon as it is in `state`.
+    @discardableResult
+    func wait(for state: BackgroundTaskState, of id: Int) async throws -> BackgroundTask {
+        try await heard.signal.wait(for: "task \(id) that is \(state.rawValue)") {
+            changes.last { $0.id == id && $0.state == state }
+        }
+    }
+
+    /// A shell command that begins as a task.
+    func begin(
+        _ script: String,
+        budget: Double? = nil,
+        grace: Double? = nil,
+        strict: Bool = false,
+        repeat isRepeated: Bool = false
+    ) async throws -> BackgroundTask {
+        try await scheduler.begin(
+            TaskRequest(
+                name: "test",
+                command: ["/bin/sh", "-c", script],
+                budget: budget,
+                grace: grace,
+                strict: strict,
+                repeat: isRepeated
+            )
+        )
+    }
+
+    /// Returns when `look` finds what it looks for after a change of a task.
+    func waitForChange(_ what: String, _ look: @Sendable () async -> Bool) async throws {
+        try await heard.signal.wait(for: what) { await look() ? () : nil }
+    }
+}
+
+/// A journal that outlives a scheduler.
+final class MemoryTaskJournal: TaskJournal {
+    private struct State {
+        var records: [Int: TaskRecord] = [:]
+        var hooks: [TaskHook] = []
+        var lastID = 0
+    }
+
+    private let state = Mutex(State())
+
+    var saved: SavedTasks {
+        state.withLock { SavedTasks(records: $0.records.values.sorted { $0.task.id < $1.task.id }, hooks: $0.hooks) }
+    }
+
+    func add(_ record: TaskRecord) async throws -> Int {
+        state.withLock { state in
+            state.lastID += 1
+            state.records[state.lastID] = record
+            state.records[state.lastID]?.task.id = state.lastID
+            return state.lastID
+        }
+    }
+
+    func save(_ records: [TaskRecord]) async throws {
+        state.withLock { state in for record in records { state.records[record.task.id] = record } }
+    }
+
+    func remove(_ ids: [Int]) async throws {
+        state.withLock { state in for id in ids { state.records[id] = nil } }
+    }
+
+    func add(_ hook: TaskHook) async throws { state.withLock { $0.hooks.append(hook) } }
+    func removeHook(_ name: String) async throws { state.withLock { $0.hooks.removeAll { $0.name == name } } }
+}
+
+/// What was logged.
+final class LogLines: LogHandler, Sendable {
+    private let all = Mutex<[String]>([])
+    private let signal = Signal()
+
+    var lines: [String] { all.withLock { $0 } }
+
+    /// Returns when there are `count` lines that begin with `prefix`.
+    func wait(for count: Int, with prefix: String) async throws -> [String] {
+        try await signal.wait(for: "\(count) lines with \(prefix)") {
+            let found = lines.filter { $0.hasPrefix(prefix) }
+            return found.count >= count ? found : nil
+        }
+    }
+
+    func log(event: LogEvent) { note("\(event.message)") }
+
+    func note(_ line: String) {
+        all.withLock { $0.append(line) }
+        signal.post()
+    }
+
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+    var logLevel: Logger.Level {
+        get { .trace }
+        set {}
+    }
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+}

@@ -1,0 +1,207 @@
+import BackgrounderAPI
+import Foundation
+
+/// Values of the interface, with everything and with the least.
+enum Sample {
+    static let date = Date(timeIntervalSince1970: 1_763_708_149.786)
+    static let item = PlayerItem(
+        id: 3,
+        position: 0,
+        path: "/a.mp3",
+        title: "A",
+        artist: "B",
+        album: "C",
+        duration: 1,
+        sampleRate: 44_100,
+        channels: 2,
+        codec: "MP3"
+    )
+    static let location = Location(
+        latitude: 1,
+        longitude: -180,
+        altitude: -3,
+        horizontalAccuracy: 4,
+        accuracySource: .model,
+        verticalAccuracy: 5,
+        speed: 0,
+        course: 360,
+        timestamp: date,
+        mode: 2,
+        segmentStart: true
+    )
+    static let trip = Trip(
+        id: 1,
+        start: date,
+        end: date.addingTimeInterval(1.5),
+        distance: 3,
+        movingTime: 1,
+        topSpeed: 2.5,
+        bounds: GeographicBounds(minLatitude: -1, minLongitude: 179, maxLatitude: 1, maxLongitude: -179),
+        points: 3,
+        speeds: [2, 0]
+    )
+    static var tripInProgress: Trip {
+        var trip = trip
+        (trip.inProgress, trip.speeds) = (true, [])
+        return trip
+    }
+    static var damagedImport: ImportProgress {
+        var progress = ImportProgress()
+        (progress.finished, progress.fault) = (true, "a.gpx:3: damaged")
+        return progress
+    }
+    static let transfer = Transfer(id: 1, session: "s", direction: .put, url: "https://h/", destination: "/a")
+    static let waitingTransfer = Transfer(
+        id: 2,
+        session: "s",
+        direction: .get,
+        url: "https://h/",
+        destination: "/a",
+        state: .waiting,
+        waitingFor: .disk,
+        received: 1,
+        total: 2,
+        attempts: 3,
+        restarts: 4,
+        discretionary: true,
+        error: "e"
+    )
+    static let transferEvents = [
+        TransferEvent(seq: 1, session: "s", transfer: 2, state: "done", at: date),
+        TransferEvent(seq: 2, session: "s", transfer: nil, state: "all-events-delivered", at: date),
+    ]
+    static let source = FetchSource(
+        name: "a",
+        kind: .feed,
+        url: "https://h/",
+        interval: .custom(60),
+        refresh: .restricted,
+        updated: date,
+        download: "/d",
+        next: date,
+        why: "w",
+        failures: 1,
+        unseen: 2,
+        runsPerDay: 3,
+        pending: PendingFetch(id: 4, at: date)
+    )
+    static let bareSource = FetchSource(
+        name: "b",
+        kind: .raw,
+        command: ["c"],
+        interval: .minimum,
+        budget: 0.5,
+        state: .off
+    )
+    static let run = FetchRun(
+        id: 1,
+        source: "a",
+        trigger: .predicted,
+        began: date,
+        ended: date,
+        duration: 0.5,
+        result: .failed,
+        status: 404,
+        bytes: 0,
+        reason: "r"
+    )
+    static let feedItem = FetchItem(id: "i", title: "t", link: "https://h/", published: date)
+    static let refresh = RefreshReply(status: .denied, sources: [.init(source: "a", status: .available)])
+    static let bareLocation = Location(latitude: 1, longitude: 2, timestamp: date)
+    static let fullLocationStatus = LocationStatus(
+        updating: true,
+        source: "gpx:a",
+        connection: .replaying,
+        quality: .starved,
+        qualityDetail: "x",
+        desiredAccuracy: .kilometer,
+        target: 1000,
+        acceptLimit: 3000,
+        maximumAccuracy: 5,
+        distanceFilter: 0,
+        jitterGuard: false,
+        received: 2,
+        accepted: 1,
+        rejected: RejectionCounts(),
+        lastFix: location,
+        lastRejection: Rejection(reason: .accuracy, value: 40, limit: 30, timestamp: date),
+        trackCount: 1
+    )
+    static let bareLocationStatus = LocationStatus(
+        updating: false,
+        source: "gpsd://localhost:2947",
+        connection: .off,
+        desiredAccuracy: .threeKilometers,
+        target: 3000,
+        distanceFilter: 10,
+        jitterGuard: true,
+        received: 0,
+        accepted: 0,
+        rejected: RejectionCounts(),
+        lastRejection: Rejection(reason: .noFix),
+        trackCount: 0
+    )
+    static let fullAudioStatus = AudioStatus(
+        timeControlStatus: .waiting,
+        currentItem: item,
+        elapsed: 0,
+        driver: "pulse",
+        device: "d",
+        format: "44100:16:2",
+        buffered: 2.5,
+        volume: 100,
+        repeat: true,
+        single: .oneshot,
+        consume: true,
+        random: true,
+        underruns: 1,
+        interruptions: 2,
+        since: date,
+        lastError: PlaybackError(path: "/a", reason: "r", timestamp: date),
+        announcement: AnnouncementStatus(path: "/b", elapsed: 1.5, duration: 2, duck: 0.2, priority: -1),
+        announcements: 3
+    )
+    static let bareAudioStatus = AudioStatus(
+        timeControlStatus: .stopped,
+        driver: "null",
+        volume: 0,
+        repeat: false,
+        single: .off,
+        consume: false,
+        random: false,
+        underruns: 0,
+        interruptions: 0,
+        since: date,
+        lastError: PlaybackError(reason: "r", timestamp: date)
+    )
+
+    static let task = BackgroundTask(
+        id: 1,
+        name: "a",
+        command: ["b", "c"],
+        state: .failed,
+        budget: 600,
+        grace: 0.5,
+        used: 3.25,
+        remaining: 0,
+        strict: true,
+        repeat: true,
+        pid: 7,
+        exitStatus: 255,
+        detail: "d"
+    )
+    static let bareTask = BackgroundTask(id: 2, name: "a", command: [], state: .lost, budget: 180, grace: 5)
+
+    static func status(_ location: LocationStatus?, _ audio: AudioStatus?) -> ServiceStatus {
+        ServiceStatus(
+            version: "1",
+            pid: 1,
+            state: .background,
+            since: date,
+            attached: 0,
+            modes: BackgroundMode.allCases,
+            location: location,
+            audio: audio
+        )
+    }
+}

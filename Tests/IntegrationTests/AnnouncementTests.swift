@@ -1,0 +1,60 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// Announcements from the command line, and what a crash in the middle of one leaves.
+@Suite(.sharing) struct AnnouncementTests {
+    @Test(
+        "The command returns at once, and the status tells what is heard, by whom it is followed, and when it is over"
+    )
+    func command() async throws {
+        let service = try Service(source: "gpx:\(Products.repository("tracks/city-walk.gpx"))")
+        try await service.start()
+        let events = try service.events()
+        let path = service.file("doors close.wav")
+        try await Tool.run("sox", "-n", "-r", "48000", "-c", "1", path, "synth", "1.5", "sine", "440")
+        let first: AudioStatus = try await service.json("audio", "interrupt", path, "--duck", "20%")
+        #expect(first.timeControlStatus == .stopped && first.announcement?.path == path)
+        #expect(first.announcement?.duck == 0.2 && first.announcements == nil)
+        let text = try await service.run("audio", "interrupt", Samples.tunes[1], "--priority", "5").text
+        let lines = text.split(separator: "\n")
+        #expect(
+            lines.contains { $0.contains("doors close.wav") && $0.contains("the music at 20%, 1 waiting") }
+        )
+        let next = try await events.wait(forState: "the second") {
+            $0.status.audio?.announcement?.path == Samples.tunes[1] && $0.status.audio?.announcement?.elapsed != nil
+        }
+        #expect(next.status.audio?.announcement?.priority == 5 && next.status.state == .background)
+        try await service.run("audio", "stop")
+        try await events.wait(forState: "silence") { $0.status.audio?.announcement == nil }
+        let log = try await service.run("log", "-n", "20").text
+        #expect(log.contains("Announcement: \(path)"))
+    }
+
+    @Test("A crash in the middle of an announcement gives the music back where it was held")
+    func crash() async throws {
+        let service = try Service(source: "gpx:\(Products.repository("tracks/city-walk.gpx"))")
+        try await service.start()
+        _ = try await service.command(["audio", "play"] + Samples.tunes)
+        try await service.run("audio", "seek", "5")
+        let times = try service.events(observe: "20ms")
+        try await times.wait(for: "some of the music") { received in
+            try received.times().contains { $0.elapsed > 5.3 } ? true : nil
+        }
+        try await service.run("audio", "interrupt", Samples.tunes[2])
+        let held = try await service.events().wait(forState: "the announcement") {
+            $0.status.audio?.announcement?.elapsed != nil
+        }
+        let position = try #require(held.status.audio?.elapsed)
+        try await service.crash()
+        try await service.start()
+        let began = ContinuousClock.now
+        let after: AudioStatus = try await service.json("audio")
+        #expect(after.timeControlStatus == .playing && after.announcement == nil && after.announcements == nil)
+        #expect(after.currentItem?.id == held.status.audio?.currentItem?.id)
+        let elapsed = try #require(after.elapsed)
+        let since = (ContinuousClock.now - began) / .seconds(1)
+        #expect(elapsed > position - 1 && elapsed < position + 1 + since, "\(position) to \(elapsed)")
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What bash offers behind a tab.
+@Suite(.sharing) struct CompletionTests {
+    /// What is offered behind `words`.
+    private func offers(_ words: [String], _ service: Service) async throws -> [String] {
+        let script = """
+            "$0" --generate-completion-script bash > "$1/completion.bash"
+            . "$1/completion.bash"
+            shift
+            COMP_WORDS=("$0" "$@" "") COMP_CWORD=$(($# + 1)) COMP_LINE="$0 $* " COMP_POINT=${#COMP_LINE}
+            _backgrounder "$0" "" "${COMP_WORDS[COMP_CWORD - 1]}"
+            printf '%s\\n' "${COMPREPLY[@]}"
+            """
+        let scratch = try ScratchDirectory()
+        let run = try await ProgramRun.of(
+            "/bin/bash",
+            ["-c", script, Products.backgrounder, scratch.path] + words,
+            environment: service.environment
+        )
+        #expect(run.exitCode == 0 && run.errors.isEmpty, "\(run)")
+        return run.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
+    @Test("Sources and tasks are offered by what the service has, and nothing where none runs")
+    func names() async throws {
+        let service = try Service(TestConfiguration())
+        #expect(try await offers(["fetch", "show"], service) == [])
+        try await service.start()
+        for name in ["news", "tides"] {
+            let added = try await service.command(["fetch", "add", name, "--url", "http://127.0.0.1:9/\(name)"])
+            #expect(added.exitCode == 0, "\(added)")
+        }
+        let begun = try await service.command(["task", "begin", "wait", "--", "sleep", "60"])
+        #expect(begun.exitCode == 0, "\(begun)")
+        #expect(try await offers(["fetch", "show"], service) == ["news", "tides"])
+        #expect(try await offers(["quit"], service) == ["news", "tides"])
+        #expect(
+            try await offers(["task", "end"], service) == [begun.text.trimmingCharacters(in: .whitespacesAndNewlines)]
+        )
+        #expect(try await offers(["transfer", "pause"], service) == [])
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A music directory that both players have.
+struct MPDMusic {
+    let scratch: ScratchDirectory
+    /// A playlist; MPD keeps its own in another folder, so that each of the two changes only what is its own.
+    static let mix = "albums/one/01.flac\nextra/plain.wav\n"
+
+    var path: String { scratch.file("music") }
+
+    init() async throws {
+        scratch = try ScratchDirectory()
+        for folder in ["music/albums/one", "music/albums/two", "music/extra"] {
+            try FileManager.default.createDirectory(atPath: scratch.file(folder), withIntermediateDirectories: true)
+        }
+        try await song("albums/one/01", 30, ["TITLE=First", "ARTIST=Ann", "ALBUM=One", "TRACKNUMBER=1", "GENRE=Jazz"])
+        try await song("albums/one/02", 30, ["TITLE=Second \"song\"", "ARTIST=Ann", "ALBUM=One", "TRACKNUMBER=2"])
+        try await song("albums/two/01", 3, ["TITLE=Third", "ARTIST=Bob", "ALBUM=Two", "TRACKNUMBER=1"])
+        try await Tool.run(
+            "sox",
+            "-n",
+            "-r",
+            "22050",
+            "-b",
+            "16",
+            "-c",
+            "1",
+            scratch.file("music/extra/plain.wav"),
+            "synth",
+            "2.5",
+            "sine",
+            "330"
+        )
+        try scratch.write("\u{89}PNG and the rest", to: "music/albums/one/cover.png")
+        try scratch.write(Self.mix, to: "music/mix.m3u")
+    }
+
+    private func song(_ name: String, _ seconds: Int, _ tags: [String]) async throws {
+        let wave = scratch.file("song.wav")
+        try await Tool.run(
+            "sox",
+            "-n",
+            "-r",
+            "44100",
+            "-b",
+            "16",
+            "-c",
+            "2",
+            wave,
+            "synth",
+            "\(seconds)",
+            "sine",
+            "440"
+        )
+        let words = ["flac", "-s", "-f", "-o", scratch.file("music/\(name).flac")]
+        try await Tool.run(words: words + tags.flatMap { ["-T", $0] } + [wave])
+    }
+}
+
+/// MPD itself, on a socket of its own.
+final class RealMPD: Sendable {
+    let socket: String
+    private let scratch: ScratchDirectory
+    private let process: ForegroundProcess
+
+    /// Returns when it takes connections.
+    init(music: MPDMusic) async throws {
+        scratch = try ScratchDirectory()
+        try FileManager.default.createDirectory(atPath: scratch.file("lists"), withIntermediateDirectories: true)
+        try scratch.write(MPDMusic.mix, to: "lists/mix.m3u")
+        socket = scratch.file("sock")
+        let configuration = try scratch.write(
+            """
+            music_directory "\(music.path)"
+            playlist_directory "\(scratch.file("lists"))"
+            db_file "\(scratch.file("db"))"
+            log_file "\(scratch.file("log"))"
+            bind_to_address "\(socket)"
+            zeroconf_enabled "no"
+            audio_output {
+                type "null"
+                name "null"
+                mixer_type "software"
+            }
+
+            """,
+            to: "mpd.conf"
+        )
+        process = try Tool.start("mpd", "--no-daemon", "--stderr", configuration)
+        let deadline = ContinuousClock.now + .seconds(20)
+        while true {
+            if let descriptor = try? connectUnix(socket) {
+                close(descriptor)
+                return
+            }
+            try #require(ContinuousClock.now < deadline, "MPD does not start")
+            await pause(seconds: 0.05)
+        }
+    }
+}
+
+extension Service {
+    /// A service without sound, with its music where MPD has it; nothing runs yet.
+    convenience init(music: MPDMusic, more: [String] = []) throws {
+        try self.init(source: "gpx:\(Products.repository("tracks/city-walk.gpx"))?rate=1")
+        let lines = [
+            "modes: [audio]", "audio:", "  driver: \"null\"", "  musicDirectory: \(music.path)", "  autoplay: false",
+        ]
+        try configure(yaml: (lines + more).joined(separator: "\n") + "\n")
+    }
+}
+
+/// An answer that may be another one than MPD's, and why.
+struct AllowedDifference {
+    /// How the line of the transcript begins.
+    var step: String
+    var reason: String
+
+    init(_ step: String, _ reason: String) {
+        self.step = step
+        self.reason = reason
+    }
+}
+
+/// Holds two transcripts against each other, line by line: they differ where `allowed` says so, and only there.
+func compare(
+    _ ours: [String],
+    _ theirs: [String],
+    allowed: [AllowedDifference],
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    #expect(ours.count == theirs.count, sourceLocation: sourceLocation)
+    var used: Set<String> = []
+    for (own, other) in zip(ours, theirs) where own != other {
+        let difference = allowed.first { own.hasPrefix($0.step) && other.hasPrefix($0.step) }
+        if let difference { used.insert(difference.step) }
+        #expect(difference != nil, "ours:  \(own)\nMPD's: \(other)", sourceLocation: sourceLocation)
+    }
+    let unused = allowed.map(\.step).filter { !used.contains($0) }
+    #expect(unused.isEmpty, "no difference there", sourceLocation: sourceLocation)
+}

@@ -1,0 +1,176 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// Tasks of the real service, through its commands and its crashes.
+@Suite struct TaskTests {
+    private static func service() async throws -> Service {
+        let service = try Service(source: "gpx:\(Products.repository("tracks/city-walk.gpx"))")
+        try await service.start()
+        try await service.run("location", "stop")
+        return service
+    }
+
+    /// Begins a shell command as a task.
+    ///
+    /// - Returns: its id.
+    private static func begin(_ service: Service, _ options: [String], _ script: String) async throws -> Int {
+        let run = try await service.command(["task", "begin", "test"] + options + ["--", "/bin/sh", "-c", script])
+        try #require(run.exitCode == 0, "\(run)")
+        return try #require(Int(run.text.trimmingCharacters(in: .newlines)), "\(run)")
+    }
+
+    private static func task(_ service: Service, _ id: Int) async throws -> BackgroundTask {
+        let tasks: [BackgroundTask] = try await service.json("task", "list")
+        return try #require(tasks.first { $0.id == id })
+    }
+
+    /// Returns when the events, or the state that they began with, say that all of `ids` are in `state`.
+    private static func wait(for state: BackgroundTaskState, of ids: [Int], _ service: Service) async throws {
+        let events = try service.events()
+        try await events.wait(forState: "first state", within: 60) { _ in true }
+        let tasks: [BackgroundTask] = try await service.json("task", "list")
+        let already = Set(tasks.filter { $0.state == state }.map(\.id))
+        try await events.wait(for: "\(ids.count) tasks that are \(state.rawValue)", within: 60) { received in
+            let told = try received.payloads("task").map { try JSON.decode(BackgroundTask.self, from: Data($0.utf8)) }
+            let all = already.union(told.filter { $0.state == state }.map(\.id))
+            return all.isSuperset(of: ids) ? () : nil
+        }
+    }
+
+    @Test func `Hostile trees that began before a crash are found again, counted on, and ended to the last process`()
+        async throws
+    {
+        let service = try await Self.service()
+        // Two rounds of 25 are the 50 of the promise, and fit among the 32 that may be open.
+        for _ in 0..<2 {
+            let tokens = (0..<25).map { _ in Int.random(in: 100_000..<1_000_000) }
+            // Without the commands, each of which takes its time to start.
+            let connection = try HTTPConnection(service.paths.controlSocket)
+            var ids: [Int] = []
+            // Long enough for a crash and a start on a busy machine, and not all of one length, or 25 trees end at once.
+            let budgets = tokens.indices.map { 20 + Double($0) / 5 }
+            for (token, budget) in zip(tokens, budgets) {
+                let command = ["/bin/sh", "-c", HostileTree.quietScript(token: token)]
+                let body = TaskRequest(name: "hostile", command: command, budget: budget, grace: 1)
+                let reply = try await connection.send("POST", "/v1/tasks", body: JSON.line(body))
+                try #require(reply.status == 201, "\(reply.text)")
+                ids.append(try JSON.decode(BackgroundTask.self, from: Data(reply.body)).id)
+            }
+            let before: [BackgroundTask] = try await service.json("task", "list")
+            try await service.crash()
+            try await service.start()
+            let after: [BackgroundTask] = try await service.json("task", "list")
+            for id in ids {
+                let old = try #require(before.first { $0.id == id })
+                let new = try #require(after.first { $0.id == id })
+                #expect(new.pid == old.pid && new.state.isOpen && new.used > old.used, "\(old), \(new)")
+            }
+            try await Self.wait(for: .expired, of: ids, service)
+            for (id, budget) in zip(ids, budgets) {
+                let task = try await Self.task(service, id)
+                // The count went on while the service was down.
+                #expect(task.used >= budget && task.used < budget + 0.5 && task.exitStatus == 137, "\(task)")
+            }
+            for token in tokens { #expect(ProcessSearch.running(with: "\(token)") == []) }
+        }
+    }
+
+    @Test func `A task that ends while the service is down is ended in time, and how it went is known`() async throws {
+        let service = try await Self.service()
+        let finished = try await Self.begin(service, [], "sleep 2; echo done; exit 7")
+        let expired = try await Self.begin(
+            service,
+            ["--budget", "3s", "--grace", "300ms"],
+            "trap '' TERM; while :; do sleep 5; done"
+        )
+        let pid = service.pid
+        let keepers = ProcessSearch.running(with: "task-keeper").filter { ProcessSearch.parent(of: $0) == pid }
+        #expect(keepers.count == 2)
+        try await service.crash()
+        try await ProcessSearch.waitForEnd(of: keepers)
+        try await service.start()
+        let first = try await Self.task(service, finished)
+        #expect(first.state == .failed && first.exitStatus == 7 && first.used < 6)
+        let second = try await Self.task(service, expired)
+        #expect(second.state == .expired && second.exitStatus == 137 && abs(second.used - 3) < 0.3)
+        #expect(try await service.run("task", "log", "\(finished)").text == "done\n")
+    }
+
+    @Test func `What is gone with its keeper is lost, and does not begin again`() async throws {
+        let service = try await Self.service()
+        let token = Int.random(in: 100_000..<1_000_000)
+        let id = try await Self.begin(service, ["--repeat"], "setsid sleep 86400.\(token) & sleep 86400.\(token)")
+        let sample = try await service.run("task", "sample").text
+        let task = try await Self.task(service, id)
+        let keeper = try #require(task.pid.flatMap(ProcessSearch.parent))
+        try await service.crash()
+        kill(keeper, SIGKILL)
+        try await service.start()
+        #expect(try await Self.task(service, id).state == .lost)
+        let sampleID = try #require(Int(sample.dropLast()))
+        #expect(try await Self.task(service, sampleID).state == .lost)
+        #expect(ProcessSearch.running(with: "86400.\(token)") == [])
+        let events = try service.events(attach: true)
+        let state = try await events.wait(forState: "attached client") { $0.status.attached == 1 }
+        #expect(state.status.tasks == [])
+    }
+
+    @Test func `A budget counts while nobody is attached, a hook begins when the last one leaves, and the log says so`()
+        async throws
+    {
+        let service = try await Self.service()
+        try await service.run("task", "begin", "leave", "--on", "detach", "--", "/bin/sh", "-c", "echo left")
+        let events = try service.events(attach: true)
+        try await events.wait(forState: "attached client") { $0.status.attached == 1 }
+        let id = try await Self.begin(service, ["--budget", "30s"], "sleep 100")
+        let strict = try await Self.begin(service, ["--strict"], "sleep 100")
+        #expect(try await service.run("task", "remaining", "\(id)").text == "unlimited\n")
+        let left = try await service.run("task", "remaining", "\(strict)").text
+        #expect((170...180).contains(Double(left.dropLast()) ?? 0))
+        #expect(try await Self.task(service, id).used == 0)
+        events.detach()
+        try await Self.wait(for: .finished, of: [strict + 1], service)
+        #expect(try await service.run("task", "log", "\(strict + 1)").text == "left\n")
+        let counted = try await service.run("task", "remaining", "\(id)").text
+        #expect((25...30).contains(Double(counted.dropLast()) ?? 0))
+        let status: ServiceStatus = try await service.json("status")
+        #expect(status.state == .background && status.tasks?.map(\.id) == [id, strict])
+
+        #expect(try await service.command(["task", "end", "\(id)"]).exitCode == 0)
+        let again = try await service.command(["task", "end", "\(id)"])
+        #expect(
+            again.exitCode == 1 && again.errors == "backgrounder: task \(id) is over: ended; each begin has one end\n"
+        )
+        try await service.run("task", "unhook", "leave")
+        #expect(try await service.json("task", "hooks", as: [TaskHook].self) == [])
+        try await service.run("stop")
+        let log = try String(contentsOfFile: service.paths.log, encoding: .utf8)
+        #expect(log.contains(" info Background time remaining = 30.0 seconds\n"))
+        #expect(log.contains(" info Background task ended.\n"))
+        // The one that was left had its second, and is ended.
+        #expect(log.contains("Task \(strict) (test) ended after "))
+    }
+
+    @Test(arguments: [
+        (["begin", "x", "--", "/no/such"], 1, "cannot start /no/such: no such command"),
+        (["begin", "x", "--", "/etc/passwd"], 1, "cannot start /etc/passwd: it may not be executed"),
+        (["begin", "x", "--", "/etc"], 1, "cannot start /etc: it is a folder"),
+        (["begin", "a\nb", "--", "true"], 64, "is no name for a task"),
+        (["begin", "x"], 64, "there is no command"), (["begin", "", "--", "true"], 64, "the name is empty"),
+        (["begin", "x", "--budget", "601s", "--", "true"], 64, "a budget of 601s cannot be"),
+        (["begin", "x", "--budget", "0s", "--", "true"], 64, "a budget of 0s cannot be"),
+        (["begin", "x", "--grace", "180s", "--", "true"], 64, "a grace of 3m cannot be"),
+        (["begin", "x", "--budget", "soon", "--", "true"], 64, "\"soon\" is no duration"),
+        (["begin", "x", "--on", "attach", "--", "true"], 64, "'attach'"), (["end", "77"], 4, "there is no task 77"),
+        (["log", "77"], 4, "there is no task 77"), (["remaining", "77"], 4, "there is no task 77"),
+        (["unhook", "no/such hook"], 4, "there is no hook no/such hook"), (["end", "x"], 64, "'x'"),
+    ])
+    func `What is wrong with a command is one line`(arguments: [String], code: Int32, words: String) async throws {
+        let service = try await Self.service()
+        let run = try await service.command(["task"] + arguments)
+        #expect(run.exitCode == code && run.text.isEmpty, "\(run)")
+        #expect(run.errors.contains(words) && run.errors.count { $0 == "\n" } == 1, "\(run)")
+    }
+}

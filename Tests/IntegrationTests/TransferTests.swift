@@ -1,0 +1,220 @@
+import BackgrounderAPI
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Transfers as users and scripts have them.
+@Suite(.sharing) struct TransferTests {
+    private static func service() throws -> Service {
+        try Service(TestConfiguration(modes: "[]", rest: ["transfers: {allowHTTP: [127.0.0.1]}"]))
+    }
+
+    @Test("Begun, listed, told of, acknowledged")
+    func whole() async throws {
+        let service = try Self.service()
+        try await service.start()
+        let server = try TestWebServer()
+        server.reply(to: "/a%20b.txt", headers: ["ETag": "\"1\""], body: "hello")
+        server.reply(to: "/in", 201)
+        let run = try await service.run(
+            "transfer",
+            "get",
+            server.url("/a%20b.txt"),
+            "\(service.home)/downloads/",
+            "--session",
+            "maps"
+        )
+        #expect(run.text == "1\n" && run.errors.isEmpty)
+        let waited = try await service.run("transfer", "put", service.file("config.yaml"), server.url("/in"), "--wait")
+        #expect(waited.text == "2\n" && waited.errors.isEmpty)
+        let events = try service.events()
+        try await events.wait(forState: "no transfers", within: 60) { $0.status.transfers == nil }
+        #expect(FileManager.default.contents(atPath: service.file("downloads/a b.txt")) == Data("hello".utf8))
+        let list: [Transfer] = try await service.json("transfer", "list")
+        #expect(
+            list.map(\.id) == [1, 2] && list.map(\.state) == [.done, .done] && list.map(\.direction) == [.get, .put]
+        )
+        #expect(list[0].received == 5 && list[0].total == 5 && list[0].session == "maps")
+        let told: [TransferEvent] = try await service.json("transfer", "events", "maps")
+        #expect(told.map(\.seq) == [1] && told.map(\.transfer) == [1] && told.map(\.state) == ["done"])
+        let left: [TransferEvent] = try await service.json("transfer", "events", "maps", "--ack", "1")
+        #expect(left.map(\.seq) == [2] && left.map(\.state) == ["all-events-delivered"])
+        let none: [TransferEvent] = try await service.json("transfer", "events", "maps", "--ack", "2")
+        #expect(none.isEmpty)
+        let table = try await service.run("transfer")
+        #expect(table.text.contains("a b.txt") && table.text.contains("100%"))
+    }
+
+    @Test("Bad input of each kind is one clear line with its exit code")
+    func wrong() async throws {
+        let service = try Self.service()
+        let inputs = [
+            WrongInput("transfer get ftp://h/x HOME/x", 64, "ftp"), WrongInput("transfer get x HOME/x", 64, "no URL"),
+            WrongInput("transfer get https:///x HOME/x", 64, "no URL"),
+            WrongInput("transfer get https://h/x", 64, "dest"),
+            WrongInput("transfer get https://h/x HOME/x --sha256 abc", 64, "SHA-256"),
+            WrongInput("transfer get https://h/x HOME/x --size-max 0", 64, "size"),
+            WrongInput("transfer get https://h/x HOME/x --size-max -1", 64, "size"),
+            WrongInput("transfer get https://h/x HOME/x --exists never", 64, "never"),
+            WrongInput("transfer get https://h/x HOME/x --now --discretionary", 64, "--now"),
+            WrongInput("transfer get https://h/x HOME/x --session a/b", 64, "a/b"),
+            WrongInput("transfer pause x", 64, "x"), WrongInput("transfer events", 64, "session"),
+        ]
+        for input in inputs { try await input.check(service) }
+        try await WrongInput("transfer list", 3, "not running").check(service)
+        try await service.start()
+        for input in [
+            WrongInput("transfer get http://example.org/x HOME/downloads/", 1, "http", "allowHTTP"),
+            WrongInput("transfer get https://h/x /etc/x", 1, "/etc", "transfers.roots"),
+            WrongInput("transfer get https://h/..%2f..%2fetc%2fpasswd HOME/downloads/", 1, "slash"),
+            WrongInput("transfer get https://h/ HOME/downloads/", 1, "no name"),
+            WrongInput("transfer put HOME/nowhere https://h/x", 4, "nowhere"),
+            WrongInput("transfer put HOME https://h/x", 1, "no file"),
+            WrongInput("transfer pause 7", 4, "7"), WrongInput("transfer resume 7", 4, "7"),
+            WrongInput("transfer cancel 7", 4, "7"), WrongInput("transfer events nobody", 4, "nobody"),
+        ] { try await input.check(service) }
+        let list: [Transfer] = try await service.json("transfer", "list")
+        #expect(list.isEmpty)
+    }
+
+    @Test("A full disk is waited for: nothing is lost, and no attempt counts")
+    func full() async throws {
+        let service = try Self.service()
+        let folder = service.file("downloads")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        let ready = try PipeEnds()
+        let process = try ForegroundProcess(
+            "/usr/bin/unshare",
+            [
+                "-m", "--propagation", "private", Programs.shell, "-c",
+                "mount -t tmpfs -o size=1m tmpfs '\(folder)' && exec '\(Products.backgrounderd)' --home '\(service.home)' --ready-descriptor 3",
+            ],
+            environment: service.environment,
+            descriptors: [3: ready.writeEnd]
+        )
+        close(ready.writeEnd)
+        let lines = LineReader(ready.readEnd)
+        try await lines.wait(for: "readiness") { lines, isAtEnd in
+            try #require(!isAtEnd || !lines.isEmpty, "no tmpfs can be mounted here, which this test needs")
+            return lines.isEmpty ? nil : true
+        }
+        let server = try TestWebServer(sendBuffer: 4096)
+        let (known, unknown) = (
+            TestWebFile(size: 3_000_000, seed: 1), TestWebFile(size: 3_000_000, seed: 2) { $0.isChunked = true }
+        )
+        server.on("/known", known.script)
+        server.on("/unknown", unknown.script)
+        let events = try service.events()
+        try await service.run("transfer", "get", server.url("/known"), folder + "/")
+        try await events.wait(forState: "a wait for the disk", within: 60) {
+            $0.status.transfers?.first?.waitingFor == .disk
+        }
+        try await service.run("transfer", "get", server.url("/unknown"), folder + "/")
+        let state = try await events.wait(forState: "two waits for the disk", within: 60) { state in
+            state.status.transfers?.count == 2 && state.status.transfers?.allSatisfy { $0.waitingFor == .disk } == true
+        }
+        for transfer in state.status.transfers ?? [] {
+            #expect(
+                transfer.attempts == 0 && transfer.error?.contains("full") == true
+                    || transfer.error?.contains("space") == true,
+                "\(transfer)"
+            )
+        }
+        #expect(state.status.transfers?.last?.received ?? 0 > 500_000)
+        try await Tool.run("nsenter", "-t", "\(process.pid)", "-m", "mount", "-o", "remount,size=16m", folder)
+        for id in ["1", "2"] { try await service.run("transfer", "resume", id) }
+        try await service.events().wait(forState: "the end", within: 60) { $0.status.transfers == nil }
+        for (name, file) in [("known", known), ("unknown", unknown)] {
+            let data = FileManager.default.contents(atPath: "/proc/\(process.pid)/root\(folder)/\(name)")
+            #expect(data.map(Array.init) == file.content())
+        }
+        let list: [Transfer] = try await service.json("transfer", "list")
+        #expect(list.map(\.state) == [.done, .done] && list.map(\.restarts) == [0, 0])
+        // What was here was not sent again.
+        #expect(unknown.sent < 3_300_000, "\(unknown.sent)")
+        process.kill(SIGTERM)
+        try await process.waitForEnd()
+    }
+
+    @Test("Without a way out it waits for one, and the kernel's word ends the wait")
+    func offline() async throws {
+        let service = try Self.service()
+        let ready = try PipeEnds()
+        let process = try ForegroundProcess(
+            "/usr/bin/unshare",
+            ["-n", Products.backgrounderd, "--home", service.home, "--ready-descriptor", "3"],
+            environment: service.environment,
+            descriptors: [3: ready.writeEnd]
+        )
+        close(ready.writeEnd)
+        try await LineReader(ready.readEnd).wait(for: "readiness") { lines, isAtEnd in
+            try #require(!isAtEnd || !lines.isEmpty, "no network of its own can be had here, which this test needs")
+            return lines.isEmpty ? nil : true
+        }
+        try await service.run("transfer", "get", "https://192.0.2.1/x", service.file("downloads/x"))
+        let events = try service.events()
+        let state = try await events.wait(forState: "a wait for the network", within: 60) {
+            $0.status.transfers?.first?.waitingFor == .network
+        }
+        #expect(state.status.transfers?.first?.attempts == 0)
+        let later = try service.events()
+        try await later.wait(forState: "the same wait", within: 60) {
+            $0.status.transfers?.first?.waitingFor == .network
+        }
+        for words in [["link", "set", "lo", "up"], ["route", "add", "default", "dev", "lo"]] {
+            try await Tool.run(words: ["nsenter", "-t", "\(process.pid)", "-n", "ip"] + words)
+        }
+        // It tries now, and not in ten minutes; that nobody is there is another matter.
+        let next = try await later.wait(forState: "another attempt", within: 60) {
+            $0.status.transfers?.first?.state == .running
+                || $0.status.transfers?.first?.error?.contains("192.0.2.1") == true
+                    && $0.status.transfers?.first?.waitingFor != .network
+        }
+        #expect(next.status.transfers?.first?.restarts == 0)
+        try await service.run("transfer", "cancel", "1")
+        process.kill(SIGTERM)
+        try await process.waitForEnd()
+    }
+
+    @Test("On a terminal a bar shows how far it is, and goes away at the end")
+    func bar() async throws {
+        let service = try Self.service()
+        try await service.start()
+        let server = try TestWebServer()
+        let file = TestWebFile(size: 600_000, seed: 1) { $0.rate = 600_000 }
+        server.on("/f", file.script)
+        let command = "\(Products.backgrounder) transfer get \(server.url("/f")) \(service.file("downloads/f")) --wait"
+        let run = try await ProgramRun.of(
+            Programs.script,
+            ["-qec", command, "/dev/null"],
+            environment: service.environment
+        )
+        #expect(run.exitCode == 0 && run.text.contains("━") && run.text.contains("of 600.0 kB"), "\(run)")
+        #expect(run.text.hasSuffix("\r\u{1B}[K"), "\(run)")
+    }
+
+    @Test("A stop leaves transfers as they are, and they go on after the next start")
+    func stopped() async throws {
+        let service = try Self.service()
+        try await service.start()
+        let server = try TestWebServer()
+        let file = TestWebFile(size: 600_000, seed: 1) { $0.stallsAfter = 200_000 }
+        server.on("/f", file.script)
+        let events = try service.events()
+        try await service.run("transfer", "get", server.url("/f"), service.file("downloads/f"))
+        try await events.wait(for: "bytes", within: 60) { received in
+            try received.payloads("transfer").contains { payload in
+                try JSON.decode(Transfer.self, from: Data(payload.utf8)).received > 0
+            } ? true : nil
+        }
+        try await service.run("stop")
+        file.behaviour.withLock { $0.stallsAfter = nil }
+        try await service.start()
+        let again = try service.events()
+        try await again.wait(forState: "the end", within: 60) { $0.status.transfers == nil }
+        #expect(FileManager.default.contents(atPath: service.file("downloads/f")).map(Array.init) == file.content())
+        let starts = server.requests().map(\.rangeStart)
+        #expect(starts.count == 2 && starts[0] == 0 && starts[1] > 0)
+    }
+}

@@ -1,0 +1,124 @@
+import BackgrounderAPI
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import StateStore
+
+/// What the fetch mode keeps.
+@Suite struct FetchTests {
+    private let fixture: StoreFixture
+    private static let standing = Data("{}".utf8)
+    private static let date = Date(timeIntervalSince1970: 1_795_219_200.5)
+
+    init() throws { fixture = try StoreFixture() }
+
+    private func add(_ source: FetchDefinition, to store: StateStore) async throws {
+        try await store.save([.added(source, standing: Self.standing)])
+    }
+
+    private static func run(_ id: Int, of source: String = "a") -> FetchRun {
+        FetchRun(id: id, source: source, trigger: .due, began: date)
+    }
+
+    private static func ended(_ id: Int, of source: String = "a") -> FetchRun {
+        var run = run(id, of: source)
+        (run.ended, run.duration, run.result, run.status, run.bytes) = (date, 0.25, .newData, 200, 7)
+        return run
+    }
+
+    @Test func `Sources come back as they were, in the order in which they were added`() async throws {
+        let sources = [
+            FetchDefinition(name: "z", url: "http://h/", interval: .minimum, budget: 12.5, download: "/d"),
+            FetchDefinition(
+                name: "a",
+                command: ["/bin/sh", "-c", "echo 'a b'"],
+                interval: .custom(90),
+                directory: "/t"
+            ),
+            FetchDefinition(name: "ü", url: "https://h/", kind: .raw),
+        ]
+        do {
+            let store = try fixture.open()
+            for source in sources { try await add(source, to: store) }
+            try await store.save([.standing("a", Data("x".utf8), unseen: 3)])
+            var changed = sources[2]
+            (changed.interval, changed.budget) = (.custom(60), 1)
+            try await store.save([.changed(changed)])
+            try store.close()
+        }
+        let saved = try fixture.open().fetchSources()
+        #expect(saved.map(\.definition.name) == ["z", "a", "ü"])
+        #expect(saved[0].definition == sources[0] && saved[1].definition == sources[1])
+        #expect(saved[1].standing == Data("x".utf8) && saved[1].unseen == 3)
+        #expect(saved[2].definition.interval == .custom(60) && saved[2].definition.budget == 1)
+    }
+
+    @Test func `Content, result and what is unseen are one transaction`() async throws {
+        let store = try fixture.open()
+        try await add(FetchDefinition(name: "a", url: "http://h/"), to: store)
+        try await store.save([.began(Self.run(1))])
+        #expect(try store.openFetchRuns() == [Self.run(1)])
+        let items = [FetchItem(id: "1", title: "One", published: Self.date)]
+        let content = FetchContent(bytes: Data([0, 255, 10]), mediaType: "x/y", items: items)
+        let steps: [FetchChange] = [
+            .content("a", content, seen: Data("s".utf8)), .ended(Self.ended(1)),
+            .standing("a", Data("new".utf8), unseen: 1),
+        ]
+        // A step that cannot be takes the others back.
+        await #expect(throws: (any Error).self) { try await store.save(steps + [.began(Self.run(2, of: "none"))]) }
+        #expect(try await store.fetchContent(of: "a") == nil)
+        #expect(try store.fetchSources()[0].standing == Self.standing && store.openFetchRuns().count == 1)
+        try await store.save(steps)
+        #expect(try await store.fetchContent(of: "a") == content)
+        #expect(try await store.fetchItems(of: "a") == items)
+        #expect(try await store.fetchSeen(of: "a") == Data("s".utf8))
+        #expect(try await store.fetchRuns(of: "a", last: 10) == [Self.ended(1)])
+        #expect(try store.fetchSources()[0].unseen == 1 && store.openFetchRuns().isEmpty)
+        try await store.save([.cleared("a")])
+        #expect(try await store.fetchContent(of: "a") == nil)
+    }
+
+    @Test func `A source goes with all that belongs to it, and no id of a run comes again`() async throws {
+        let store = try fixture.open()
+        try await add(FetchDefinition(name: "a", url: "http://h/"), to: store)
+        for id in 1...3 { try await store.save([.began(Self.run(id)), .ended(Self.ended(id))]) }
+        try await store.save([.content("a", FetchContent(bytes: Data()), seen: nil)])
+        try await store.save([.opened(["a"], FetchOpen(at: Self.date, secondsFromGMT: 3600))])
+        try await store.save([.removed("a")])
+        for table in ["fetchSource", "fetchContent", "fetchRun", "fetchOpen"] {
+            let count = try await store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") }
+            #expect(count == 0, "\(table)")
+        }
+        #expect(try store.lastFetchRun() == 3)
+    }
+
+    @Test func `Runs and opens are kept as long as they tell something`() async throws {
+        let store = try fixture.open()
+        try await add(FetchDefinition(name: "a", url: "http://h/"), to: store)
+        try await store.save((1...520).flatMap { [.began(Self.run($0)), .ended(Self.ended($0))] })
+        let runs = try await store.fetchRuns(of: "a", last: 1000)
+        #expect(runs.count == 500 && runs.first?.id == 21 && runs.last?.id == 520)
+        let opens = (0..<200).map {
+            FetchOpen(at: Self.date.addingTimeInterval(Double($0) * 86_400), secondsFromGMT: -60)
+        }
+        try await store.save(opens.map { .opened(["a"], $0) })
+        let kept = try store.fetchOpens()["a"] ?? []
+        #expect(kept == Array(opens.suffix(91)))
+    }
+
+    @Test(arguments: [
+        "UPDATE fetchSource SET unseen = -1", "UPDATE fetchSource SET command = '[]'",
+        "UPDATE fetchSource SET interval = '59'", "UPDATE fetchSource SET budget = 31",
+        "UPDATE fetchSource SET url = 'ftp://h'",
+        "INSERT INTO fetchRun (source, trigger, began) VALUES ('none', 'due', 1)",
+        "INSERT INTO fetchRun (source, trigger, began, ended) VALUES ('a', 'due', 1, 2)",
+        "INSERT INTO fetchRun (source, trigger, began, ended, result) VALUES ('a', 'due', 1, 2, 'failed')",
+    ])
+    func `The tables refuse what cannot be`(sql: String) async throws {
+        let store = try fixture.open()
+        try await add(FetchDefinition(name: "a", url: "http://h/"), to: store)
+        await #expect(throws: DatabaseError.self) { try await store.database.write { try $0.execute(sql: sql) } }
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import Synchronization
+
+/// A mosquitto of one test, which keeps its sessions in a folder.
+package final class Mosquitto: Sendable {
+    package let port: Int
+    /// The path of what it says.
+    package var log: String { scratch.file("log") }
+    private let scratch: ScratchDirectory
+    private let running = Mutex<(process: ForegroundProcess, lines: LineReader)?>(nil)
+
+    /// - Parameters:
+    ///   - lines: of its configuration, beside port, persistence and log; `%` stands for its folder.
+    ///   - files: contents of files in its folder, by name.
+    package init(_ lines: [String] = ["allow_anonymous true"], files: [String: String] = [:]) async throws {
+        port = try freePort(SOCK_STREAM)
+        scratch = try ScratchDirectory()
+        for (name, content) in files { try scratch.write(content, to: name) }
+        let configuration =
+            [
+                "user root", "persistence true", "persistence_location %/", "autosave_interval 1",
+                "max_queued_messages 1000", "log_dest stderr", "log_dest file %/log", "listener \(port) 127.0.0.1",
+            ] + lines
+        let text = configuration.joined(separator: "\n").replacingOccurrences(of: "%", with: scratch.path)
+        try scratch.write(text + "\n", to: "mosquitto.conf")
+        try await start()
+    }
+
+    package func start() async throws {
+        let pipe = try PipeEnds()
+        let process = try ForegroundProcess(
+            "/usr/sbin/mosquitto",
+            ["-c", scratch.file("mosquitto.conf")],
+            descriptors: [2: pipe.writeEnd]
+        )
+        close(pipe.writeEnd)
+        let lines = LineReader(pipe.readEnd)
+        try await lines.wait(for: "mosquitto", within: 20) { lines, isAtEnd in
+            if isAtEnd { throw SystemCallFailure("mosquitto: \(lines)", ECHILD) }
+            return lines.contains { $0.contains("running") } ? true : nil
+        }
+        running.withLock { $0 = (process, lines) }
+    }
+
+    package func signal(_ number: Int32) { running.withLock { $0?.process.kill(number) } }
+
+    /// Ends it as an administrator does; it keeps its sessions.
+    package func stop() async throws {
+        guard let process = running.withLock({ $0?.process }) else { return }
+        process.kill(SIGTERM)
+        try await process.waitForEnd()
+        running.withLock { $0 = nil }
+    }
+
+    package func restart() async throws {
+        try await stop()
+        try await start()
+    }
+
+    /// Sends messages of QoS 1, each on a connection of its own, and returns when the broker has them.
+    package func publish(
+        _ payloads: String...,
+        topic: String = "t",
+        retained: Bool = false,
+        options: [String] = []
+    ) async throws {
+        for payload in payloads {
+            try await Tool.run(
+                words: ["mosquitto_pub", "-h", "localhost", "-p", "\(port)", "-q", "1", "-t", topic, "-m", payload]
+                    + (retained ? ["-r"] : []) + options
+            )
+        }
+    }
+
+    /// Sends messages on one connection.
+    package func publish(_ payloads: [String]) async throws {
+        let file = try scratch.write(payloads.joined(separator: "\n") + "\n", to: "payloads")
+        try await Tool.run("sh", "-c", "mosquitto_pub -h localhost -p \(port) -q 1 -t t -l < '\(file)'")
+    }
+}
+
+/// A certificate for `localhost` that stands for its own authority.
+package enum Certificate {
+    /// Makes the files `cert` and `key`.
+    package static func make(in scratch: ScratchDirectory) async throws {
+        let kind = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+        let name = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+        let files = ["-keyout", scratch.file("key"), "-out", scratch.file("cert")]
+        try await Tool.run(words: ["openssl", "req"] + kind + name + files)
+    }
+}
