@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite struct DecimalsTests {
+@Suite(.computing) struct DecimalsTests {
     @Test(
         arguments: [
             (0, 2, false, "0.00"), (5, 2, false, "5.00"), (15.9, 2, false, "15.90"), (255.94, 2, false, "255.94"),

@@ -3,7 +3,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite struct ISO8601Tests {
+@Suite(.computing) struct ISO8601Tests {
     @Test(
         arguments: [
             (0, "1970-01-01T00:00:00.000Z"),

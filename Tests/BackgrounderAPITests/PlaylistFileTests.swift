@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct PlaylistFileTests {
+@Suite(.computing) struct PlaylistFileTests {
     private func read(_ text: String, _ name: String = "list.m3u") throws -> PlaylistFile {
         try PlaylistFile(Array(text.utf8), path: "/music/\(name)")
     }

@@ -2,9 +2,10 @@ import BackgrounderAPI
 import CGPS
 import Foundation
 import LocationUpdates
+import TestSupport
 import Testing
 
-@Suite struct FilterPropertyTests {
+@Suite(.computing) struct FilterPropertyTests {
     /// A walk with everything that goes wrong: lost fixes, odd values, noise, teleports, clock jumps, two receivers, silence.
     static func reports(seed: UInt64, count: Int) -> [Report] {
         var random = SplitMix(state: seed)

@@ -4,7 +4,7 @@ import LocationUpdates
 import TestSupport
 import Testing
 
-@Suite struct GPXReaderTests {
+@Suite(.computing) struct GPXReaderTests {
     let scratch: ScratchDirectory
     static let start = Date(timeIntervalSince1970: 1_800_000_000)
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Files that were damaged at random: whatever stands in them, the readers come to an end, and no place is made up.
-@Suite struct MutationTests {
+@Suite(.computing) struct MutationTests {
     let scratch: ScratchDirectory
 
     init() throws {

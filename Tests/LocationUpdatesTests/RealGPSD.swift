@@ -129,8 +129,8 @@ final class NMEAFeed {
         let digits = when.filter(\.isNumber)
         let clock = "\(digits.suffix(6)).00"
         let date = "\(digits.dropFirst(6).prefix(2))\(digits.dropFirst(4).prefix(2))\(digits.dropFirst(2).prefix(2))"
-        let minutes = (latitude(epoch) - 48) * 60
-        let place = String(format: "48%010.7f,N,%03d30.0000000,E", minutes, longitude)
+        let (degrees, minutes) = (Int(latitude(epoch)), latitude(epoch).truncatingRemainder(dividingBy: 1) * 60)
+        let place = String(format: "%02d%010.7f,N,%03d30.0000000,E", degrees, minutes, longitude)
         return [
             "GPRMC,\(clock),A,\(place),19.438,0.0,\(date),,,A",
             "GPGGA,\(clock),\(place),1,08,1.00,500.0,M,47.0,M,,",

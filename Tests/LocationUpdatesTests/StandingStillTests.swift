@@ -2,10 +2,11 @@ import BackgrounderAPI
 import CGPS
 import Foundation
 import LocationUpdates
+import TestSupport
 import Testing
 
 /// The distance filter against the noise of a receiver: nothing is invented at rest, nothing is lost on the way.
-@Suite struct StandingStillTests {
+@Suite(.computing) struct StandingStillTests {
     static let place = (latitude: 48.0, longitude: 11.0)
     private static let metresPerDegreeEast = 74_600.0
 

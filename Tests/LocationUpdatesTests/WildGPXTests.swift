@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// GPX as it is found: each file of Wild/ has beside it what must come out of it, point by point, and the fault with its line.
-@Suite struct WildGPXTests {
+@Suite(.computing) struct WildGPXTests {
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Wild").path
     static let start = Date(timeIntervalSince1970: 1_800_000_000)
     static let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])

@@ -57,9 +57,9 @@ struct PacketGuard {
         case (3, 3...) where buffer[0] & 0x06 < 4: break  // PUBLISH, with QoS 0 or 1: no more was asked for
         default: throw .notMQTT
         }
-        if type == 2 { isLetIn = true }
         guard head + length > buffer.count else {
             guard head + length <= count else { return wait(for: head + length) }
+            if type == 2 { isLetIn = true }
             wait(for: 1)
             return .packet
         }
