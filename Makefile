@@ -38,7 +38,8 @@ test: test-dependencies lint ## install what the tests need, and run them all
 	    { swift test --skip-build --disable-xctest --filter "^$$tests[./]" $$skip 2>&1 \
 	        || echo "$$tests failed"; } | tee .build/test/$$tests.log; \
 	done; \
-	! grep -hE '^✘ |^↳ |^error: |^[A-Za-z.]+ failed$$' .build/test/*.log | cut -c1-1000 | grep .
+	awk '/^✘ |^error: |^[A-Za-z.]+ failed$$/ { print; failed = reason = 1; next } /^↳ / && reason { print substr($$0, 1, 1000); next } \
+	    { reason = 0 } END { exit failed }' .build/test/*.log
 
 fuzz: test-dependencies ## run the decoders under a fuzzer with damaged files (RUNS=4000)
 	BACKGROUNDER_FUZZ=1 swift build --scratch-path .build-fuzz --product DecoderFuzz --sanitize address -Xswiftc -sanitize=fuzzer
