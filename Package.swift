@@ -110,7 +110,7 @@ let package = Package(
         .target(
             name: "BackgrounderCommands",
             dependencies: [
-                "BackgrounderAPI",
+                "BackgrounderAPI", "ChildProcesses",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -155,7 +155,7 @@ let package = Package(
         ),
         .target(
             name: "TestSupport",
-            dependencies: ["BackgrounderAPI", .product(name: "Yams", package: "Yams")],
+            dependencies: ["BackgrounderAPI", logging, .product(name: "Yams", package: "Yams")],
             path: "Tests/TestSupport"
         ),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),

@@ -38,8 +38,8 @@ sleep 5
 
 say "backgrounder status"
 backgrounder status
-say "backgrounder log -n 8"
-backgrounder log -n 8
+say "backgrounder log -n 12"
+backgrounder log -n 12
 say "backgrounder track --last 5"
 backgrounder track --last 5
 say "backgrounder audio status"

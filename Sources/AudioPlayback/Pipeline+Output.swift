@@ -20,8 +20,9 @@ extension Pipeline {
         case .file: rate / 2
         }
     }
-    /// judgement: decoded ahead before a start; the decoder needs a few milliseconds for it.
-    private static func primingFrames(rate: Int) -> Int { rate / 2 }
+    /// judgement: decoded ahead before a start, so that a disk may stop for a second right after it; the decoder needs a
+    /// few milliseconds for it.
+    private static func primingFrames(rate: Int) -> Int { rate * 2 }
 
     func nextOrder(thread: Int, device: OpenDevice?, into samples: UnsafeMutablePointer<Int16>?) -> OutputOrder {
         monitor.wait(in: .output) { state in

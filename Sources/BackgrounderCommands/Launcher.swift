@@ -1,4 +1,5 @@
 import BackgrounderAPI
+import ChildProcesses
 import Dispatch
 import FoundationEssentials
 import Glibc
@@ -6,9 +7,6 @@ import Glibc
 /// Starts `backgrounderd`, which lies beside this program.
 enum Launcher {
     private static let patience: Int32 = 30  // judgement: seconds until a start counts as hanging
-
-    /// `POSIX_SPAWN_SETSID` of <spawn.h>, which Swift sees only with `_GNU_SOURCE`.
-    private static let setSession: Int32 = 0x80
 
     /// Absolute path of the service's program.
     static var daemonPath: String {
@@ -21,10 +19,12 @@ enum Launcher {
     static func exec(_ arguments: [String]) throws -> Never {
         try withCStrings([daemonPath] + arguments) { argv in
             execv(daemonPath, argv)
-            throw CommandFailure(
-                "cannot run \(daemonPath): \(String(cString: strerror(errno))); install both programs in one folder"
-            )
+            throw cannotRun(errno)
         }
+    }
+
+    private static func cannotRun(_ code: Int32) -> CommandFailure {
+        CommandFailure("cannot run \(daemonPath): \(systemMessage(code)); install both programs in one folder")
     }
 
     /// Starts the service in a session of its own, detached from terminal and shell, and waits until it is ready.
@@ -34,36 +34,15 @@ enum Launcher {
     static func spawnDetached(_ arguments: [String]) throws -> pid_t {
         let ready = try Pipe()
         let complaints = try Pipe()
-        closeAllAtExec()
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, complaints.writeEnd, STDERR_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, ready.writeEnd, 3)
-
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        var all = sigset_t()
-        sigemptyset(&none)
-        sigfillset(&all)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setsigdefault(&attributes, &all)
-        let flags = setSession | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
-        posix_spawnattr_setflags(&attributes, Int16(truncatingIfNeeded: flags))
-
-        var pid: pid_t = 0
-        let code = try withCStrings([daemonPath] + arguments + ["--ready-descriptor", "3"]) { argv in
-            posix_spawn(&pid, daemonPath, &actions, &attributes, argv, environ)
-        }
-        guard code == 0 else {
-            throw CommandFailure(
-                "cannot run \(daemonPath): \(String(cString: strerror(code))); install both programs in one folder"
-            )
-        }
+        let nowhere = open("/dev/null", O_RDWR | O_CLOEXEC)
+        defer { close(nowhere) }
+        let service = Spawn(
+            arguments: [daemonPath] + arguments + ["--ready-descriptor", "3"],
+            environment: ProcessInfo.processInfo.environment.map { "\($0)=\($1)" },
+            descriptors: [nowhere, nowhere, complaints.writeEnd, ready.writeEnd]
+        )
+        let pid: pid_t
+        do throws(SpawnFailure) { pid = try service.run() } catch { throw cannotRun(error.code) }
         ready.closeWriteEnd()
         complaints.closeWriteEnd()
         switch ready.readLine(timeout: patience) {
@@ -135,15 +114,6 @@ enum Launcher {
             answer.yield(false)
         }
         return await answers.first { _ in true } ?? false
-    }
-
-    /// Lets no descriptor of the caller but the standard three reach a child: the service would hold pipes and files of a
-    /// shell for as long as it runs.
-    private static func closeAllAtExec() {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-        for descriptor in names.compactMap({ Int32($0) }) where descriptor > STDERR_FILENO {
-            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        }
     }
 }
 

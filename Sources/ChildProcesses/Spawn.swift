@@ -38,7 +38,7 @@ package struct SpawnFailure: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 /// Starts programs with nothing of ours but what is given to them.
-struct Spawn {
+package struct Spawn {
     /// The program, where it is another than the first argument.
     var path: String?
     /// The program and its arguments; one without a slash is looked for in PATH.
@@ -49,13 +49,24 @@ struct Spawn {
     /// Which of ours become 0, 1, 2 and so on; the others are closed.
     var descriptors: [CInt]
 
+    package init(
+        path: String? = nil,
+        arguments: [String],
+        environment: [String],
+        directory: String? = nil,
+        descriptors: [CInt]
+    ) {
+        (self.path, self.arguments, self.environment) = (path, arguments, environment)
+        (self.directory, self.descriptors) = (directory, descriptors)
+    }
+
     /// `POSIX_SPAWN_SETSID` of <spawn.h>, which Swift sees only with `_GNU_SOURCE`.
     private static let setSession: CInt = 0x80
 
     /// Starts it in a session and a group of its own, with signals as a fresh process has them.
     ///
     /// - Returns: the id of a child of this process, which the caller must reap.
-    func run() throws(SpawnFailure) -> pid_t {
+    package func run() throws(SpawnFailure) -> Int32 {
         let program = path ?? arguments.first ?? ""
         // Empty, it would be "Permission denied" for the folder it names.
         guard !program.isEmpty else { throw SpawnFailure(.program, "\"\"", ENOENT) }

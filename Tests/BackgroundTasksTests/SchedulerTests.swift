@@ -31,13 +31,13 @@ import Testing
         #expect(try await rig.scheduler.backgroundTimeRemaining(id) == .milliseconds(5001))
         clock.advance(by: .milliseconds(1))
         try await rig.wait(for: .expiring, of: id)
-        _ = try await rig.log.wait(for: 1, with: "handler")
+        try await rig.log.wait(for: 1, with: "handler")
         try await clock.waitForSleeper(.seconds(5))
         clock.advance(by: .seconds(5))
         let over = try await rig.wait(for: .expired, of: id)
         #expect(over.used == 180 && over.remaining == nil)
-        #expect(rig.log.lines.contains("Background time remaining = 5.0 seconds"))
-        #expect(rig.log.lines.count { $0 == "Background task ended." } == 1)
+        #expect(rig.log.messages.contains("Background time remaining = 5.0 seconds"))
+        #expect(rig.log.messages.count { $0 == "Background task ended." } == 1)
         await #expect(throws: TaskError.over(id: id, state: .expired)) {
             try await rig.scheduler.endBackgroundTask(id)
         }
@@ -142,9 +142,9 @@ import Testing
         for tick in 1...3 {
             try await clock.waitForSleeper(.milliseconds(500))
             clock.advance(by: .milliseconds(500))
-            _ = try await rig.log.wait(for: tick, with: "App is backgrounded.")
+            try await rig.log.wait(for: tick, with: "App is backgrounded.")
         }
-        let said = rig.log.lines.filter { !$0.hasPrefix("Task") }
+        let said = rig.log.messages.filter { !$0.hasPrefix("Task") }
         #expect(
             said == [
                 "App is backgrounded. Next number = Position 2 = 2", "Background time remaining = 9.5 seconds",
@@ -155,7 +155,7 @@ import Testing
         try await clock.waitForSleeper(.milliseconds(500))
         clock.advance(by: .milliseconds(500))
         try await rig.wait(for: .expired, of: id)
-        _ = try await rig.log.wait(for: 1, with: "Background task ended.")
+        try await rig.log.wait(for: 1, with: "Background task ended.")
         let position = try #require(rig.journal.saved.records.first?.position)
 
         await rig.scheduler.apply(isAnyoneAttached: true)
@@ -166,7 +166,7 @@ import Testing
             await rig.scheduler.openTasks().first?.detail == "\(Fibonacci(position: position + 1))"
         }
         // It is shown, and not logged, while somebody looks.
-        #expect(rig.log.lines.count { $0.hasPrefix("App is backgrounded.") } == position - 1)
+        #expect(rig.log.messages.count { $0.hasPrefix("App is backgrounded.") } == position - 1)
         #expect(try await rig.scheduler.task(id).repeat == false)
         #expect(try await rig.scheduler.task(id + 1).repeat)
         // Only a new start resets it.

@@ -121,39 +121,3 @@ final class MemoryTaskJournal: TaskJournal {
     func add(_ hook: TaskHook) async throws { state.withLock { $0.hooks.append(hook) } }
     func removeHook(_ name: String) async throws { state.withLock { $0.hooks.removeAll { $0.name == name } } }
 }
-
-/// What was logged.
-final class LogLines: LogHandler, Sendable {
-    private let all = Mutex<[String]>([])
-    private let signal = Signal()
-
-    var lines: [String] { all.withLock { $0 } }
-
-    /// Returns when there are `count` lines that begin with `prefix`.
-    func wait(for count: Int, with prefix: String) async throws -> [String] {
-        try await signal.wait(for: "\(count) lines with \(prefix)") {
-            let found = lines.filter { $0.hasPrefix(prefix) }
-            return found.count >= count ? found : nil
-        }
-    }
-
-    func log(event: LogEvent) { note("\(event.message)") }
-
-    func note(_ line: String) {
-        all.withLock { $0.append(line) }
-        signal.post()
-    }
-
-    var metadata: Logger.Metadata {
-        get { [:] }
-        set {}
-    }
-    var logLevel: Logger.Level {
-        get { .trace }
-        set {}
-    }
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { nil }
-        set {}
-    }
-}

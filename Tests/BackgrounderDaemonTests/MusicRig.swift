@@ -14,7 +14,7 @@ final class MusicRig: Sendable {
     let scratch: ScratchDirectory
     let store: StateStore
     let database: MusicDatabase
-    let log = LogRecords()
+    let log = LogLines()
     let seen = SeenEvents()
     private let running: Mutex<Task<Void, any Error>?> = .init(nil)
 
@@ -114,28 +114,5 @@ final class SeenEvents: Sendable {
     func add(_ event: MusicLibraryEvent) {
         events.withLock { $0.append(event) }
         changed.post()
-    }
-}
-
-/// What was logged at info and above, a line a record.
-final class LogRecords: LogHandler, Sendable {
-    private let records = Mutex<[String]>([])
-    var lines: [String] { records.withLock { $0 } }
-
-    func log(event: LogEvent) {
-        if event.level >= .info { records.withLock { $0.append("\(event.level) \(event.message)") } }
-    }
-
-    var metadata: Logger.Metadata {
-        get { [:] }
-        set {}
-    }
-    var logLevel: Logger.Level {
-        get { .info }
-        set {}
-    }
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { nil }
-        set {}
     }
 }

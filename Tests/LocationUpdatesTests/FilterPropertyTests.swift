@@ -8,7 +8,7 @@ import Testing
 @Suite(.computing) struct FilterPropertyTests {
     /// A walk with everything that goes wrong: lost fixes, odd values, noise, teleports, clock jumps, two receivers, silence.
     static func reports(seed: UInt64, count: Int) -> [Report] {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         var reports: [Report] = []
         var second = 0.0
         var metres = 0.0
@@ -130,7 +130,7 @@ import Testing
 
     @Test("100,000 fixes with restarts at random places give what they give without, explained or not")
     func restarts() throws {
-        var random = SplitMix(state: 77)
+        var random = SeededGenerator(seed: 77)
         var whole = LocationFilter(settings: LocationSettings(desiredAccuracy: .hundredMeters, distanceFilter: 20))
         var resumed = whole
         for (index, report) in Self.many.enumerated() {
@@ -197,18 +197,5 @@ import Testing
                 }
             }
         }
-    }
-}
-
-/// Sebastiano Vigna's splitmix64 (https://prng.di.unimi.it/splitmix64.c): the same numbers in every run.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

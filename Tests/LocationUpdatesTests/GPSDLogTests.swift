@@ -26,7 +26,7 @@ import Testing
 
     /// A drive of two receivers with skies, noise, silence, damage and a new connection now and then.
     static func drive(seed: UInt64, count: Int, gaps: Bool = true) -> [String] {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         var lines = [version]
         var second = 0
         var metres = 0.0

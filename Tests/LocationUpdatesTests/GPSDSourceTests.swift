@@ -242,7 +242,7 @@ import Testing
         let server = try FakeGPSD()
         let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
         let client = try await server.client()
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         var bytes: [UInt8] = []
         for second in 0..<2000 {
             var line = Array(

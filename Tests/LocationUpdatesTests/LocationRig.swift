@@ -163,27 +163,3 @@ actor MemoryJournal: LocationJournal {
         content = Mutex(Content(points: points, trips: trips, bytes: bytes))
     }
 }
-
-/// Keeps log records at info and above.
-final class LogLines: LogHandler, Sendable {
-    private let kept = Mutex<[String]>([])
-    var lines: [String] { kept.withLock { $0 } }
-
-    func log(event: LogEvent) {
-        guard event.level >= .info else { return }
-        kept.withLock { $0.append("\(event.level) \(event.message)") }
-    }
-
-    var metadata: Logger.Metadata {
-        get { [:] }
-        set {}
-    }
-    var logLevel: Logger.Level {
-        get { .info }
-        set {}
-    }
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { nil }
-        set {}
-    }
-}

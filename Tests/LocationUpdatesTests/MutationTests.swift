@@ -13,7 +13,7 @@ import Testing
     }
 
     /// `content` with some bytes changed, lost, doubled, or all behind one of them cut off.
-    private func mutate(_ content: [UInt8], _ random: inout SplitMix) -> [UInt8] {
+    private func mutate(_ content: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
         var bytes = content
         for _ in 0..<Int.random(in: 1...6, using: &random) where !bytes.isEmpty {
             let place = Int.random(in: 0..<bytes.count, using: &random)
@@ -32,7 +32,7 @@ import Testing
 
     @Test("Damaged GPX files give an end and a line, and no point at 0,0")
     func gpx() throws {
-        var random = SplitMix(state: 1)
+        var random = SeededGenerator(seed: 1)
         for name in WildGPXTests.names {
             let content = Array(try Data(contentsOf: URL(fileURLWithPath: "\(WildGPXTests.folder)/\(name).gpx")))
             for round in 0..<25 {
@@ -65,7 +65,7 @@ import Testing
 
     @Test("Damaged logs of gpsd give an end, and only fixes with a place, a time and an accuracy")
     func log() throws {
-        var random = SplitMix(state: 2)
+        var random = SeededGenerator(seed: 2)
         let satellites = (0..<30).map { #"{"PRN":\#($0),"el":40.0,"az":100.0,"ss":40.0,"used":true}"# }
         let more = [
             #"{"class":"GST","device":"/dev/gps0","time":"2023-11-14T22:13:21.000Z","rms":2.4,"lat":1.5,"lon":1.6,"alt":3.0}"#,

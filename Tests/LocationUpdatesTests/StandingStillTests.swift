@@ -13,14 +13,14 @@ import Testing
     /// The error of a receiver: each axis a first-order Gauss-Markov process of this deviation (metres), which forgets within
     /// `memory` seconds.
     struct Noise {
-        private var random: SplitMix
+        private var random: SeededGenerator
         private let keep: Double
         private let innovation: Double
         private(set) var east: Double
         private(set) var north: Double
 
         init(seed: UInt64, deviation: Double = 5, memory: Double = 60) {
-            random = SplitMix(state: seed)
+            random = SeededGenerator(seed: seed)
             keep = exp(-1 / memory)
             innovation = deviation * (1 - keep * keep).squareRoot()
             east = deviation * Self.normal(&random)
@@ -32,7 +32,7 @@ import Testing
             north = keep * north + innovation * Self.normal(&random)
         }
 
-        static func normal(_ random: inout SplitMix) -> Double {
+        static func normal(_ random: inout SeededGenerator) -> Double {
             (-2 * log(.random(in: Double.leastNonzeroMagnitude..<1, using: &random))).squareRoot()
                 * cos(2 * .pi * .random(in: 0..<1, using: &random))
         }

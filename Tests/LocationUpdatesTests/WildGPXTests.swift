@@ -69,7 +69,7 @@ import Testing
 
     @Test("300 shuffled tracks: each is compared with nothing but itself, and no point is lost")
     func shuffled() throws {
-        var random = SplitMix(state: 300)
+        var random = SeededGenerator(seed: 300)
         let tracks = (0..<300).map { track in
             let points = (0..<20).map { number in
                 let when = ISO8601.string(Date(timeIntervalSince1970: 1_700_000_000 + Double(track * 86_400 + number)))

@@ -1,0 +1,48 @@
+import Dispatch
+import Foundation
+import Synchronization
+package import Testing
+
+/// Tests that compute for seconds: one at a time, on a thread that gives way to all others.
+///
+/// On the pool, which has a thread for each core, they would hold up every test beside them that looks at a clock.
+package struct ComputingTrait: SuiteTrait, TestTrait, TestScoping {
+    package var isRecursive: Bool { true }
+
+    package func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? { testCase == nil ? nil : self }
+
+    package func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @Sendable @concurrent () async throws -> Void
+    ) async throws {
+        try await withTaskExecutorPreference(ComputingThread.shared) { try await function() }
+    }
+}
+
+extension Trait where Self == ComputingTrait {
+    package static var computing: Self { Self() }
+}
+
+private final class ComputingThread: TaskExecutor {
+    static let shared = ComputingThread()
+
+    private let jobs = Mutex<[UnownedJob]>([])
+    private let count = DispatchSemaphore(value: 0)
+
+    private init() {
+        Thread.detachNewThread { [self] in
+            setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 5)
+            while true {
+                count.wait()
+                jobs.withLock { $0.removeFirst() }.runSynchronously(on: asUnownedTaskExecutor())
+            }
+        }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.append(job) }
+        count.signal()
+    }
+}
