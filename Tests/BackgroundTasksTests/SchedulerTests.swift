@@ -174,8 +174,8 @@ import Testing
     }
 }
 
-/// Real commands in real time.
-@Suite struct TaskCommandTests {
+/// Real commands in real time, each by itself.
+@Suite(.serialized) struct TaskCommandTests {
     @Test func `Thirty tasks expire within 50 ms of their budget`() async throws {
         // What else runs on the machine only adds to it: the best of a few shows what the scheduler does.
         var best = Double.infinity

@@ -151,7 +151,9 @@ import Testing
         _ = try await events.changed.wait(for: "the failure", within: 30) {
             rig.log.lines.contains { $0.hasPrefix("error The music database cannot be kept") } ? true : nil
         }
-        #expect(try rig.store.songCount() == 200)
+        // Two commits, each of 100 songs, or of what was read in 2 s.
+        let kept = try rig.store.songCount()
+        #expect((2...200).contains(kept))
         if isForGood {
             first.cancel()
             try await first.value
@@ -159,7 +161,7 @@ import Testing
         } else {
             library.update("", rescan: false)
         }
-        let words = "500 songs; 300 new, 0 changed"
+        let words = "500 songs; \(500 - kept) new, 0 changed"
         let changed = isForGood ? rig.seen.changed : events.changed
         _ = try await changed.wait(for: words, within: 30) {
             rig.log.lines.contains { $0.contains(words) } ? true : nil
