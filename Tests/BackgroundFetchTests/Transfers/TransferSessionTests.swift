@@ -141,6 +141,19 @@ import Testing
         #expect(second.requests().first.map { $0.rangeStart > 0 } == true)
     }
 
+    /// A window that holds less than a segment or two makes the sender wait a fifth of a second, again and again.
+    @Test(arguments: [200_000, 3_000_000, 6_000_000, 12_000_000])
+    func `What the same machine sends does not wait for the window`(size: Int) async throws {
+        let rig = try TransferRig()
+        let server = try TestWebServer()
+        let file = TestWebFile(size: size, seed: 4)
+        server.on("/f", file.script)
+        let id = try await rig.get(server.url("/f"))
+        // Waiting for each segment, six megabytes take 20 s.
+        #expect(try await rig.end(id, within: 10).state == .done)
+        #expect(rig.file() == file.content() && file.requests == 1)
+    }
+
     @Test(arguments: [
         (ExistingFile.overwrite, ["file.bin"], "new"), (.rename, ["file (1).bin", "file (2).bin", "file.bin"], "old"),
         (.fail, ["file.bin"], "old"),
