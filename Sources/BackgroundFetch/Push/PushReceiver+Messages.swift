@@ -97,6 +97,9 @@ extension PushReceiver {
             await showDueAlert(name)
             times += [sources[name]?.waiting?.alertDue, sources[name]?.running?.alertDue].compactMap(\.self)
         }
+        if pushes.contains(where: { $0.session == nil }) {
+            times.append(now().addingTimeInterval(PushJudgement.storeRetry))
+        }
         rearm(times)
     }
 
@@ -127,6 +130,8 @@ extension PushReceiver {
         guard let running = sources[name]?.running else { return }
         // Cut off by the end of the service: it is still stored, and begins anew with the next one.
         if run == nil, isEnding { return }
+        // Shown twice rather than never, should the process end here.
+        if let alert = running.message.alert { show(alert, running.message) }
         do {
             try await journal.end(name, began: running.began, takenBack: run == nil)
         } catch {
@@ -134,7 +139,6 @@ extension PushReceiver {
         }
         if run == nil { sources[name]?.limiter.takeBack(running.began) }
         sources[name]?.running = nil
-        if let alert = running.message.alert { show(alert, running.message) }
         await startDue()
         onEvent(.changed)
     }
@@ -192,6 +196,7 @@ extension PushReceiver {
         await takeTurn()
         defer { passTurn() }
         timer = nil
+        openSessions()
         await startDue()
     }
 }

@@ -17,6 +17,8 @@ package actor PushReceiver: Service {
         var state = PushState.connecting
         var lastError: String?
         var session: MQTTSession?
+        /// What the session says.
+        var word: StandingBox?
     }
 
     struct Waiting {
@@ -130,15 +132,12 @@ package actor PushReceiver: Service {
     private func apply() async {
         await takeTurn()
         defer { passTurn() }
-        for index in pushes.indices {
-            if mayWork, pushes[index].session == nil {
-                open(index)
-            } else if !mayWork, let session = pushes[index].session {
-                session.end()
+        openSessions()
+        if !mayWork {
+            for index in pushes.indices {
+                pushes[index].session?.end()
                 (pushes[index].session, pushes[index].state, pushes[index].lastError) = (nil, .connecting, nil)
             }
-        }
-        if !mayWork {
             // No broker will say a word to them.
             for continuation in settling.values.joined() { continuation.resume() }
             settling = [:]
@@ -147,9 +146,15 @@ package actor PushReceiver: Service {
         onEvent(.changed)
     }
 
+    /// Of those that have none, since they are new or the system had none to give.
+    func openSessions() {
+        for index in pushes.indices where mayWork && pushes[index].session == nil { open(index) }
+    }
+
     func open(_ index: Int) {
         let push = pushes[index].push
         let box = StandingBox()
+        pushes[index].word = box
         do throws(SystemRefusal) {
             pushes[index].session = try MQTTSession(push) { [weak self] message in
                 guard let self else { return MQTTDeliveryFailure(reason: "the service ends") }
@@ -165,7 +170,8 @@ package actor PushReceiver: Service {
     }
 
     private func heard(_ box: StandingBox, of push: StoredPush) {
-        guard let standing = box.take(), let index = pushes.firstIndex(where: { $0.push.clientID == push.clientID }),
+        // Of the session that is open, and not of one before it.
+        guard let standing = box.take(), let index = pushes.firstIndex(where: { $0.word === box }),
             pushes[index].session != nil
         else { return }
         let old = (pushes[index].state, pushes[index].lastError == nil)
@@ -205,7 +211,7 @@ package actor PushReceiver: Service {
 }
 
 /// The newest word of a session: tasks may overtake each other.
-private final class StandingBox: Sendable {
+final class StandingBox: Sendable {
     private let standing = Mutex<MQTTStanding?>(nil)
 
     func set(_ value: MQTTStanding) { standing.withLock { $0 = value } }

@@ -130,6 +130,7 @@ final class MQTTConnection {
             try readPlain(isOver: isOver)
         } else {
             try readSecure()
+            if events & Int16(POLLIN) != 0 { heardSign() }
             // A handshake that broke off is not told of: one more look for each step that may still be there.
             if isOver, phase == .greeting {
                 for _ in 0..<8 where phase == .greeting { try readSecure() }
@@ -138,10 +139,13 @@ final class MQTTConnection {
                 }
             }
         }
-        if isSignAwaited {
-            isSignAwaited = false
-            deadline = lastSent + .seconds(PushJudgement.keepalive)
-        }
+    }
+
+    /// The broker has said something whole, or, protected, something.
+    private func heardSign() {
+        guard isSignAwaited, phase == .listening else { return }
+        isSignAwaited = false
+        deadline = lastSent + .seconds(PushJudgement.keepalive)
     }
 
     private func readPlain(isOver: Bool) throws(MQTTFailure) {
@@ -157,6 +161,7 @@ final class MQTTConnection {
                 return
             case .end: throw phase == .greeting ? .turnedAway : .closed
             }
+            heardSign()
             try write()
         }
     }
