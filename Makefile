@@ -84,7 +84,7 @@ manuals: dependencies ## make the manual pages
 install: ## install what `make build manuals` made under PREFIX (/usr/local): programs, unit, completions, manual pages
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/lib/systemd/system $(SHARE)/bash-completion/completions \
 	    $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d $(SHARE)/man/man1
-	install -m 755 $(RELEASE)/backgrounder $(RELEASE)/backgrounderd $(DESTDIR)$(PREFIX)/bin/
+	install -s -m 755 $(RELEASE)/backgrounder $(RELEASE)/backgrounderd $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 .build/man/backgrounder.1 .build/man/backgrounderd.1 $(SHARE)/man/man1/
 	sed 's|@PREFIX@|$(PREFIX)|' Packaging/backgrounder.service > $(DESTDIR)/lib/systemd/system/backgrounder.service
 	$(RELEASE)/backgrounder --generate-completion-script bash > $(SHARE)/bash-completion/completions/backgrounder

@@ -16,7 +16,7 @@ say() { printf '\n== %s\n' "$1"; }
 if [ ! -e "$home/config.yaml" ]; then
     mkdir -p "$home"
     cat > "$home/config.yaml" <<'YAML'
-modes: [audio, location]
+modes: [audio, location, fetch, remote-notification]
 location:
   source: gpx:../tracks/freeway-drive.gpx?rate=10
   usageDescription: Shows on a sample track what Backgrounder does
