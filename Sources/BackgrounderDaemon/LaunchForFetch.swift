@@ -10,7 +10,8 @@ import StateStore
 
 /// `backgrounderd --launch-for-fetch NAME`: the service as a system would start it for one fetch, without its servers.
 ///
-/// Where a service runs already, it is asked for the fetch: there is only one for a home.
+/// Where a service runs already, it is asked for the fetch: there is only one for a home. Where another such launch runs, this
+/// one waits for it, and joins its run if that is of the same source.
 struct LaunchForFetch: Sendable {
     let source: String
     let home: String?
@@ -19,8 +20,11 @@ struct LaunchForFetch: Sendable {
 
     private static let noNewData: Int32 = 3
     private static let noSuchSource: Int32 = 4
+    /// judgement: seconds that another launch has for all that it does; a fetch has 30.
+    private static let patience = 60
 
     func run() async throws -> Never {
+        let asked = Date()
         umask(0o077)
         let environment = ProcessInfo.processInfo.environment
         let paths = RuntimePaths.current(home: home)
@@ -33,40 +37,74 @@ struct LaunchForFetch: Sendable {
         ).load()
         chdir("/")
         try paths.makeDirectories()
-        let group = MultiThreadedEventLoopGroup.singleton
-        let http = HTTPClient.forSources(on: group)
+        let launch = Launch(
+            asked: asked,
+            paths: paths,
+            configuration: configuration,
+            environment: environment,
+            http: HTTPClient.forSources(on: MultiThreadedEventLoopGroup.singleton)
+        )
+        let record = InstanceRecord(configuration, recording: nil)
         do {
-            let lock = try InstanceLock(path: paths.lock, record: InstanceRecord(configuration, recording: nil))
-            paths.closeDirectories()
-            let log = DaemonLog(path: paths.log, level: configuration.value(Keys.logLevel), environment: environment)
-            let store = try DaemonCommand.openStore(paths, configuration, log.makeLogger())
-            let clock = EventLoopClock(group: group)
-            let scheduler = try FetchScheduler.make(
-                StoreFetchJournal(store: store),
-                http: http,
-                paths: paths,
-                downloader: nil,
-                clock: clock,
-                logger: log.makeLogger()
-            ) { _ in }
-            try await scheduler.closeOpenRuns()
-            if !configuration.value(Keys.modes).contains(.fetch), (try? await scheduler.source(source)) != nil {
-                DaemonCommand.fail("fetch is not in modes; modes: [fetch] in \(configuration.file) declares it")
-            }
-            let result = await Result { () async throws(FetchError) in try await scheduler.run(source, .launch) }
-            try store.close()
-            log.flush()
-            _ = consume lock
-            switch result {
-            case .success(let run): finish(run)
-            case .failure(let error): fail(error.wireError)
-            }
+            try await fetch(launch, try InstanceLock(path: paths.lock, record: record))
         } catch InstanceError.alreadyRunning {
-            try await askService(paths, http)
+            let silence = try await askService(paths, launch.http)
+            do {
+                try await fetch(launch, try await .wait(paths.lock, record: record, seconds: Self.patience))
+            } catch InstanceError.alreadyRunning {
+                DaemonCommand.fail("a service runs, but does not answer: \(silence); `backgrounder stop` ends it")
+            }
         }
     }
 
-    private func askService(_ paths: RuntimePaths, _ http: HTTPClient) async throws -> Never {
+    /// What it goes by.
+    private struct Launch {
+        /// When it was asked for.
+        let asked: Date
+        let paths: RuntimePaths
+        let configuration: DaemonConfiguration
+        let environment: [String: String]
+        let http: HTTPClient
+    }
+
+    /// Fetches as the one process of its home.
+    private func fetch(_ launch: Launch, _ lock: consuming InstanceLock) async throws -> Never {
+        let (paths, configuration) = (launch.paths, launch.configuration)
+        paths.closeDirectories()
+        let log = DaemonLog(path: paths.log, level: configuration.value(Keys.logLevel), environment: launch.environment)
+        let store = try DaemonCommand.openStore(paths, configuration, log.makeLogger())
+        // It was under way when this one was asked for.
+        if let last = try await store.fetchRuns(of: source, last: 1).last, let ended = last.ended, ended >= launch.asked
+        {
+            try store.close()
+            finish(last)
+        }
+        let scheduler = try FetchScheduler.make(
+            StoreFetchJournal(store: store),
+            http: launch.http,
+            paths: paths,
+            downloader: nil,
+            clock: EventLoopClock(group: MultiThreadedEventLoopGroup.singleton),
+            logger: log.makeLogger()
+        ) { _ in }
+        try await scheduler.closeOpenRuns()
+        if !configuration.value(Keys.modes).contains(.fetch), (try? await scheduler.source(source)) != nil {
+            DaemonCommand.fail("fetch is not in modes; modes: [fetch] in \(configuration.file) declares it")
+        }
+        let result = await Result { () async throws(FetchError) in try await scheduler.run(source, .launch) }
+        try store.close()
+        log.flush()
+        _ = consume lock
+        switch result {
+        case .success(let run): finish(run)
+        case .failure(let error): fail(error.wireError)
+        }
+    }
+
+    /// Lets the service that runs fetch, and ends as that says.
+    ///
+    /// - Returns: where nobody listens at its socket, what says so.
+    private func askService(_ paths: RuntimePaths, _ http: HTTPClient) async throws -> any Error {
         // The path would be another route's.
         guard !source.isEmpty else { fail(FetchError.noSuchSource(source).wireError) }
         let route = Routes.runFetch
@@ -80,6 +118,8 @@ struct LaunchForFetch: Sendable {
             let response = try await http.execute(request, timeout: .seconds(60))
             let body = try await response.body.collect(upTo: 1 << 20)
             reply = (Int(response.status.code), Data(body.readableBytesView))
+        } catch let error as IOError where error.errnoCode == ENOENT || error.errnoCode == ECONNREFUSED {
+            return error
         } catch {
             DaemonCommand.fail("a service runs, but does not answer: \(error); `backgrounder stop` ends it")
         }

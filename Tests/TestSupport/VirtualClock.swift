@@ -84,6 +84,13 @@ package final class VirtualClock: Clock {
         }
     }
 
+    /// Returns when exactly so many sleep.
+    package func wait(forTimers count: Int) async throws {
+        try await changed.wait(for: "\(count) sleepers", within: 20) {
+            state.withLock { $0.sleepers.count == count ? () : nil }
+        }
+    }
+
     /// Returns when somebody sleeps.
     package func waitForTimer() async throws {
         try await changed.wait(for: "a sleeper", within: 20) { timers.isEmpty ? nil : () }

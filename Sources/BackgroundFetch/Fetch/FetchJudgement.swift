@@ -2,6 +2,8 @@
 enum FetchJudgement {
     /// The shortest time between two automatic fetches of a source with the interval `minimum`: WorkManager's.
     static let minimumFloor = 900.0
+    /// A bound may make a planned run so much late: timers are late by milliseconds, and a run of seconds must not cost a slot.
+    static let allowedDelay = 60.0
     /// Before the end of the budget, the run is told of.
     static let warning = 5.0
     /// The longest that a server's word on freshness or `Retry-After` holds a source back.

@@ -67,6 +67,8 @@ extension FetchScheduler {
             source.standing.digest = nil
             source.standing.updated = nil
             source.standing.serverFloor = nil
+            source.standing.freshness = nil
+            source.standing.timeToLive = nil
             source.unseen = 0
             try await save([.cleared(name), try source.savedChange()])
             keep(source)

@@ -25,15 +25,18 @@ extension FetchScheduler {
         for name in names {
             let date = now()
             guard let source = sources[name], source.definition.interval != .never else { continue }
-            let runs = runsPerDay(source, at: date)
-            let isOther = source.plannedRuns != runs && source.definition.interval == .minimum
+            let (runs, spacing) = (runsPerDay(source, at: date), Self.spacing(source.standing))
+            let isOther =
+                source.definition.interval == .minimum
+                && (source.plannedRuns != runs || source.plannedSpacing != spacing)
             guard source.planEnd <= date || isOther else { continue }
             // At once, so that whoever comes in the meantime does not plan the same.
             let midnight = zone.midnight(after: date)
             sources[name]?.planEnd = midnight
             sources[name]?.plannedRuns = runs
+            sources[name]?.plannedSpacing = spacing
             let planned = await ContentQueue.run { [zone] () throws(FetchFailure) in
-                Self.plan(source, runs: runs, from: date, midnight: midnight, zone)
+                Self.plan(source, runs: runs, spacing: spacing, from: date, midnight: midnight, zone)
             }
             guard case .success(let (habit, plan)) = planned, sources[name]?.planEnd == midnight else { continue }
             sources[name]?.habit = habit
@@ -47,6 +50,7 @@ extension FetchScheduler {
     private static func plan(
         _ source: Source,
         runs: Int,
+        spacing: Double,
         from date: Date,
         midnight: Date,
         _ zone: LocalZone
@@ -57,17 +61,32 @@ extension FetchScheduler {
         // Without a habit the runs are even, so that what is left of the day gets no more than its part.
         let share = habit.isKnown ? 1 : midnight.timeIntervalSince(date) / 86_400
         let left = max(0, min(runs - used, Int((Double(runs) * share).rounded(.up))))
-        let last = source.standing.lastAttempt
-        let today = FetchPlanner.plan(habit, from: date, until: midnight, runs: left, lastEnd: last, zone: zone)
-        let tomorrow = FetchPlanner.plan(
-            habit,
-            from: midnight,
-            until: zone.midnight(after: midnight),
-            runs: runs,
-            lastEnd: today.last?.end ?? last,
-            zone: zone
-        )
-        return (habit, today + tomorrow)
+        // Some seconds late is still in its slot.
+        let late = habit.isKnown ? FetchJudgement.allowedDelay : 0
+        let last = source.standing.lastAttempt.addingTimeInterval(-late)
+        // Runs that the server does not want are not planned.
+        let first = max(date, source.standing.serverFloor ?? date)
+        func plan(from: Date, until: Date, runs: Int, lastEnd: Date) -> [PlannedSlot] {
+            FetchPlanner.plan(
+                habit,
+                from: max(from, first),
+                until: until,
+                runs: runs,
+                lastEnd: lastEnd,
+                spacing: spacing,
+                zone: zone
+            )
+        }
+        let today = plan(from: date, until: midnight, runs: left, lastEnd: last)
+        let next = zone.midnight(after: midnight)
+        return (habit, today + plan(from: midnight, until: next, runs: runs, lastEnd: today.last?.end ?? last))
+    }
+
+    /// The least seconds between the ends of two planned runs, in whole slots: the service's floor, and what the server says of
+    /// freshness from the end of one to the begin of the next.
+    private static func spacing(_ standing: FetchStanding) -> Double {
+        let fresh = standing.freshness.map { $0 + standing.usualDuration - FetchJudgement.allowedDelay } ?? 0
+        return (max(FetchJudgement.minimumFloor, fresh) / LocalTime.slot).rounded(.up) * LocalTime.slot
     }
 
     /// What quickness and news have earned, and being late has cost.

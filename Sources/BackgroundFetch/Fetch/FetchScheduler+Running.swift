@@ -50,6 +50,7 @@ extension FetchScheduler {
             ended.end(at: now(), after: elapsed(), FetchFailure("Couldn't save data: \(error)", kind: .cancelled))
             logger.error("\(name): Couldn't save data. \(error)")
             // Not again at once.
+            sources[name]?.standing.lastBegan = run.began
             sources[name]?.standing.lastEnded = now()
             log(ended)
         }
@@ -66,7 +67,8 @@ extension FetchScheduler {
     private func noteBegin(of run: FetchRun, isAutomatic: Bool) async throws -> Source? {
         try await exclusively {
             guard var source = sources[run.source] else { return nil }
-            source.standing.noteBegin(at: run.began, isAutomatic: isAutomatic)
+            let isPlanned = isAutomatic && source.definition.interval == .minimum
+            source.standing.noteBegin(at: run.began, isPlanned: isPlanned)
             let untold = untold[run.source].map { [FetchChange.ended($0)] } ?? []
             try await journal.save(untold + [.began(run), try source.change()])
             self.untold[run.source] = nil
@@ -133,7 +135,7 @@ extension FetchScheduler {
             return ended
         }
         var changes: [FetchChange] = []
-        var isLate = false
+        var failure: FetchFailure.Kind?
         do throws(FetchFailure) {
             let reply = try result.get()
             let news = try await read(reply, of: source)
@@ -147,9 +149,9 @@ extension FetchScheduler {
         } catch {
             ended.end(at: now(), after: elapsed(), error)
             source.standing.take(error, at: ended.ended ?? now(), jitter: jitter)
-            isLate = error.kind == .late
+            failure = error.kind
         }
-        source.standing.note(ended, isLate: isLate, isPlanned: run.trigger == .predicted || run.trigger == .ride)
+        source.standing.note(ended, failure, isPlanned: run.trigger == .predicted || run.trigger == .ride)
         source.isOverdue = false
         do {
             try await journal.save(changes + [.ended(ended), try source.change()])

@@ -23,6 +23,7 @@ package actor FetchScheduler: Service {
         var plan: [PlannedSlot] = []
         /// What the plan was made for.
         var plannedRuns = 0
+        var plannedSpacing = 0.0
         /// The plan holds until then.
         var planEnd = Date.distantPast
         /// A run of its plan may have been missed: nothing could run.
@@ -67,7 +68,7 @@ package actor FetchScheduler: Service {
     private var openRuns: [FetchRun]
     /// By source: a run whose end could not be stored. It goes along with the beginning of the next one.
     var untold: [String: FetchRun] = [:]
-    private var timer: (at: Date, task: Task<Void, Never>)?
+    private(set) var timer: (at: Date, task: Task<Void, Never>)?
     private let gate = Mutex(Date.distantFuture)
 
     /// - Parameters:
@@ -161,7 +162,10 @@ package actor FetchScheduler: Service {
     }
 
     /// The machine is awake: what may run now does. Cheap enough for every fix, from any thread.
-    package nonisolated func ride() {
+    ///
+    /// - Returns: what begins the runs; `nil` where none may run yet.
+    @discardableResult
+    package nonisolated func ride() -> Task<Void, Never>? {
         let date = now()
         let isOpen = gate.withLock { gate in
             guard date >= gate else { return false }
@@ -169,7 +173,7 @@ package actor FetchScheduler: Service {
             gate = .distantFuture
             return true
         }
-        if isOpen { Task { await planAndWake(isRide: true) } }
+        return isOpen ? Task { await planAndWake(isRide: true) } : nil
     }
 
     /// Whether a run is under way.

@@ -4,9 +4,10 @@ import Glibc
 
 /// How runs change where a source stands.
 extension FetchStanding {
-    mutating func noteBegin(at date: Date, isAutomatic: Bool) {
+    /// - Parameter isPlanned: whether it is one of those that a plan counts.
+    mutating func noteBegin(at date: Date, isPlanned: Bool) {
         lastBegan = date
-        guard isAutomatic else { return }
+        guard isPlanned else { return }
         automaticRuns.removeAll { date.timeIntervalSince($0) >= 86_400 }
         automaticRuns.append(date)
     }
@@ -26,8 +27,11 @@ extension FetchStanding {
         case .content: validators = reply.validators
         case .unchanged: validators = reply.validators ?? validators
         }
-        let floor = max(reply.freshness ?? 0, news.timeToLive ?? 0)
-        serverFloor = floor > 0 ? date.addingTimeInterval(min(floor, FetchJudgement.longestServerWord)) : nil
+        // A feed that did not change asks for the same as before.
+        if news.digest != nil { timeToLive = news.timeToLive }
+        let floor = min(max(reply.freshness ?? 0, timeToLive ?? 0), FetchJudgement.longestServerWord)
+        freshness = floor > 0 ? floor : nil
+        serverFloor = freshness.map { date.addingTimeInterval($0) }
         var known = Set(downloads)
         let new = news.enclosures.filter { known.insert($0).inserted }
         let taken = new.prefix(max(0, FetchJudgement.downloadLimit - downloads.count))
@@ -72,10 +76,13 @@ extension FetchStanding {
     }
 
     /// What a run tells about those to come.
-    mutating func note(_ run: FetchRun, isLate: Bool, isPlanned: Bool) {
+    ///
+    /// - Parameter failure: of one that failed. One that was broken off or found no network says nothing of what one takes.
+    mutating func note(_ run: FetchRun, _ failure: FetchFailure.Kind?, isPlanned: Bool) {
         guard let duration = run.duration, let result = run.result else { return }
+        guard failure != .cancelled, failure != .offline else { return }
         durations.append(duration)
-        wasKilled.append(isLate)
+        wasKilled.append(failure == .late)
         durations = durations.suffix(FetchJudgement.keptDurations)
         wasKilled = wasKilled.suffix(FetchJudgement.keptDurations)
         if isPlanned { credit.record(result) }

@@ -14,6 +14,10 @@ package struct FetchStanding: Codable, Hashable, Sendable {
     package var digest: Data?
     /// The server's word: no automatic fetch before.
     package var serverFloor: Date?
+    /// Seconds that content stays fresh, as the server last said.
+    package var freshness: Double?
+    /// Seconds for which the feed that is kept asks not to be read again.
+    package var timeToLive: Double?
     /// After failures: no automatic fetch before.
     package var retryAt: Date?
     package var failures = 0
@@ -23,7 +27,7 @@ package struct FetchStanding: Codable, Hashable, Sendable {
     package var hasQuit = false
     /// The server said 410.
     package var isGone = false
-    /// Seconds of the newest runs, oldest first.
+    /// Seconds of the newest runs that show what one takes, oldest first.
     package var durations: [Double] = []
     /// Which of these were ended at their budget.
     package var wasKilled: [Bool] = []
@@ -44,6 +48,9 @@ package struct FetchStanding: Codable, Hashable, Sendable {
     var lastAttempt: Date {
         max(lastEnded ?? since, lastBegan ?? since, since)
     }
+
+    /// When it was last begun, or added.
+    var lastBegin: Date { max(lastBegan ?? since, since) }
 
     var killsAmongDurations: Int { wasKilled.count { $0 } }
 

@@ -42,8 +42,9 @@ enum FetchTiming: Equatable {
     }
 
     /// The bound that the interval, the server and failures set, and which of them.
-    private static func bound(_ floor: Double, _ standing: FetchStanding) -> (date: Date, why: String?) {
-        let own = standing.lastAttempt.addingTimeInterval(floor)
+    ///
+    /// - Parameter own: the interval's.
+    private static func bound(_ own: Date, _ standing: FetchStanding) -> (date: Date, why: String?) {
         let bounds: [(date: Date, why: String?)] = [
             (own, nil),
             (
@@ -58,10 +59,11 @@ enum FetchTiming: Equatable {
     }
 
     private static func custom(_ seconds: Double, _ standing: FetchStanding, nextOpen: Date?) -> FetchTiming {
-        let (earliest, why) = bound(max(seconds, FetchDefinition.shortestInterval), standing)
+        let interval = max(seconds, FetchDefinition.shortestInterval)
+        let (earliest, why) = bound(standing.lastAttempt.addingTimeInterval(interval), standing)
         let window = FlexWindow(
             after: standing.lastAttempt,
-            interval: max(seconds, FetchDefinition.shortestInterval),
+            interval: interval,
             floor: earliest,
             nextOpen: nextOpen
         )
@@ -72,13 +74,15 @@ enum FetchTiming: Equatable {
     }
 
     private static func planned(_ standing: FetchStanding, _ plan: [PlannedSlot], isOverdue: Bool) -> FetchTiming {
-        let (floor, why) = bound(FetchJudgement.minimumFloor, standing)
+        // From begin to begin, as the plan's slots are from end to end and all runs take about as long.
+        let (floor, why) = bound(standing.lastBegin.addingTimeInterval(FetchJudgement.minimumFloor), standing)
         if isOverdue {
             let why = "a run was missed while nothing could run"
             return .window(FlexWindow(earliest: floor, deadline: floor), trigger: .due, why: why)
         }
         // Where the bound lets no run end in time, the slot is given up: the next one is not far, or nobody is expected.
-        if let slot = plan.first(where: { $0.end > standing.lastAttempt && $0.end >= floor }) {
+        let first = floor.addingTimeInterval(-FetchJudgement.allowedDelay)
+        if let slot = plan.first(where: { $0.end > standing.lastAttempt && $0.end >= first }) {
             let window = FlexWindow(endingAt: slot.end, duration: standing.usualDuration, notBefore: floor)
             return .window(window, trigger: .predicted, why: "planned: \(slot.why)")
         }

@@ -301,7 +301,7 @@ final class Download {
     }
 
     /// `name (1).txt` for `name.txt`.
-    private static func numbered(_ path: String, _ number: Int) -> String {
+    static func numbered(_ path: String, _ number: Int) -> String {
         let slash = path.lastIndex(of: "/") ?? path.startIndex
         guard let dot = path.lastIndex(of: "."), dot > path.index(after: slash) else { return "\(path) (\(number))" }
         return "\(path[..<dot]) (\(number))\(path[dot...])"

@@ -66,9 +66,12 @@ struct FetchPart: DaemonPart {
     /// Hands enclosures to the transfers. One that is refused for good is said and let go, so that it holds no other up.
     private static func downloader(_ transfers: TransfersPart, logger: Logger) -> FetchDownloader {
         { source, urls, folder in
+            let folder = RuntimePaths.absolute(folder)
+            var known = try await transfers.all()
             for url in urls {
+                guard let path = EnclosureFiles.path(of: url, in: folder, among: known) else { continue }
                 do {
-                    _ = try await transfers.enqueue(url, into: folder, source: source)
+                    known.append(try await transfers.enqueue(url, to: path, source: source))
                 } catch let error as TransferError {
                     switch error {
                     case .tooMany, .cannotStore: throw error

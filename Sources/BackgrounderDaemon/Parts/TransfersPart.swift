@@ -49,11 +49,14 @@ struct TransfersPart: DaemonPart {
     }
 
     /// Takes a file that a source of the fetch mode names; it is not urgent, and the session has the source's name.
-    func enqueue(_ url: String, into folder: String, source: String) async throws -> Transfer {
+    func enqueue(_ url: String, to destination: String, source: String) async throws -> Transfer {
         try await session.add(
-            TransferRequest(url: url, destination: folder + "/", session: source, discretionary: true)
+            TransferRequest(url: url, destination: destination, session: source, discretionary: true)
         )
     }
+
+    /// Those that are open, and the newest of those that are over.
+    func all() async throws -> [Transfer] { try await session.transfers() }
 
     func addRoutes(to router: inout ControlRouter) {
         router.on(Routes.transfers) { [session] _ in try await session.transfers() }

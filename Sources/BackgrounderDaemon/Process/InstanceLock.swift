@@ -1,4 +1,5 @@
 import BackgrounderAPI
+import Dispatch
 import FoundationEssentials
 import Glibc
 
@@ -12,8 +13,7 @@ struct InstanceLock: ~Copyable {
     ///
     /// - Throws: ``InstanceError`` when another process has it, or the file cannot be made.
     init(path: String, record: InstanceRecord) throws(InstanceError) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .cannotWrite(path: path, reason: String(cString: strerror(errno))) }
+        let descriptor = try Self.open(path)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let holder = InstanceRecord.read(path)
             close(descriptor)
@@ -21,6 +21,38 @@ struct InstanceLock: ~Copyable {
         }
         record.rewrite(path)
         self.descriptor = descriptor
+    }
+
+    /// Waits until whoever has the lock at `path` ends, takes it then, and leaves `record` there.
+    ///
+    /// - Throws: ``InstanceError`` when the lock is held for longer than `seconds`, or the file cannot be made.
+    static func wait(_ path: String, record: InstanceRecord, seconds: Int) async throws(InstanceError) -> InstanceLock {
+        let descriptor = try open(path)
+        let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
+        // A lock has no timeout. At the deadline this thread is left to wait, and ends with the process.
+        DispatchQueue(label: "backgrounder.lock").async {
+            var code = flock(descriptor, LOCK_EX)
+            while code != 0, errno == EINTR { code = flock(descriptor, LOCK_EX) }
+            answer.yield(code == 0)
+        }
+        DispatchQueue(label: "backgrounder.deadline").asyncAfter(deadline: .now() + .seconds(seconds)) {
+            answer.yield(false)
+        }
+        guard await answers.first(where: { _ in true }) == true else {
+            throw .alreadyRunning(pid: InstanceRecord.read(path)?.pid)
+        }
+        record.rewrite(path)
+        return InstanceLock(held: descriptor)
+    }
+
+    private init(held descriptor: CInt) {
+        self.descriptor = descriptor
+    }
+
+    private static func open(_ path: String) throws(InstanceError) -> CInt {
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .cannotWrite(path: path, reason: String(cString: strerror(errno))) }
+        return descriptor
     }
 
     deinit {

@@ -85,7 +85,7 @@ struct FetchSimulation {
         return freshness((0..<Self.days * runs).map { Self.start.addingTimeInterval((Double($0) + phase) * gap) })
     }
 
-    private func freshness(_ ends: [Date]) -> Freshness {
+    func freshness(_ ends: [Date]) -> Freshness {
         let begin = Self.start.addingTimeInterval(Double(Self.learning) * 86_400)
         var result = Freshness()
         var next = 0

@@ -1,0 +1,122 @@
+import BackgrounderAPI
+import Foundation
+import Logging
+import Synchronization
+import TestSupport
+
+@testable import BackgroundFetch
+
+/// The real scheduler through weeks of virtual time: the clock goes from one moment at which something happens to the next,
+/// as soon as all that follows from the one before is done.
+final class SchedulerSimulation: Sendable {
+    private let clock: VirtualClock
+    private let duration: Double
+    private let ended = EndedRuns()
+    private let ownWakeups = Mutex(0)
+    let scheduler: FetchScheduler
+
+    /// A moment after a timer's: sums of fractions may fall short of it by less.
+    private static let moment = 0.001
+
+    /// From ``FetchSimulation/start`` on.
+    ///
+    /// - Parameter duration: seconds that each fetch takes, less than its budget; each brings new data.
+    init(duration: Double) async throws {
+        let (clock, ended) = (VirtualClock(), ended)
+        self.clock = clock
+        self.duration = duration
+        scheduler = FetchScheduler(
+            SavedFetchState(),
+            journal: MemoryFetchJournal(),
+            origin: SlowOrigin(clock: clock, duration: duration),
+            clock: clock,
+            now: { FetchSimulation.start.addingTimeInterval(clock.seconds) },
+            zone: .fixed(0),
+            jitter: { $0 },
+            logger: Logger(label: "simulation") { _ in SwiftLogNoOpLogHandler() },
+            onEvent: { ended.take($0) }
+        )
+        try await scheduler.begin()
+    }
+
+    /// In the order of their ends.
+    var runs: [FetchRun] { ended.runs.withLock { $0 } }
+
+    /// How often the scheduler's own timer woke it up.
+    var wakeups: Int { ownWakeups.withLock { $0 } }
+
+    func add(_ name: String, _ interval: FetchInterval) async throws {
+        let url = "http://\(name).example/"
+        _ = try await scheduler.add(FetchDefinition(name: name, url: url, kind: .raw, interval: interval))
+    }
+
+    /// Lets time pass until `date`, with all that happens on the way.
+    func advance(to date: Date) async throws {
+        let end = date.timeIntervalSince(FetchSimulation.start)
+        try await settle()
+        while let next = clock.timers.first, next + Self.moment <= end {
+            let (timer, running) = await scheduler.underWay
+            clock.advance(to: next + Self.moment)
+            let now = FetchSimulation.start.addingTimeInterval(clock.seconds)
+            if let timer, timer.at <= now {
+                ownWakeups.withLock { $0 += 1 }
+                await timer.task.value
+            }
+            for running in running where running.run.began.addingTimeInterval(duration) <= now {
+                _ = await running.task.value
+            }
+            try await settle()
+        }
+        clock.advance(to: end)
+    }
+
+    /// The machine is awake for something else.
+    func ride() async throws {
+        await scheduler.ride()?.value
+        try await settle()
+    }
+
+    /// Somebody attaches, and leaves at once.
+    func attach() async throws {
+        for isAnyoneAttached in [true, false] {
+            await scheduler.apply(isAnyoneAttached: isAnyoneAttached, isDeclared: true)
+        }
+        try await settle()
+    }
+
+    /// Returns when the scheduler sleeps, and each run in its origin and for its budget.
+    private func settle() async throws {
+        let (timer, running) = await scheduler.underWay
+        try await clock.wait(forTimers: (timer == nil ? 0 : 1) + 2 * running.count)
+    }
+}
+
+extension FetchScheduler {
+    /// What will go on by itself when its time comes.
+    fileprivate var underWay: (timer: (at: Date, task: Task<Void, Never>)?, running: [Running]) {
+        (timer, Array(running.values))
+    }
+}
+
+private final class EndedRuns: Sendable {
+    let runs = Mutex<[FetchRun]>([])
+
+    func take(_ event: FetchEvent) {
+        if case .run(let run) = event, run.result != nil { runs.withLock { $0.append(run) } }
+    }
+}
+
+/// Gives new bytes after a while.
+private struct SlowOrigin: FetchOrigin {
+    let clock: VirtualClock
+    let duration: Double
+
+    func fetch(_ source: FetchDefinition, validators: FetchValidators?) async throws(FetchFailure) -> FetchReply {
+        do {
+            try await clock.sleep(until: clock.now.advanced(by: .seconds(duration)), tolerance: nil)
+        } catch {
+            throw FetchFailure("it was broken off", kind: .cancelled)
+        }
+        return FetchReply(.content(Data("\(clock.seconds)".utf8), mediaType: nil), status: 200, bytes: 1)
+    }
+}

@@ -1,0 +1,84 @@
+import BackgroundFetch
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// What the simulations of planner and windows promise, kept by the scheduler itself.
+@Suite(.computing) struct SchedulerSimulationTests {
+    private static let start = FetchSimulation.start
+
+    /// Fetches of 28 seconds, of which a day's credit pays 8.
+    @Test(arguments: SimulatedUser.habitual)
+    func `A user finds through 84 days what the planner's simulation promises, for 8 fetches a day`(
+        user: SimulatedUser
+    ) async throws {
+        let user = FetchSimulation(user, seed: 1)
+        let simulation = try await SchedulerSimulation(duration: 28)
+        try await simulation.add("news", .minimum)
+        for open in user.opens {
+            try await simulation.advance(to: open)
+            _ = try await simulation.scheduler.open("news")
+        }
+        let found = user.freshness(simulation.runs.compactMap(\.ended))
+        let promised = await user.planned(runs: 8)
+        let comment: Comment = "\(found), promised \(promised)"
+        #expect(
+            found.share(within: 60) >= 0.95 && found.share(within: 60) >= promised.share(within: 60) - 0.01,
+            comment
+        )
+        #expect(
+            found.share(within: 15) >= 0.75 && found.share(within: 15) >= promised.share(within: 15) - 0.01,
+            comment
+        )
+        let days = Dictionary(grouping: simulation.runs) { Int($0.began.timeIntervalSince(Self.start) / 86_400) }
+        #expect(days.values.allSatisfy { $0.count <= 8 } && simulation.runs.allSatisfy { $0.result == .newData })
+        #expect(
+            zip(simulation.runs, simulation.runs.dropFirst()).allSatisfy { $1.began.timeIntervalSince($0.began) >= 900 }
+        )
+    }
+
+    /// How the machine is awake for something else: ``WakeupSimulation/others(seed:)``, each tenth of them an attach or none.
+    enum Company: CaseIterable {
+        case none, rides, ridesAndAttaching
+    }
+
+    /// `FETCH_DAYS=84` takes two minutes in a debug build, and shows the same; these are enough to see that something broke.
+    static let days = Int(ProcessInfo.processInfo.environment["FETCH_DAYS"] ?? "14")!
+
+    @Test(arguments: Company.allCases)
+    func `Ten sources wake the machine up as seldom as the simulation of windows and riding promises`(
+        company: Company
+    ) async throws {
+        var generator = SeededGenerator(seed: 1)
+        let intervals = WakeupSimulation.usual
+        let simulation = try await SchedulerSimulation(duration: 2)
+        let added = intervals.indices.map { ($0, generator.uniform(0, intervals[$0]) * 60) }.sorted { $0.1 < $1.1 }
+        for (index, seconds) in added {
+            try await simulation.advance(to: Self.start.addingTimeInterval(seconds))
+            try await simulation.add("source\(index)", .custom(intervals[index] * 60))
+        }
+        let begin = Self.start.addingTimeInterval(21_600)
+        try await simulation.advance(to: begin)
+        let (wakeups, runs) = (simulation.wakeups, simulation.runs.count)
+        let end = begin.addingTimeInterval(Double(Self.days) * 86_400)
+        let others = WakeupSimulation.others(seed: 1).filter { (begin..<end).contains($0) }
+        if company != .none {
+            for (index, other) in others.enumerated() {
+                try await simulation.advance(to: other)
+                if company == .ridesAndAttaching, index % 10 == 0 {
+                    try await simulation.attach()
+                } else {
+                    try await simulation.ride()
+                }
+            }
+        }
+        try await simulation.advance(to: end)
+        let naive = WakeupSimulation.naive(intervals, seed: 1)
+        let ownWakeups = Double(simulation.wakeups - wakeups) / Double(Self.days)
+        let ownRuns = Double(simulation.runs.count - runs) / Double(Self.days)
+        let comment: Comment = "\(naive), \(ownWakeups) wakeups and \(ownRuns) runs a day"
+        #expect(ownWakeups <= (company == .none ? 0.45 : 0.3) * naive.wakeups, comment)
+        #expect(ownRuns >= naive.runs / 1.2, comment)
+    }
+}
