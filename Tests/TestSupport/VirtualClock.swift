@@ -84,11 +84,9 @@ package final class VirtualClock: Clock {
         }
     }
 
-    /// Returns when exactly so many sleep.
-    package func wait(forTimers count: Int) async throws {
-        try await changed.wait(for: "\(count) sleepers", within: 20) {
-            state.withLock { $0.sleepers.count == count ? () : nil }
-        }
+    /// Returns when `condition` likes the ``timers``; it is asked again whenever somebody falls asleep or wakes up.
+    package func wait(for what: String, _ condition: ([Double]) async throws -> Bool) async throws {
+        try await changed.wait(for: what, within: 20) { try await condition(timers) ? () : nil }
     }
 
     /// Returns when somebody sleeps.

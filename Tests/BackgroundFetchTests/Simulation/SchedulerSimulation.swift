@@ -86,8 +86,16 @@ final class SchedulerSimulation: Sendable {
 
     /// Returns when the scheduler sleeps, and each run in its origin and for its budget.
     private func settle() async throws {
-        let (timer, running) = await scheduler.underWay
-        try await clock.wait(forTimers: (timer == nil ? 0 : 1) + 2 * running.count)
+        try await clock.wait(for: "the scheduler's sleep") { timers in
+            let (timer, running) = await scheduler.underWay
+            // By their times too: who has not fallen asleep yet would sleep from the clock's next time on.
+            let awaited = (timer.map { [$0.at] } ?? []) + running.map { $0.run.began.addingTimeInterval(duration) }
+            return timers.count == awaited.count + running.count
+                && awaited.allSatisfy { date in
+                    let time = date.timeIntervalSince(FetchSimulation.start)
+                    return timers.contains { abs($0 - time) < Self.moment }
+                }
+        }
     }
 }
 
