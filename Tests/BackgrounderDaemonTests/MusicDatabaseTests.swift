@@ -81,6 +81,35 @@ import Testing
         #expect(try await database.entries(in: "").isEmpty)
     }
 
+    /// Overwritten with something else, or with a link that leads out of the directory.
+    @Test(arguments: [true, false])
+    func `A song that is none any more is gone, and that is told; of a file without sound it is not`(
+        _ isOverwritten: Bool
+    ) async throws {
+        try rig.makeFolder("")
+        try rig.makeFolder("../outside")
+        for name in ["one.flac", "two.flac", "../outside/x.flac"] { try await rig.add(name) }
+        rig.start()
+        try await rig.wait(for: "the first look") { rig.events.contains(.database) && rig.events.last == .update }
+        if isOverwritten {
+            try Data("no sound".utf8).write(to: URL(fileURLWithPath: rig.path("one.flac")))
+        } else {
+            try rig.link("../link", to: "../outside/x.flac")
+            #expect(rename(rig.path("../link"), rig.path("one.flac")) == 0)
+        }
+        let words = "1 songs; 0 new, 0 changed, 1 gone"
+        try await rig.wait(for: words) { rig.log.lines.contains { $0.contains(words) } }
+        try await rig.wait(for: "a word of it") { rig.events.count { $0 == .database } == 2 }
+        try await rig.wait(forSongs: ["two.flac"])
+        try rig.remove("one.flac")
+        _ = try await database.update("", rescan: false)
+        try await rig.wait(for: "the end of the job") { await database.updateJob() == nil }
+        #expect(rig.events.count { $0 == .database } == 2)
+        try await rig.add("one.flac")
+        let added = "2 songs; 1 new, 0 changed, 0 gone"
+        try await rig.wait(for: added) { rig.log.lines.contains { $0.contains(added) } }
+    }
+
     @Test func `Many changes are few transactions`() async throws {
         try rig.makeFolder("")
         rig.start()
