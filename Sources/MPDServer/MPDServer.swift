@@ -163,7 +163,7 @@ package struct MPDServer: Service {
                 await context.hub.join(session, context.player)
                 defer {
                     silence.finish()
-                    context.pictures.forget()
+                    context.pictures.forget(ObjectIdentifier(session))
                     Task { await context.hub.leave(session) }
                 }
                 try await session.greet()
