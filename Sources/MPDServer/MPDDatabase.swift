@@ -79,11 +79,6 @@ extension MPDDatabase {
         }
         return songs
     }
-
-    package func replacePlaylist(_ name: String, _ paths: [String]) async throws {
-        do { try await removePlaylist(name) } catch MPDDatabaseError.noSuchPlaylist {}
-        try await savePlaylist(name, paths)
-    }
 }
 
 /// A line group of lsinfo.
