@@ -134,6 +134,16 @@ final class ListDatabase: MPDDatabase {
         stored.withLock { $0[name] = paths }
     }
 
+    func renamePlaylist(_ name: String, to new: String) throws {
+        try Self.check(new)
+        try stored.withLock { stored in
+            guard let paths = stored[name] else { throw MPDDatabaseError.noSuchPlaylist(name) }
+            guard stored[new] == nil else { throw MPDDatabaseError.playlistExists(new) }
+            stored[name] = nil
+            stored[new] = paths
+        }
+    }
+
     func removePlaylist(_ name: String) throws {
         guard stored.withLock({ $0.removeValue(forKey: name) }) != nil else {
             throw MPDDatabaseError.noSuchPlaylist(name)
