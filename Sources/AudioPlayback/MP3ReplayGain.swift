@@ -35,12 +35,9 @@ extension ReplayGain {
         return texts
     }
 
-    /// The peak in the Info frame that LAME writes behind an ID3v2 tag: 23 bits are full scale, and 0 is unknown.
+    /// The peak in the Info frame that LAME writes behind ID3v2 tags: 23 bits are full scale, and 0 is unknown.
     private static func lamePeak(_ file: MediaFile) -> Double? {
-        let head = file.bytes(at: 0, count: 10)
-        let hasTag = head.count == 10 && head.starts(with: "ID3".utf8)
-        let start = hasTag ? 10 + head[6...].reduce(0) { $0 << 7 | Int($1 & 0x7F) } : 0
-        let frame = file.bytes(at: start, count: 192)
+        let frame = file.bytes(at: file.endOfLeadingTags(from: 0), count: 192)
         // Behind the header and the side information of one or two channels, of MPEG 1 or 2.
         for offset in [13, 21, 36] where frame.count >= offset + 135 {
             let mark = frame[offset..<offset + 4]

@@ -156,7 +156,8 @@ extension QueuePlayer {
             return nil
         }
         let announcementLeft = await checkAnnouncement(limit: Self.stallLimit)
-        guard let busySince = snapshot.busySince else { return announcementLeft ?? Self.stallLimit }
+        // Anew: what was written meanwhile may have taken longer than the limit.
+        guard let busySince = pipeline.snapshot().busySince else { return announcementLeft ?? Self.stallLimit }
         let limit = Int64(Self.stallLimit.seconds * 1e9)
         let age = monotonicNow() - busySince
         guard age >= limit - 1_000_000 else { return .nanoseconds(limit - age) }

@@ -30,11 +30,18 @@ package struct FileName: Hashable, Sendable, ExpressibleByStringLiteral {
 package struct MusicFolder: Hashable, Sendable {
     /// By file name; also of files in which there is no sound, so that they are not read again.
     package var files: [FileName: FileSignature]
+    /// Those of the files in which there is no sound.
+    package var silent: Set<FileName>
     /// The names of the folders in it that have songs.
     package var folders: Set<FileName>
 
-    package init(files: [FileName: FileSignature] = [:], folders: Set<FileName> = []) {
+    package init(
+        files: [FileName: FileSignature] = [:],
+        silent: Set<FileName> = [],
+        folders: Set<FileName> = []
+    ) {
         self.files = files
+        self.silent = silent
         self.folders = folders
     }
 }

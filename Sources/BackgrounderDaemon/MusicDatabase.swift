@@ -202,6 +202,10 @@ extension MusicDatabase {
         try await lists.translated { try await $0.save(name, paths, replacing: true) }
     }
 
+    func renamePlaylist(_ name: String, to new: String) async throws {
+        try await lists.translated { try await $0.rename(name, to: new) }
+    }
+
     func removePlaylist(_ name: String) async throws { try await lists.translated { try await $0.remove(name) } }
 }
 

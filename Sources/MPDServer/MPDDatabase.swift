@@ -68,6 +68,10 @@ package protocol MPDDatabase: Sendable {
     /// Writes a playlist, whole or not at all, in the place of one that may be there.
     func replacePlaylist(_ name: String, _ paths: [String]) async throws
 
+    /// Gives a playlist another name, at once. Throws `MPDDatabaseError.noSuchPlaylist`, and `MPDDatabaseError.playlistExists`
+    /// where there is one of the new name.
+    func renamePlaylist(_ name: String, to new: String) async throws
+
     func removePlaylist(_ name: String) async throws
 }
 
@@ -78,11 +82,6 @@ extension MPDDatabase {
             do { songs[path] = try await song(path) } catch MPDDatabaseError.noSuchEntry {}
         }
         return songs
-    }
-
-    package func replacePlaylist(_ name: String, _ paths: [String]) async throws {
-        do { try await removePlaylist(name) } catch MPDDatabaseError.noSuchPlaylist {}
-        try await savePlaylist(name, paths)
     }
 }
 

@@ -51,16 +51,18 @@ package struct MPDServer: Service {
             started: .now
         )
         // Nothing is read before a connection is served: one that never is, since the server ends, needs no end.
-        let bootstrap = ServerBootstrap(group: group)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelOption(.autoRead, value: false)
+        func makeBootstrap() -> ServerBootstrap {
+            ServerBootstrap(group: group)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .childChannelOption(.autoRead, value: false)
+        }
         let open: @Sendable (any Channel) -> EventLoopFuture<any Channel> = { channel in
             channel.eventLoop.makeSucceededFuture(channel)
         }
         var listeners: [Listener] = []
         do {
             listeners.append(
-                try await bootstrap.bind(
+                try await makeBootstrap().bind(
                     unixDomainSocketPath: socket,
                     cleanupExistingSocketFile: true,
                     childChannelInitializer: open
@@ -69,6 +71,12 @@ package struct MPDServer: Service {
         } catch {
             throw MPDBindError(place: socket, reason: Self.reason(error))
         }
+        // judgement: a client that left the network while it idled is gone after four minutes
+        let bootstrap = makeBootstrap()
+            .childChannelOption(.socketOption(.so_keepalive), value: 1)
+            .childChannelOption(.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPIDLE)), value: 120)
+            .childChannelOption(.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPINTVL)), value: 30)
+            .childChannelOption(.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPCNT)), value: 4)
         for address in addresses {
             do {
                 let listener: Listener = try await bootstrap.bind(
@@ -145,28 +153,22 @@ package struct MPDServer: Service {
             try? await open(channel).executeThenClose { lines, writer in
                 try await channel.setOption(.autoRead, value: true).get()
                 let stall = TimeAmount(context.limits.stall)
-                let session = MPDSession(context: context, isLocal: channel.localAddress?.pathname != nil) { bytes in
+                let silence = SilenceWatch(context.limits.silence, on: channel.eventLoop) { Self.end(channel) }
+                let isLocal = channel.localAddress?.pathname != nil
+                let session = MPDSession(context: context, isLocal: isLocal, silence: silence) { bytes in
                     let watch = channel.eventLoop.scheduleTask(in: stall) { Self.end(channel) }
                     defer { watch.cancel() }
                     try await writer.write(bytes)
                 }
                 await context.hub.join(session, context.player)
                 defer {
-                    context.pictures.forget()
+                    silence.finish()
+                    context.pictures.forget(ObjectIdentifier(session))
                     Task { await context.hub.leave(session) }
                 }
                 try await session.greet()
-                let silence = TimeAmount(context.limits.silence)
-                func makeWatch() -> Scheduled<Void> {
-                    channel.eventLoop.scheduleTask(in: silence) { Self.end(channel) }
-                }
-                var watch: Scheduled<Void>?
-                defer { watch?.cancel() }
-                watch = makeWatch()
                 for try await line in lines {
-                    watch?.cancel()
                     guard try await session.receive(line) == .goesOn else { break }
-                    watch = await session.isIdling ? nil : makeWatch()
                 }
                 Self.end(channel)
             }

@@ -37,12 +37,20 @@ actor MPDSession {
     private var pending: MPDSubsystem = []
     private var list = CommandList.none
     private var output = ByteBuffer()
+    /// Begins with each answer: only who idles may say nothing for long.
+    private let silence: SilenceWatch?
     private let write: @Sendable (ByteBuffer) async throws -> Void
 
     /// - Parameter write: takes bytes for the client, in the order of its calls; suspends while it does not read.
-    init(context: MPDContext, isLocal: Bool, write: @escaping @Sendable (ByteBuffer) async throws -> Void) {
+    init(
+        context: MPDContext,
+        isLocal: Bool,
+        silence: SilenceWatch?,
+        write: @escaping @Sendable (ByteBuffer) async throws -> Void
+    ) {
         self.context = context
         self.isLocal = isLocal
+        self.silence = silence
         self.write = write
         isAuthenticated = isLocal || context.password == nil
     }
@@ -50,12 +58,14 @@ actor MPDSession {
     func greet() async throws {
         append("OK MPD \(MPDServer.protocolVersion)\n")
         try await flush()
+        silence?.begin()
     }
 
     // MARK: Lines
 
     /// Takes in a line of the client and answers it.
     func receive(_ line: MPDLine) async throws -> Outcome {
+        silence?.pause()
         let outcome: Outcome
         switch line {
         case .text(let text): outcome = try await process(text)
@@ -64,6 +74,7 @@ actor MPDSession {
             outcome = .ends
         }
         try await flush()
+        if !isIdling { silence?.begin() }
         return outcome
     }
 
@@ -149,9 +160,10 @@ actor MPDSession {
     /// Not waited for: a client that reads nothing keeps nobody else waiting.
     func notify(_ subsystems: MPDSubsystem) {
         pending.formUnion(subsystems)
-        guard waitsFor != nil else { return }
+        guard isIdling else { return }
         answerIdle()
-        guard output.readableBytes > 0 else { return }
+        guard !isIdling else { return }
+        silence?.begin()
         // The connection's own reading tells of a client that is gone.
         Task { try? await flush() }
     }

@@ -18,17 +18,18 @@ extension StateStore {
     package func musicFolder(_ folder: String) throws -> MusicFolder {
         try musicReader.sync { database in
             var known = MusicFolder()
-            for sql in [
-                "SELECT path, modified, size FROM song WHERE folderKey = ?2 AND folder = ?1",
-                "SELECT path, modified, size FROM silentFile WHERE folder = ?1 AND ?2 IS NOT NULL",
+            for (isSilent, sql) in [
+                (false, "SELECT path, modified, size FROM song WHERE folderKey = ?2 AND folder = ?1"),
+                (true, "SELECT path, modified, size FROM silentFile WHERE folder = ?1 AND ?2 IS NOT NULL"),
             ] {
                 let rows = try Row.fetchCursor(
                     database.cachedStatement(sql: sql),
                     arguments: [folder, NaturalKey.folder(folder)]
                 )
                 while let row = try rows.next() {
-                    let name = splitPath(row["path"]).name
-                    known.files[FileName(name)] = FileSignature(modified: row["modified"], size: row["size"])
+                    let name = FileName(splitPath(row["path"]).name)
+                    known.files[name] = FileSignature(modified: row["modified"], size: row["size"])
+                    if isSilent { known.silent.insert(name) }
                 }
             }
             let folders = try String.fetchAll(

@@ -108,6 +108,20 @@ extension Playback {
             #expect(gain.album == ReplayGain.Value(gain: -9))
         }
 
+        @Test func `The peak that lame writes is found behind a tag that has a footer`() async throws {
+            let mp3 = try await media.mp3("item.mp3", seconds: 1, "--replaygain-accurate", "-b", "192")
+            let gain = try openSampleSource(MediaFile(path: mp3)).replayGain
+            #expect(gain.track?.peak != nil)
+            let content = [UInt8](repeating: 0, count: 10)
+            let rest: [UInt8] = [4, 0, 0x10, 0, 0, 0, 10]
+            let tag = Array("ID3".utf8) + rest + content + Array("3DI".utf8) + rest
+            let tagged = try media.scratch.write(
+                tag + Data(contentsOf: URL(fileURLWithPath: mp3)),
+                to: "tagged.mp3"
+            )
+            #expect(try openSampleSource(MediaFile(path: tagged)).replayGain == gain)
+        }
+
         @Test(arguments: ["", "loud", "1e999", "-200 dB", "nan", "3 dB or so", "0x1p3 dB dB"])
         func `What is no gain is none`(text: String) {
             #expect(ReplayGain { $0 == "REPLAYGAIN_TRACK_GAIN" ? text : nil } == ReplayGain())

@@ -159,10 +159,14 @@ import Testing
     }
 
     private static func flac(_ block: [UInt8], claimed: Int? = nil) -> [UInt8] {
-        var bytes = Array("fLaC".utf8)
-        bytes.append(0x84)
-        bytes += number(claimed ?? block.count)[..<3].reversed()
-        return bytes + block
+        Array("fLaC".utf8) + metadataBlock(block, claimed: claimed, isLast: true)
+    }
+
+    /// A block of comments.
+    private static func metadataBlock(_ content: [UInt8], claimed: Int? = nil, isLast: Bool) -> [UInt8] {
+        var bytes: [UInt8] = [isLast ? 0x84 : 0x04]
+        bytes += number(claimed ?? content.count)[..<3].reversed()
+        return bytes + content
     }
 
     private typealias Page = (serial: UInt8, lacing: [UInt8], body: [UInt8])
@@ -211,6 +215,14 @@ import Testing
         let long = (length: 60_000, text: Array("A=".utf8) + [UInt8](repeating: 97, count: 59_998))
         let large = try comments(Self.flac(Self.header(vendor: 0, count: 100, .init(repeating: long, count: 100))))
         #expect(large?.count == 17)
+    }
+
+    @Test func `A file has one block of comments`() throws {
+        let blocks = ["A=b", "C=d", "E=f"].map { text in
+            Self.metadataBlock(Self.header(vendor: 0, count: 1, [(3, Array(text.utf8))]), isLast: text == "E=f")
+        }
+        let entries = try comments(Array("fLaC".utf8) + blocks.joined())
+        #expect(entries == [VorbisComments.Entry(name: "A", value: "b")])
     }
 
     @Test func `A comment packet goes over pages, past those of other streams`() throws {

@@ -81,6 +81,35 @@ import Testing
         #expect(try await database.entries(in: "").isEmpty)
     }
 
+    /// Overwritten with something else, or with a link that leads out of the directory.
+    @Test(arguments: [true, false])
+    func `A song that is none any more is gone, and that is told; of a file without sound it is not`(
+        _ isOverwritten: Bool
+    ) async throws {
+        try rig.makeFolder("")
+        try rig.makeFolder("../outside")
+        for name in ["one.flac", "two.flac", "../outside/x.flac"] { try await rig.add(name) }
+        rig.start()
+        try await rig.wait(for: "the first look") { rig.events.contains(.database) && rig.events.last == .update }
+        if isOverwritten {
+            try Data("no sound".utf8).write(to: URL(fileURLWithPath: rig.path("one.flac")))
+        } else {
+            try rig.link("../link", to: "../outside/x.flac")
+            #expect(rename(rig.path("../link"), rig.path("one.flac")) == 0)
+        }
+        let words = "1 songs; 0 new, 0 changed, 1 gone"
+        try await rig.wait(for: words) { rig.log.lines.contains { $0.contains(words) } }
+        try await rig.wait(for: "a word of it") { rig.events.count { $0 == .database } == 2 }
+        try await rig.wait(forSongs: ["two.flac"])
+        try rig.remove("one.flac")
+        _ = try await database.update("", rescan: false)
+        try await rig.wait(for: "the end of the job") { await database.updateJob() == nil }
+        #expect(rig.events.count { $0 == .database } == 2)
+        try await rig.add("one.flac")
+        let added = "2 songs; 1 new, 0 changed, 0 gone"
+        try await rig.wait(for: added) { rig.log.lines.contains { $0.contains(added) } }
+    }
+
     @Test func `Many changes are few transactions`() async throws {
         try rig.makeFolder("")
         rig.start()
@@ -249,55 +278,6 @@ import Testing
         try await expect([composed])
         try await rig.add(decomposed)
         try await expect([composed, decomposed])
-    }
-
-    @Test func `Stored playlists are files that are written whole or not at all`() async throws {
-        try rig.makeFolder("a")
-        rig.start()
-        try await rig.wait(for: "the first look") { rig.log.lines.count == 1 }
-        try await database.savePlaylist("trip 10", ["a/one.flac", "two.flac"])
-        try await database.savePlaylist("Trip 2", [])
-        #expect(try await database.playlists().map(\.name) == ["Trip 2", "trip 10"])
-        #expect(try await database.playlist("trip 10") == ["a/one.flac", "two.flac"])
-        await #expect(throws: MPDDatabaseError.playlistExists("trip 10")) {
-            try await database.savePlaylist("trip 10", [])
-        }
-        #expect(try await database.playlist("trip 10").count == 2)
-        try await database.replacePlaylist("trip 10", ["three.flac"])
-        #expect(try await database.playlist("trip 10") == ["three.flac"])
-        for name in ["", "a/b", ".hidden", "line\nbreak", String(repeating: "x", count: 252), ".."] {
-            await #expect(throws: MPDDatabaseError.invalidName(name)) { try await database.savePlaylist(name, []) }
-            await #expect(throws: MPDDatabaseError.invalidName(name)) { try await database.playlist(name) }
-            await #expect(throws: MPDDatabaseError.invalidName(name)) { try await database.removePlaylist(name) }
-        }
-        await #expect(throws: MPDDatabaseError.self) {
-            try await database.savePlaylist(
-                "large",
-                Array(repeating: String(repeating: "x", count: 1 << 10), count: 1 << 14)
-            )
-        }
-        #expect(try await database.playlists().map(\.name) == ["Trip 2", "trip 10"])
-        let longest = String(repeating: "x", count: 251)
-        try await database.savePlaylist(longest, ["two.flac"])
-        try await database.removePlaylist(longest)
-        try await database.removePlaylist("Trip 2")
-        await #expect(throws: MPDDatabaseError.noSuchPlaylist("Trip 2")) { try await database.removePlaylist("Trip 2") }
-        await #expect(throws: MPDDatabaseError.noSuchPlaylist("Trip 2")) { try await database.playlist("Trip 2") }
-        let before = rig.events.count { $0 == .playlists }
-        let text = "\u{FEFF}#EXTM3U\r\n\(rig.path("a/one.flac"))\r\n\nhttp://example.org/radio\ntwo.flac"
-        try Data(text.utf8).write(to: URL(fileURLWithPath: rig.path("other.m3u")))
-        try await rig.wait(for: "the event") { rig.events.count { $0 == .playlists } > before }
-        #expect(try await database.playlist("other") == ["a/one.flac", "http://example.org/radio", "two.flac"])
-        let outcomes = await withTaskGroup(of: Bool.self) { group in
-            for index in 0..<10 {
-                group.addTask { (try? await database.savePlaylist("race", ["\(index).flac"])) != nil }
-            }
-            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
-        }
-        #expect(outcomes == 1)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: rig.path("")).allSatisfy { !$0.hasPrefix(".") })
-        try FileManager.default.removeItem(atPath: rig.path(""))
-        await #expect(throws: MPDDatabaseError.self) { try await database.savePlaylist("gone", []) }
     }
 
     @Test func `A name with several dots in front is not hidden`() async throws {

@@ -62,7 +62,7 @@ import Testing
         )
         let (room, end) = AsyncStream.makeStream(of: Void.self)
         defer { end.finish() }
-        let stuck = MPDSession(context: context, isLocal: true) { _ in for await _ in room {} }
+        let stuck = MPDSession(context: context, isLocal: true, silence: nil) { _ in for await _ in room {} }
         await fixture.hub.join(stuck, fixture.player)
         #expect(try await stuck.receive(.text("idle mixer")) == .goesOn)
         await fixture.hub.tell(.mixer)

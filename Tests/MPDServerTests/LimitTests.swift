@@ -43,19 +43,23 @@ import Testing
         #expect(answer == ["ACK [5@0] {} command list is too large"] || answer == ["<closed>"])
     }
 
-    @Test("A client that says nothing is closed, and one that idles is not")
+    @Test("A client that says nothing is closed, also after it was told of a change, and one that idles is not")
     func silent() async throws {
         var limits = MPDLimits()
         // Far more than a busy machine needs for a line.
         limits.silence = .seconds(4)
         let fixture = try await MPDFixture(limits: limits)
-        let idle = try await fixture.connect()
-        try await idle.send("idle mixer\n")
+        let (idle, again) = (try await fixture.connect(), try await fixture.connect())
+        for client in [idle, again] { try await client.send("idle mixer\n") }
         let silent = try await fixture.connect()
         #expect(try await silent.ask("ping") == ["OK"])
         #expect(try await silent.answer() == ["<closed>"])
         #expect(try await fixture.connect().ask("setvol 5") == ["OK"])
-        #expect(try await idle.answer() == ["changed: mixer", "OK"])
+        for client in [idle, again] { #expect(try await client.answer() == ["changed: mixer", "OK"]) }
+        try await again.send("idle mixer\n")
+        #expect(try await idle.answer() == ["<closed>"])
+        #expect(try await fixture.connect().ask("setvol 6") == ["OK"])
+        #expect(try await again.answer() == ["changed: mixer", "OK"])
     }
 
     @Test("5,000 commands at once are answered one after the other")

@@ -117,11 +117,30 @@ final class ListDatabase: MPDDatabase {
         return paths
     }
 
+    private static func check(_ name: String) throws(MPDDatabaseError) {
+        guard !name.isEmpty, !name.contains("/") else { throw .invalidName(name) }
+    }
+
     func savePlaylist(_ name: String, _ paths: [String]) throws {
-        guard !name.isEmpty, !name.contains("/") else { throw MPDDatabaseError.invalidName(name) }
+        try Self.check(name)
         try stored.withLock { stored in
             guard stored[name] == nil else { throw MPDDatabaseError.playlistExists(name) }
             stored[name] = paths
+        }
+    }
+
+    func replacePlaylist(_ name: String, _ paths: [String]) throws {
+        try Self.check(name)
+        stored.withLock { $0[name] = paths }
+    }
+
+    func renamePlaylist(_ name: String, to new: String) throws {
+        try Self.check(new)
+        try stored.withLock { stored in
+            guard let paths = stored[name] else { throw MPDDatabaseError.noSuchPlaylist(name) }
+            guard stored[new] == nil else { throw MPDDatabaseError.playlistExists(new) }
+            stored[name] = nil
+            stored[new] = paths
         }
     }
 

@@ -239,4 +239,18 @@ import Testing
         )
         #expect(try await client.ask("readpicture plain.wav 0") == ["OK"])
     }
+
+    @Test("A picture is kept for who is in the middle of it, until that one leaves")
+    func keptPicture() throws {
+        let (database, otherDatabase) = (ListDatabase.sample, ListDatabase.sample)
+        // Any two objects.
+        let (reader, other) = (ObjectIdentifier(database), ObjectIdentifier(otherDatabase))
+        let picture = try database.folderPicture(of: "albums/one.mp3")
+        let pictures = MPDPictures()
+        pictures.keep(picture, "a", for: reader)
+        pictures.forget(other)
+        #expect(pictures.find("a") == picture)
+        pictures.forget(reader)
+        #expect(pictures.find("a") == nil)
+    }
 }

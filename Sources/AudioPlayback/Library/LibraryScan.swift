@@ -104,9 +104,7 @@ struct LibraryScan {
         let known = try index.folder(folder)
         let prefix = folder.isEmpty ? "" : folder + "/"
         for name in known.files.keys where listing.files[name] == nil {
-            changes.removedFiles.append(prefix + name.text)
-            tally.removed += 1
-            songs -= 1
+            remove(prefix + name.text, Before(name, in: known))
         }
         let present = Set(listing.folders)
         for name in known.folders where !present.contains(name) {
@@ -116,28 +114,47 @@ struct LibraryScan {
         if !folder.isEmpty { changes.folders[folder] = listing.modified }
         for (name, signature) in listing.files {
             tally.seen += 1
-            let before = known.files[name]
-            if before == signature, !rescan { continue }
-            if before == nil, songs >= Self.mostSongs {
+            if known.files[name] == signature, !rescan { continue }
+            let before = Before(name, in: known)
+            if before != .song, songs >= Self.mostSongs {
                 tally.tooMany += 1
                 continue
             }
             if isEnded() { return [] }
-            read(prefix + name.text, signature, isNew: before == nil)
+            read(prefix + name.text, signature, before)
             try flushIfDue()
         }
         guard folder.utf8.count(where: { $0 == UInt8(ascii: "/") }) < Self.deepest else { return [] }
         return listing.folders.filter { deep || !known.folders.contains($0) }.map { prefix + $0.text }
     }
 
-    private mutating func read(_ path: String, _ signature: FileSignature, isNew: Bool) {
+    /// What was known of a file.
+    private enum Before {
+        case nothing, silence, song
+
+        init(_ name: FileName, in known: MusicFolder) {
+            self = known.files[name] == nil ? .nothing : known.silent.contains(name) ? .silence : .song
+        }
+    }
+
+    private mutating func remove(_ path: String, _ before: Before) {
+        if before != .nothing { changes.removedFiles.append(path) }
+        if before == .song { countRemoval() }
+    }
+
+    private mutating func countRemoval() {
+        tally.removed += 1
+        songs -= 1
+    }
+
+    private mutating func read(_ path: String, _ signature: FileSignature, _ before: Before) {
         let file: MediaFile
         do throws(PlayerError) {
             file = try directory.open(path)
         } catch {
             // Perhaps it may be read tomorrow, or is gone by now; what it was is not so any more.
             logger.debug("\(path) is not in the music database: \(error.reason)")
-            if !isNew { changes.removedFiles.append(path) }
+            remove(path, before)
             return
         }
         do throws(DecodingFault) {
@@ -151,12 +168,17 @@ struct LibraryScan {
                 tags: description.tags
             )
             changes.songs.append((song, signature))
-            if isNew { tally.added += 1 } else { tally.updated += 1 }
-            songs += isNew ? 1 : 0
+            if before == .song {
+                tally.updated += 1
+            } else {
+                tally.added += 1
+                songs += 1
+            }
         } catch {
             logger.debug("\(path) is not in the music database: \(error.reason)")
             changes.silent.append((path, signature))
             tally.silent += 1
+            if before == .song { countRemoval() }
         }
     }
 

@@ -1,4 +1,5 @@
 import BackgrounderAPI
+import CLinux
 package import FoundationEssentials
 import Glibc
 
@@ -41,15 +42,18 @@ package actor StoredPlaylists {
 
     /// The bytes of a playlist.
     package func content(_ name: String) throws(Failure) -> [UInt8] {
+        let file = try open(name)
+        guard file.size <= Self.mostBytes else { throw Self.tooLarge(file.path) }
+        return file.bytes(at: 0, count: file.size)
+    }
+
+    private func open(_ name: String) throws(Failure) -> MediaFile {
         guard Self.isValid(name) else { throw .invalidName(name) }
-        let file: MediaFile
         do throws(PlayerError) {
-            file = try directory.open(name + Self.extent)
+            return try directory.open(name + Self.extent)
         } catch {
             throw .noSuchPlaylist(name)
         }
-        guard file.size <= Self.mostBytes else { throw Self.tooLarge(file.path) }
-        return file.bytes(at: 0, count: file.size)
     }
 
     /// Writes a playlist, whole or not at all: it is on the disk before it has its name.
@@ -71,13 +75,29 @@ package actor StoredPlaylists {
                 unlink(draft)
             } else if !replacing, errno == EEXIST {
                 throw .exists(name)
-            } else if rename(draft, path) != 0 {
+            } else if Glibc.rename(draft, path) != 0 {
                 throw .failed(path: path, reason: systemReason(errno))
             }
         } catch {
             unlink(draft)
             throw error
         }
+    }
+
+    /// Gives a playlist a name that no other one has, at once.
+    package func rename(_ name: String, to new: String) throws(Failure) {
+        _ = try open(name)
+        guard Self.isValid(new) else { throw .invalidName(new) }
+        let (old, path) = (directory.absolute(name + Self.extent), directory.absolute(new + Self.extent))
+        if clinux_rename_new(AT_FDCWD, old, path) == 0 { return }
+        var code = errno
+        // A file system that cannot do both in one.
+        if code == EINVAL || code == ENOSYS {
+            if access(path, F_OK) == 0 { throw .exists(new) }
+            if Glibc.rename(old, path) == 0 { return }
+            code = errno
+        }
+        throw code == EEXIST ? .exists(new) : .failed(path: path, reason: systemReason(code))
     }
 
     package func remove(_ name: String) throws(Failure) {
@@ -100,7 +120,7 @@ package actor StoredPlaylists {
     }
 
     private static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
         guard descriptor >= 0 else { throw .failed(path: path, reason: systemReason(errno)) }
         defer { close(descriptor) }
         var rest = bytes[...]

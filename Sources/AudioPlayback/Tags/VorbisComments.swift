@@ -47,6 +47,7 @@ struct VorbisComments: Sendable {
     /// The metadata blocks of a FLAC file (RFC 9639).
     private mutating func readBlocks(of file: MediaFile) {
         var offset = 4
+        var hasComments = false
         // judgement: more blocks than any writer leaves
         for _ in 0..<1_024 {
             let header = file.bytes(at: offset, count: 4)
@@ -54,7 +55,10 @@ struct VorbisComments: Sendable {
             let end = offset + 4 + header[1...].reduce(0) { $0 << 8 | Int($1) }
             var content = file.tagBytes(offset + 4..<end)
             switch header[0] & 0x7F {
-            case 4: readComments(&content)
+            // There is one at most, and the bounds are those of one.
+            case 4 where !hasComments:
+                hasComments = true
+                readComments(&content)
             case 6: picture?.offer { Picture(block: &content) }
             default: break
             }

@@ -50,7 +50,7 @@ extension MPDSession {
         }
         guard offset <= picture.bytes.count else { throw MPDError(.argument, "Offset too large") }
         let end = min(offset + binaryLimit, picture.bytes.count)
-        context.pictures.keep(end < picture.bytes.count ? picture : nil, key)
+        context.pictures.keep(end < picture.bytes.count ? picture : nil, key, for: ObjectIdentifier(self))
         put("size", picture.bytes.count)
         if kind == "readpicture", let type = picture.type { put("type", type) }
         put("binary", end - offset)
@@ -61,21 +61,33 @@ extension MPDSession {
 
 /// The one picture that somebody is in the middle of reading, so that a file is not read anew for each part of it.
 final class MPDPictures: Sendable {
-    private let last = Mutex<(key: String, picture: MPDPicture)?>(nil)
+    private struct Reading {
+        var key: String
+        var picture: MPDPicture
+        var reader: ObjectIdentifier
+    }
+
+    private let last = Mutex<Reading?>(nil)
 
     func find(_ key: String) -> MPDPicture? {
         last.withLock { $0?.key == key ? $0?.picture : nil }
     }
 
-    /// - Parameter picture: `nil` when all of it has been read.
-    func keep(_ picture: MPDPicture?, _ key: String) {
+    /// - Parameter picture: `nil` when `reader` has read all of it.
+    func keep(_ picture: MPDPicture?, _ key: String, for reader: ObjectIdentifier) {
         last.withLock { last in
-            if let picture { last = (key, picture) } else if last?.key == key { last = nil }
+            if let picture {
+                last = Reading(key: key, picture: picture, reader: reader)
+            } else if last?.key == key {
+                last = nil
+            }
         }
     }
 
-    /// Nobody reads on where nobody is.
-    func forget() {
-        last.withLock { $0 = nil }
+    /// `reader` reads no more.
+    func forget(_ reader: ObjectIdentifier) {
+        last.withLock { last in
+            if last?.reader == reader { last = nil }
+        }
     }
 }

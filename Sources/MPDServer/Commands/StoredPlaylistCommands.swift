@@ -40,10 +40,7 @@ extension MPDCommand {
             try await session.requireDatabase().removePlaylist(arguments[0])
         },
         MPDCommand("rename", 2) { session, arguments in
-            let database = try session.requireDatabase()
-            let paths = try await database.playlist(arguments[0])
-            try await database.savePlaylist(arguments[1], paths)
-            try await database.removePlaylist(arguments[0])
+            try await session.requireDatabase().renamePlaylist(arguments[0], to: arguments[1])
         },
         MPDCommand("playlistadd", 2...3) { session, arguments in
             // Checked first: what is not there makes no playlist.
