@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What 8 planned fetches a day are worth to simulated users over 84 days, of which the first 14 are for learning.
-@Suite(.computing) struct FreshnessTests {
+@Suite struct FreshnessTests {
     static let runs = 8
     /// `FETCH_SEEDS=40` gives the figures of the README; a few are enough to see that something broke.
     static let seeds = 1...UInt64(ProcessInfo.processInfo.environment["FETCH_SEEDS"] ?? "2")!

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What the simulations of planner and windows promise, kept by the scheduler itself.
-@Suite(.computing) struct SchedulerSimulationTests {
+@Suite struct SchedulerSimulationTests {
     private static let start = FetchSimulation.start
 
     /// Fetches of 28 seconds, of which a day's credit pays 8.
@@ -44,7 +44,7 @@ import Testing
     }
 
     /// `FETCH_DAYS=84` takes two minutes in a debug build, and shows the same; these are enough to see that something broke.
-    static let days = Int(ProcessInfo.processInfo.environment["FETCH_DAYS"] ?? "14")!
+    static let days = ProcessInfo.processInfo.environment["FETCH_DAYS"].flatMap { Int($0) } ?? 14
 
     @Test(arguments: Company.allCases)
     func `Ten sources wake the machine up as seldom as the simulation of windows and riding promises`(
