@@ -71,6 +71,20 @@ import Testing
         #expect(ProcessSearch.running(with: "86400.\(token)") == [])
     }
 
+    @Test func `What has a dead leader's number by now is spared, and so is its group`() async throws {
+        let token = Int.random(in: 100_000..<1_000_000)
+        let (process, output) = try await Self.begin(["/bin/sh", "-c", "sleep 86400.\(token) & echo ready; wait"])
+        try await output.waitForReady()
+        let mark = "BACKGROUNDER_TASK=test-\(UInt64.random(in: 0 ... .max))"
+        var dead = process.running
+        dead.start -= 1
+        #expect(await KeptProcess.sweep(dead, mark: mark))
+        #expect(ProcessSearch.running(with: "86400.\(token)").count == 2)
+        #expect(await KeptProcess.sweep(process.running, mark: mark))
+        #expect(await process.end()?.exitStatus == 128 + SIGKILL)
+        #expect(ProcessSearch.running(with: "86400.\(token)") == [])
+    }
+
     @Test func `A keeper that a process of its tree stopped does its work nevertheless`() async throws {
         let script = "trap 'kill -STOP $PPID; echo ready' TERM; echo begun; while :; do sleep 0.05; done"
         let (process, output) = try await Self.begin(["/bin/sh", "-c", script])
