@@ -305,6 +305,34 @@ import Testing
         await rig.scheduler.apply(isAnyoneAttached: true)
         try await rig.wait(for: .running, of: id + 2)
         #expect(try await rig.scheduler.end(id + 2).state == .ended)
+        // A kill at any time costs no repetition, and makes no two of one.
+        #expect(rig.journal.repeating.allSatisfy { $0.count == 1 }, "\(rig.journal.repeating)")
+        #expect(rig.journal.repeating.last == [id + 2])
+    }
+
+    @Test func `A repetition outlives a store that is full and the stop of the service`() async throws {
+        let rig = try TaskRig()
+        let service = ServiceGroup(
+            services: [rig.scheduler],
+            logger: Logger(label: "quiet") { _ in SwiftLogNoOpLogHandler() }
+        )
+        let running = Task { try await service.run() }
+        let id = try await rig.begin("sleep 100", budget: 0.4, grace: 0.2, repeat: true).id
+        try await rig.wait(for: .expired, of: id)
+        rig.journal.isFull = true
+        await rig.scheduler.apply(isAnyoneAttached: true)
+        try await rig.log.wait(for: 1, with: "Task \(id) (test) could not begin again")
+        rig.journal.isFull = false
+        await rig.scheduler.apply(isAnyoneAttached: false)
+        await rig.scheduler.apply(isAnyoneAttached: true)
+        try await rig.wait(for: .running, of: id + 1)
+        await rig.scheduler.apply(isAnyoneAttached: false)
+        try await rig.wait(for: .expired, of: id + 1)
+        await service.triggerGracefulShutdown()
+        try await running.value
+        await rig.scheduler.apply(isAnyoneAttached: true)
+        try await rig.log.wait(for: 1, with: "Task \(id + 1) (test) could not begin again")
+        #expect(rig.journal.repeating.last == [id + 1])
     }
 
     @Test func `A hook begins a task each time the last client leaves, until it is removed`() async throws {
