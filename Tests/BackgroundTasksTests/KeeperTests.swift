@@ -203,6 +203,21 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: scratch.file("socket")))
     }
 
+    @Test func `A keeper that takes three seconds to answer is found`() async throws {
+        let scratch = try ScratchDirectory()
+        let (socket, mark) = (scratch.file("socket"), "BACKGROUNDER_TASK=test-\(UInt64.random(in: 0 ... .max))")
+        let order = CommandOrder(["sleep", "86400"], mark: mark, socket: socket)
+        let process = try await KeptProcess.begin(order, keeper: BuiltProducts.backgrounderd)
+        kill(process.running.keeper, SIGSTOP)
+        let finding = Task { await KeptProcess.find(socket: socket, mark: mark) }
+        let (threeSeconds, _) = try await Self.begin(["sleep", "3"])
+        _ = await threeSeconds.end()
+        kill(process.running.keeper, SIGCONT)
+        #expect(await finding.value?.running.pid == process.running.pid)
+        // Whoever comes later takes the keeper from the first, who takes it for killed, and ends the tree.
+        #expect(await process.end() == nil)
+    }
+
     /// Starts a keeper as the service does, and ends without a word once its command runs.
     private static let driver = """
         import os, socket, subprocess, sys
