@@ -19,7 +19,7 @@ struct CommandOutput: Sendable {
     private let overEvent: CInt
     private let limit: Int
     private static let errorLimit = 4096  // judgement: the last lines are the ones that tell why
-    /// judgement: pieces that are still taken then; a pipe holds no more, and who is not of the command may go on printing
+    /// judgement: pieces that are still taken then; a pipe holds no more, and strangers may go on printing
     private static let lastPieces = 16
 
     /// - Parameter limit: bytes of stdout.
@@ -50,7 +50,7 @@ struct CommandOutput: Sendable {
         for descriptor in [standard.read, errors.read, overEvent] { close(descriptor) }
     }
 
-    /// The command is over: the reader takes what the pipes hold, and waits for no more, whoever still has their other ends.
+    /// The command is over: the reader takes what the pipes hold, and waits for no more, whoever has their other ends.
     func commandIsOver() { eventfd_write(overEvent, 1) }
 
     /// Takes what comes until both ends are closed, or the command is over; blocks.
