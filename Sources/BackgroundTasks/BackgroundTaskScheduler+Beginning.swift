@@ -41,14 +41,15 @@ extension BackgroundTaskScheduler {
         }
     }
 
-    func begin(_ request: TaskRequest, _ times: TaskTimes) async throws -> BackgroundTask {
+    /// - Parameter old: whose repetition it takes over.
+    func begin(_ request: TaskRequest, _ times: TaskTimes, repeating old: Int? = nil) async throws -> BackgroundTask {
         let id = try await add(
             name: request.name,
             command: request.command,
             directory: request.directory,
             times: times,
             strict: request.strict ?? false,
-            repeat: request.repeat ?? false,
+            repeat: request.repeat ?? false && old == nil,
             work: .beginning
         )
         let process: KeptProcess
@@ -58,7 +59,7 @@ extension BackgroundTaskScheduler {
             await finish(id, .failed, detail: error.description)
             throw TaskError.cannotStart(id: id, error)
         }
-        await began(id, process)
+        await began(id, process, repeating: old)
         guard let task = value(id) else { throw TaskError.noSuchTask(id: id) }
         return task
     }
@@ -78,7 +79,7 @@ extension BackgroundTaskScheduler {
     }
 
     /// The command of task `id` runs.
-    private func began(_ id: Int, _ process: KeptProcess) async {
+    private func began(_ id: Int, _ process: KeptProcess, repeating old: Int?) async {
         guard var task = open[id] else {
             process.kill()
             return
@@ -102,7 +103,7 @@ extension BackgroundTaskScheduler {
         records[id]?.task.pid = process.running.pid
         arm()
         logger.info("Task \(id) (\(name(id))) began, pid \(process.running.pid).")
-        await store([id])
+        if let old { await passRepetition(of: old, to: id) } else { await store([id]) }
         tell(id)
         logRemaining(id)
     }
@@ -214,12 +215,16 @@ extension BackgroundTaskScheduler {
             guard let record = records[id], record.task.state == .expired, record.task.repeat, isAttached else {
                 continue
             }
-            // The new one is the one that repeats from now on.
+            // Another client may come meanwhile. In the store it repeats until the new one has begun.
             records[id]?.task.repeat = false
-            await store([id])
             do {
                 if let position = record.position {
-                    _ = try await beginSample(record.times, name: record.task.name, from: Fibonacci(position: position))
+                    _ = try await beginSample(
+                        record.times,
+                        name: record.task.name,
+                        from: Fibonacci(position: position),
+                        repeating: id
+                    )
                 } else {
                     let request = TaskRequest(
                         name: record.task.name,
@@ -228,16 +233,27 @@ extension BackgroundTaskScheduler {
                         strict: record.task.strict,
                         repeat: true
                     )
-                    _ = try await begin(request, record.times)
+                    _ = try await begin(request, record.times, repeating: id)
                 }
             } catch {
                 logger.error("Task \(id) (\(record.task.name)) could not begin again: \(error)")
-                guard case TaskError.tooMany = error else { continue }
-                // Nothing is wrong with it: another time.
-                records[id]?.task.repeat = true
-                await store([id])
+                if case TaskError.cannotStart = error {
+                    await store([id])
+                } else {
+                    // Nothing is wrong with it: another time.
+                    records[id]?.task.repeat = true
+                }
             }
         }
+    }
+
+    /// The new one is the one that repeats from now on: in one transaction, so that at every time one of them does.
+    func passRepetition(of old: Int, to new: Int) async {
+        records[old]?.task.repeat = false
+        records[new]?.task.repeat = true
+        guard await !store([old, new]) else { return }
+        records[old]?.task.repeat = true
+        records[new]?.task.repeat = false
     }
 
     package func taskHooks() -> [TaskHook] { hooks.sorted { $0.name < $1.name } }

@@ -7,12 +7,18 @@ extension BackgroundTaskScheduler {
         try await beginSample(times(budget: budget, grace: grace), name: "sample", from: Fibonacci())
     }
 
-    func beginSample(_ times: TaskTimes, name: String, from numbers: Fibonacci) async throws -> BackgroundTask {
+    /// - Parameter old: whose repetition it takes over.
+    func beginSample(
+        _ times: TaskTimes,
+        name: String,
+        from numbers: Fibonacci,
+        repeating old: Int? = nil
+    ) async throws -> BackgroundTask {
         let id = try await add(
             name: name,
             command: [],
             times: times,
-            repeat: true,
+            repeat: old == nil,
             position: numbers.position,
             work: .sample(numbers, ticker: Task {})
         )
@@ -27,6 +33,7 @@ extension BackgroundTaskScheduler {
         open[id]?.work = .sample(numbers, ticker: ticker)
         arm()
         logger.info("Task \(id) (\(name)) began at \(numbers).")
+        if let old { await passRepetition(of: old, to: id) }
         tell(id)
         guard let task = value(id) else { throw TaskError.noSuchTask(id: id) }
         return task

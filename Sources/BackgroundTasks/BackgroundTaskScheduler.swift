@@ -219,8 +219,11 @@ package actor BackgroundTaskScheduler: Service {
     }
 
     /// Stores the records of `ids` as they are; what cannot be stored is said, and goes on.
-    func store(_ ids: [Int]) async {
-        guard !ids.isEmpty else { return }
+    ///
+    /// - Returns: whether they are stored.
+    @discardableResult
+    func store(_ ids: [Int]) async -> Bool {
+        guard !ids.isEmpty else { return true }
         for id in ids {
             guard let budget = open[id]?.budget else { continue }
             records[id]?.used = budget.usedBefore
@@ -229,8 +232,10 @@ package actor BackgroundTaskScheduler: Service {
         }
         do {
             try await journal.save(ids.compactMap { records[$0] })
+            return true
         } catch {
             logger.error("Tasks cannot be stored: \(error)")
+            return false
         }
     }
 

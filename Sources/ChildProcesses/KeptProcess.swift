@@ -18,8 +18,10 @@ package final class KeptProcess: Sendable {
     private let outcome: Outcome
     private let keeper: ProcessEntry?
 
-    /// judgement: so long a keeper that is there may take to say so
+    /// judgement: so long the socket of a keeper may take to let somebody in
     private static let patience = 2
+    /// judgement: so long a keeper that is there may take to say so, on a machine that starts with many of them
+    private static let answerPatience = 10
     /// judgement: so long it may take to start a command
     private static let startPatience = 20
     /// judgement: bytes of an order that the kernel shall take at once
@@ -169,9 +171,13 @@ package final class KeptProcess: Sendable {
         let connection = Connection(descriptor)
         setTimeouts(descriptor, seconds: patience)
         guard let address = KeeperSocket.address(path),
-            KeeperSocket.with(address, { connect(descriptor, $0, $1) }) == 0,
-            case .began(let running)? = KeeperSocket.receive(KeeperReport.self, on: descriptor)
+            KeeperSocket.with(address, { connect(descriptor, $0, $1) }) == 0
         else {
+            connection.close()
+            return answer(nil)
+        }
+        setTimeouts(descriptor, seconds: answerPatience)
+        guard case .began(let running)? = KeeperSocket.receive(KeeperReport.self, on: descriptor) else {
             connection.close()
             return answer(nil)
         }

@@ -55,10 +55,11 @@ enum TreeEnd {
         var sessions: Set<pid_t> = []
         func tree(_ entries: [ProcessEntry]) -> [ProcessEntry] {
             var roots: Set<pid_t> = []
+            // The kernel gives the number to another only once none of the leader's group and session is left.
+            let isNumberReused = entries.contains { $0.pid == leader && $0.start != begun }
             for entry in entries where entry.pid != own && !entry.isZombie {
                 let isOfLeader: Bool =
-                    if let leader, let begun {
-                        // While one of it lives, no other process gets the number of the group or the session.
+                    if let leader, let begun, !isNumberReused {
                         (entry.group == leader || entry.session == leader || entry.pid == leader)
                             && entry.start >= begun
                     } else {

@@ -71,6 +71,20 @@ import Testing
         #expect(ProcessSearch.running(with: "86400.\(token)") == [])
     }
 
+    @Test func `What has a dead leader's number by now is spared, and so is its group`() async throws {
+        let token = Int.random(in: 100_000..<1_000_000)
+        let (process, output) = try await Self.begin(["/bin/sh", "-c", "sleep 86400.\(token) & echo ready; wait"])
+        try await output.waitForReady()
+        let mark = "BACKGROUNDER_TASK=test-\(UInt64.random(in: 0 ... .max))"
+        var dead = process.running
+        dead.start -= 1
+        #expect(await KeptProcess.sweep(dead, mark: mark))
+        #expect(ProcessSearch.running(with: "86400.\(token)").count == 2)
+        #expect(await KeptProcess.sweep(process.running, mark: mark))
+        #expect(await process.end()?.exitStatus == 128 + SIGKILL)
+        #expect(ProcessSearch.running(with: "86400.\(token)") == [])
+    }
+
     @Test func `A keeper that a process of its tree stopped does its work nevertheless`() async throws {
         let script = "trap 'kill -STOP $PPID; echo ready' TERM; echo begun; while :; do sleep 0.05; done"
         let (process, output) = try await Self.begin(["/bin/sh", "-c", script])
@@ -187,6 +201,21 @@ import Testing
         let text = try String(contentsOfFile: scratch.file("log"), encoding: .utf8)
         #expect(text.hasPrefix("ready\n") && text.hasSuffix("asked\n"))
         #expect(!FileManager.default.fileExists(atPath: scratch.file("socket")))
+    }
+
+    @Test func `A keeper that takes three seconds to answer is found`() async throws {
+        let scratch = try ScratchDirectory()
+        let (socket, mark) = (scratch.file("socket"), "BACKGROUNDER_TASK=test-\(UInt64.random(in: 0 ... .max))")
+        let order = CommandOrder(["sleep", "86400"], mark: mark, socket: socket)
+        let process = try await KeptProcess.begin(order, keeper: BuiltProducts.backgrounderd)
+        kill(process.running.keeper, SIGSTOP)
+        let finding = Task { await KeptProcess.find(socket: socket, mark: mark) }
+        let (threeSeconds, _) = try await Self.begin(["sleep", "3"])
+        _ = await threeSeconds.end()
+        kill(process.running.keeper, SIGCONT)
+        #expect(await finding.value?.running.pid == process.running.pid)
+        // Whoever comes later takes the keeper from the first, who takes it for killed, and ends the tree.
+        #expect(await process.end() == nil)
     }
 
     /// Starts a keeper as the service does, and ends without a word once its command runs.

@@ -243,6 +243,56 @@ import Testing
         await #expect(throws: TaskError.over(id: kind, state: .ended)) { _ = try await rig.scheduler.end(kind) }
     }
 
+    @Test func `What cannot be ended is said before its keeper is given up`() async throws {
+        let rig = try TaskRig()
+        let fifo = rig.scratch.file("ready")
+        try #require(mkfifo(fifo, 0o600) == 0)
+        let task = try await rig.begin(
+            "exec /usr/bin/python3 -c '\(Self.traceable)' > \(fifo)",
+            budget: 60,
+            grace: 0.2
+        )
+        let isReady = await blocking {
+            let reading = open(fifo, O_RDONLY | O_CLOEXEC)
+            defer { close(reading) }
+            var byte: UInt8 = 0
+            return read(reading, &byte, 1) == 1
+        }
+        let pid = try #require(isReady ? task.pid : nil)
+        let (input, output) = (try PipeEnds(), try PipeEnds())
+        let tracer = try spawn(
+            "/usr/bin/python3",
+            ["-c", Self.tracer, "\(pid)"],
+            descriptors: [0: input.readEnd, 1: output.writeEnd]
+        )
+        for descriptor in [input.readEnd, output.writeEnd] { close(descriptor) }
+        let reader = LineReader(output.readEnd)
+        defer {
+            close(input.writeEnd)
+            waitpid(tracer, nil, 0)
+        }
+        try await reader.wait(for: "tracer") { lines, _ in lines.contains("ready") ? () : nil }
+        #expect(try await rig.scheduler.end(task.id).detail == "some of its processes could not be ended")
+    }
+
+    /// May be traced by anybody, also where only a parent may (Yama).
+    private static let traceable = """
+        import ctypes, time
+        ctypes.CDLL(None).prctl(0x59616D61, ctypes.c_ulong(2**64 - 1), 0, 0, 0)
+        print("ready", flush=True)
+        time.sleep(1000)
+        """
+
+    /// Holds what is left of a process that was killed (PTRACE_SEIZE) until its own input ends: nobody can reap that.
+    private static let tracer = """
+        import ctypes, sys
+        ptrace = ctypes.CDLL(None).ptrace
+        ptrace.argtypes, ptrace.restype = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p], ctypes.c_long
+        assert ptrace(0x4206, int(sys.argv[1]), None, None) == 0
+        print("ready", flush=True)
+        sys.stdin.read()
+        """
+
     @Test func `A repeated task that expired begins again when somebody attaches`() async throws {
         let rig = try TaskRig()
         let id = try await rig.begin("sleep 100", budget: 0.4, grace: 0.2, repeat: true).id
@@ -255,6 +305,34 @@ import Testing
         await rig.scheduler.apply(isAnyoneAttached: true)
         try await rig.wait(for: .running, of: id + 2)
         #expect(try await rig.scheduler.end(id + 2).state == .ended)
+        // A kill at any time costs no repetition, and makes no two of one.
+        #expect(rig.journal.repeating.allSatisfy { $0.count == 1 }, "\(rig.journal.repeating)")
+        #expect(rig.journal.repeating.last == [id + 2])
+    }
+
+    @Test func `A repetition outlives a store that is full and the stop of the service`() async throws {
+        let rig = try TaskRig()
+        let service = ServiceGroup(
+            services: [rig.scheduler],
+            logger: Logger(label: "quiet") { _ in SwiftLogNoOpLogHandler() }
+        )
+        let running = Task { try await service.run() }
+        let id = try await rig.begin("sleep 100", budget: 0.4, grace: 0.2, repeat: true).id
+        try await rig.wait(for: .expired, of: id)
+        rig.journal.isFull = true
+        await rig.scheduler.apply(isAnyoneAttached: true)
+        try await rig.log.wait(for: 1, with: "Task \(id) (test) could not begin again")
+        rig.journal.isFull = false
+        await rig.scheduler.apply(isAnyoneAttached: false)
+        await rig.scheduler.apply(isAnyoneAttached: true)
+        try await rig.wait(for: .running, of: id + 1)
+        await rig.scheduler.apply(isAnyoneAttached: false)
+        try await rig.wait(for: .expired, of: id + 1)
+        await service.triggerGracefulShutdown()
+        try await running.value
+        await rig.scheduler.apply(isAnyoneAttached: true)
+        try await rig.log.wait(for: 1, with: "Task \(id + 1) (test) could not begin again")
+        #expect(rig.journal.repeating.last == [id + 1])
     }
 
     @Test func `A hook begins a task each time the last client leaves, until it is removed`() async throws {

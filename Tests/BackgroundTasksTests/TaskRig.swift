@@ -93,25 +93,48 @@ final class MemoryTaskJournal: TaskJournal {
         var records: [Int: TaskRecord] = [:]
         var hooks: [TaskHook] = []
         var lastID = 0
+        var isFull = false
+        var repeating: [[Int]] = []
+
+        /// After each transaction.
+        mutating func noteRepeating() {
+            repeating.append(records.values.filter { $0.task.repeat }.map(\.task.id).sorted())
+        }
     }
 
     private let state = Mutex(State())
+
+    struct Full: Error {}
+
+    /// Whether it refuses new tasks.
+    var isFull: Bool {
+        get { state.withLock { $0.isFull } }
+        set { state.withLock { $0.isFull = newValue } }
+    }
+
+    /// Which tasks were to be repeated after each transaction so far: what a service finds that was killed then.
+    var repeating: [[Int]] { state.withLock { $0.repeating } }
 
     var saved: SavedTasks {
         state.withLock { SavedTasks(records: $0.records.values.sorted { $0.task.id < $1.task.id }, hooks: $0.hooks) }
     }
 
     func add(_ record: TaskRecord) async throws -> Int {
-        state.withLock { state in
+        try state.withLock { state in
+            guard !state.isFull else { throw Full() }
             state.lastID += 1
             state.records[state.lastID] = record
             state.records[state.lastID]?.task.id = state.lastID
+            state.noteRepeating()
             return state.lastID
         }
     }
 
     func save(_ records: [TaskRecord]) async throws {
-        state.withLock { state in for record in records { state.records[record.task.id] = record } }
+        state.withLock { state in
+            for record in records { state.records[record.task.id] = record }
+            state.noteRepeating()
+        }
     }
 
     func remove(_ ids: [Int]) async throws {

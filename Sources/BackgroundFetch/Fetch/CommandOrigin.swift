@@ -32,6 +32,7 @@ package struct CommandOrigin: Sendable {
         guard let output = CommandOutput(limit: FetchJudgement.contentLimit) else {
             throw FetchFailure("there is no descriptor left for what it prints")
         }
+        defer { output.closeReadEnds() }
         let number = String(UInt64.random(in: 0 ... .max), radix: 16)
         let order = CommandOrder(
             source.command ?? [],
@@ -43,15 +44,16 @@ package struct CommandOrigin: Sendable {
         )
         let process: KeptProcess
         do {
+            defer { output.closeWriteEnds() }
             process = try await KeptProcess.begin(order, keeper: keeper, output: output.writeEnds)
         } catch {
-            output.close()
             throw FetchFailure(error.description)
         }
-        output.closeWriteEnds()
         let (end, printed) = await withTaskCancellationHandler {
             async let printed = blocking { output.read { process.kill() } }
-            return (await process.end(), await printed)
+            let end = await process.end()
+            output.commandIsOver()
+            return (end, await printed)
         } onCancel: {
             process.kill()
         }

@@ -219,7 +219,8 @@ package struct Keeper {
 
     /// The command has ended: whatever it left goes, and the service is told.
     private mutating func finish() {
-        endTree()
+        // Not once more for what hangs: the service waits little longer than one such time.
+        if end?.isComplete != false { endTree() }
         // At most what the pipe holds; who is not of the tree may still have its other end.
         _ = output?.take()
         guard let end else { return }

@@ -1,4 +1,5 @@
 import BackgrounderAPI
+import ChildProcesses
 import Foundation
 import TestSupport
 import Testing
@@ -65,13 +66,8 @@ import Testing
     @Test func `Nothing is left of a command that is ended, whatever it ignores and wherever it hides`() async throws {
         let scratch = try ScratchDirectory()
         let fifo = scratch.file("pids")
-        try #require(mkfifo(fifo, 0o600) == 0)
-        let reading = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        // As long as it is open, the pipe has no end.
-        let writing = open(fifo, O_WRONLY | O_CLOEXEC)
+        let (reader, writing) = try Self.pipe(fifo)
         defer { close(writing) }
-        try #require(fcntl(reading, F_SETFL, 0) == 0)
-        let reader = LineReader(reading)
         let tree =
             "trap '' TERM; echo $$ > \(fifo); sleep 1000 & echo $! > \(fifo); "
             + "setsid sh -c 'trap \"\" TERM HUP; echo $$ > \(fifo); sleep 1000'; wait"
@@ -83,5 +79,38 @@ import Testing
         task.cancel()
         #expect(await task.value?.kind == .cancelled)
         for pid in found { #expect(kill(pid, 0) != 0 && errno == ESRCH, "\(pid) lives") }
+    }
+
+    @Test func `A command is over with its processes, also when somebody else holds its stdout`() async throws {
+        let scratch = try ScratchDirectory()
+        let (pids, word) = (scratch.file("pids"), scratch.file("word"))
+        let (reader, writing) = try Self.pipe(pids)
+        defer { close(writing) }
+        try #require(mkfifo(word, 0o600) == 0)
+        // For both directions: neither side waits for the other to open it.
+        let answer = open(word, O_RDWR | O_CLOEXEC)
+        defer { close(answer) }
+        let task = Task { try await fetch("sh -c 'echo $PPID' > \(pids); read word < \(word); echo $word") }
+        let pid = try await reader.wait(for: "the command") { lines, _ in lines.first }
+        let held = open("/proc/\(pid)/fd/1", O_WRONLY | O_CLOEXEC)
+        try #require(held >= 0)
+        #expect(write(answer, "hello\n", 6) == 6)
+        let letGo = await blocking {
+            var waiting = pollfd(fd: held, events: 0, revents: 0)
+            return poll(&waiting, 1, 20_000) == 1
+        }
+        #expect(letGo, "the output was still waited for")
+        close(held)
+        guard case .content(let bytes, _) = try await task.value.body else { return #expect(Bool(false)) }
+        #expect(String(decoding: bytes, as: UTF8.self) == "hello\n")
+    }
+
+    /// A pipe with a name, which has no end as long as `writing` is open.
+    private static func pipe(_ path: String) throws -> (reader: LineReader, writing: Int32) {
+        try #require(mkfifo(path, 0o600) == 0)
+        let reading = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        let writing = open(path, O_WRONLY | O_CLOEXEC)
+        try #require(fcntl(reading, F_SETFL, 0) == 0)
+        return (LineReader(reading), writing)
     }
 }
