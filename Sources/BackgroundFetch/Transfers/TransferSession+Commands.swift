@@ -200,7 +200,7 @@ private actor TransferChecker {
     /// The file that is to be sent, as it is now.
     func source(_ path: String) async throws(TransferError) -> FileVersion {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else { throw .relative(path) }
-        let isInRoots = configuration.roots.contains { path.hasPrefix($0 + "/") }
+        let isInRoots = configuration.roots.contains { isPath(path, in: $0) }
         guard !configuration.sendsOnlyFromRoots || isInRoots else {
             throw .outsideRoots(path, roots: configuration.roots)
         }

@@ -1,0 +1,18 @@
+import BackgrounderAPI
+import Testing
+
+@Suite struct PathsTests {
+    @Test(arguments: [
+        ("/srv", "/srv", true), ("/srv/a/b", "/srv", true), ("/srv2", "/srv", false), ("/sr", "/srv", false),
+        ("/", "/", true), ("/a", "/", true), ("/a/b", "/", true), ("/", "/a", false),
+        ("/日本/a", "/日本", true), ("/a/\u{301}b", "/a", true), ("/e\u{301}/x", "/\u{E9}", false),
+    ])
+    func `A path is in a folder by its bytes`(path: String, folder: String, isIn: Bool) {
+        #expect(isPath(path, in: folder) == isIn)
+    }
+
+    @Test func `The parts of a path are what stands between its bytes for slashes`() {
+        #expect(pathParts("/a//\u{301}b/日本/".utf8) == ["a", "\u{301}b", "日本"])
+        #expect(pathParts("/".utf8) == [])
+    }
+}
