@@ -15,4 +15,12 @@ import Testing
         #expect(pathParts("/a//\u{301}b/日本/".utf8) == ["a", "\u{301}b", "日本"])
         #expect(pathParts("/".utf8) == [])
     }
+
+    @Test(arguments: [
+        ("/a/b", "/a", "b"), ("/b", "", "b"), ("b", "", "b"), ("/", "", ""), ("/a/\u{301}b", "/a", "\u{301}b"),
+    ])
+    func `A path is split at its last byte for a slash`(path: String, folder: String, name: String) {
+        let parts = splitPath(path)
+        #expect(parts.folder == folder && parts.name == name)
+    }
 }

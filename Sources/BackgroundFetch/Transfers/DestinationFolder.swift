@@ -10,8 +10,9 @@ struct DestinationFolder: ~Copyable {
 
     /// Opens the folder at `path`; it and what is missing on the way to it are made, 0700.
     ///
-    /// - Parameter path: absolute, without `.` and `..`.
+    /// - Parameter path: absolute, without `.` and `..`; empty for `/`, as ``splitPath(_:)`` has it.
     init(_ path: String, roots: [String]) throws(TransferError) {
+        let path = path.isEmpty ? "/" : path
         let fitting = roots.filter { isPath(path, in: $0) }
         guard let root = fitting.max(by: { $0.utf8.count < $1.utf8.count }) else {
             throw .outsideRoots(path, roots: roots)

@@ -302,9 +302,11 @@ final class Download {
 
     /// `name (1).txt` for `name.txt`.
     private static func numbered(_ path: String, _ number: Int) -> String {
-        let slash = path.lastIndex(of: "/") ?? path.startIndex
-        guard let dot = path.lastIndex(of: "."), dot > path.index(after: slash) else { return "\(path) (\(number))" }
-        return "\(path[..<dot]) (\(number))\(path[dot...])"
+        let (folder, name) = splitPath(path)
+        guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else {
+            return "\(path) (\(number))"
+        }
+        return "\(folder)/\(name[..<dot]) (\(number))\(name[dot...])"
     }
 }
 

@@ -218,12 +218,8 @@ actor PartFile {
 }
 
 extension TransferRecord {
-    /// Of the file that a download becomes.
-    var folder: String {
-        let path = transfer.destination
-        let end = path.lastIndex(of: "/") ?? path.startIndex
-        return end == path.startIndex ? "/" : String(path[..<end])
-    }
+    /// Of the file that a download becomes; empty for `/`.
+    var folder: String { splitPath(transfer.destination).folder }
 
-    var name: String { transfer.destination.split(separator: "/").last.map(String.init) ?? "" }
+    var name: String { String(splitPath(transfer.destination).name) }
 }

@@ -32,4 +32,20 @@ import Testing
         #expect(try await rig.end(try await rig.transfers.add(request).id).state == .done)
         #expect(rig.server.requests().last?.body == Array("x".utf8))
     }
+
+    @Test(arguments: [
+        ("/%CC%81x", "", "\u{301}x"), ("/x", "\u{301}x", "\u{301}x"), ("/x", "\u{301}d/\u{301}x", "\u{301}d/\u{301}x"),
+    ])
+    func `A name that begins with an accent is a name as any other`(path: String, to: String, name: String) async throws
+    {
+        let rig = try TransferRig()
+        rig.server.reply(to: path, body: "x")
+        let transfer = try await rig.end(try await rig.get(path, to: to))
+        #expect(transfer.state == .done && transfer.destination == "\(rig.root)/\(name)", "\(transfer)")
+        #expect(rig.file(name) == Array("x".utf8))
+        let other = try await rig.end(try await rig.get(path, to: to, exists: .rename))
+        #expect(other.destination == "\(rig.root)/\(name) (1)", "\(other)")
+        let request = TransferRequest(direction: .put, url: rig.server.url(path), destination: transfer.destination)
+        #expect(try await rig.end(try await rig.transfers.add(request).id).state == .done)
+    }
 }
