@@ -328,12 +328,25 @@ final class Tally: Sendable {
 
 extension TransferConnection {
     /// Closes itself when too little moves.
-    func watch(_ tally: Tally, _ limits: TransferLimits, _ clock: any Clock<Duration>) -> Task<Void, Never> {
-        Task { @concurrent in
-            var before = tally.offset
+    ///
+    /// - Parameter size: of the file that goes. A server to which all of it was handed over has its time for the answer.
+    func watch(
+        _ tally: Tally,
+        size: Int64? = nil,
+        _ limits: TransferLimits,
+        _ clock: any Clock<Duration>
+    ) -> Task<Void, Never> {
+        let start = tally.offset
+        return Task { @concurrent in
+            var before = start
+            var stillness = Duration.zero
             while (try? await clock.sleep(for: limits.stallTime)) != nil {
                 let offset = tally.offset
-                guard abs(offset - before) >= limits.stallBytes else {
+                // After a redirect it goes once more, from the first byte on.
+                let isHandedOver = offset == size || before == size
+                let isStill = isHandedOver ? offset == before : abs(offset - before) < limits.stallBytes
+                stillness = isStill ? stillness + limits.stallTime : .zero
+                guard stillness < (isHandedOver ? limits.answerTime : limits.stallTime) else {
                     tally.isStalled = true
                     return await self.end()
                 }

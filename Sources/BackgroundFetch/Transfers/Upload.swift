@@ -41,7 +41,7 @@ final class Upload {
             connectTime: context.limits.connect,
             expected: 0
         )
-        let watchdog = connection.watch(tally, context.limits, context.clock)
+        let watchdog = connection.watch(tally, size: version.size, context.limits, context.clock)
         defer { watchdog.cancel() }
         do {
             var hops = 0
@@ -52,7 +52,13 @@ final class Upload {
         } catch {
             await connection.end()
             if Task.isCancelled { throw CancellationError() }
-            if tally.isStalled { throw TransferFault.passing("the connection to \(url.origin.host) stalls") }
+            if tally.isStalled {
+                throw TransferFault.passing(
+                    tally.offset == version.size
+                        ? "\(url.origin.host) was sent all of the file and does not answer"
+                        : "the connection to \(url.origin.host) stalls"
+                )
+            }
             if let error = error as? RedirectError { throw TransferFault.permanent("\(error)") }
             throw TransferFault(error, host: url.origin.host)
         }

@@ -20,6 +20,7 @@ final class TransferRig: Sendable {
     private let roots: [String]
     private let sendsOnlyFromRoots: Bool
     private let limits: TransferLimits
+    private let clock: any Clock<Duration>
     private let conditions: any HostConditions
 
     /// - Parameters:
@@ -29,6 +30,7 @@ final class TransferRig: Sendable {
         root name: String = "downloads",
         roots: [String] = [],
         sendsOnlyFromRoots: Bool = false,
+        clock: any Clock<Duration> = ContinuousClock(),
         conditions: any HostConditions = FixedConditions(),
         _ change: (inout TransferLimits) -> Void = { _ in }
     ) throws {
@@ -41,7 +43,7 @@ final class TransferRig: Sendable {
         limits.firstRetry = .milliseconds(10)
         limits.reserve = 0
         change(&limits)
-        (self.limits, self.conditions) = (limits, conditions)
+        (self.limits, self.clock, self.conditions) = (limits, clock, conditions)
     }
 
     deinit { session.withLock { $0?.1.cancel() } }
@@ -59,7 +61,7 @@ final class TransferRig: Sendable {
                 ),
                 records: journal.open,
                 journal: journal,
-                clock: ContinuousClock(),
+                clock: clock,
                 group: MultiThreadedEventLoopGroup.singleton,
                 conditions: conditions,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
