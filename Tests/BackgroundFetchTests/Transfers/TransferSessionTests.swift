@@ -214,6 +214,21 @@ import Testing
         #expect(try #require(order.firstIndex(of: "/3")) >= 4, "\(order)")
     }
 
+    @Test func `What is said of one whose time is over has no control characters`() async throws {
+        let rig = try TransferRig { $0.lifetime = .zero }
+        rig.server.reply(to: "/x", body: "x")
+        // The part cannot be made where a folder has its name.
+        let folder = "a\u{1B}[2J"
+        try FileManager.default.createDirectory(
+            atPath: "\(rig.root)/\(folder)/.backgrounder-1.part",
+            withIntermediateDirectories: true
+        )
+        let transfer = try await rig.end(try await rig.get("/x", to: folder + "/x"))
+        let error = try #require(transfer.error)
+        #expect(transfer.state == .failed && error.hasPrefix("it was not done within"), "\(transfer)")
+        #expect(error.contains("/a\u{FFFD}[2J/") && error == error.withoutControlCharacters)
+    }
+
     @Test func `A name that nobody knows is a wait for the network, and no attempt`() async throws {
         let rig = try TransferRig()
         let id = try await rig.get("https://no-such-host.invalid/x")
