@@ -42,7 +42,7 @@ let package = Package(
         .target(
             name: "AudioPlayback",
             dependencies: [
-                "BackgrounderAPI", "CAO", "CLinux", "CMPG123", "CPulse", "CSndFile", "CSoxr", serviceLifecycle, logging,
+                "BackgrounderAPI", "CAO", "CMPG123", "CPulse", "CSndFile", "CSoxr", serviceLifecycle, logging,
             ]
         ),
         .target(name: "ChildProcesses", dependencies: ["BackgrounderAPI", "CLinux", logging]),

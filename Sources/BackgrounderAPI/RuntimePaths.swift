@@ -69,8 +69,8 @@ package struct RuntimePaths: Hashable, Sendable {
     package static func absolute(_ path: String, from directory: String? = nil) -> String {
         if path.isPlainAbsolutePath { return path }
         let directory = directory ?? FileManager.default.currentDirectoryPath
-        var parts: [Substring] = []
-        for part in (path.hasPrefix("/") ? path : directory + "/" + path).split(separator: "/") {
+        var parts: [String] = []
+        for part in pathParts((path.isAbsolutePath ? path : directory + "/" + path).utf8) {
             switch part {
             case ".": continue
             case "..": _ = parts.popLast()

@@ -33,12 +33,5 @@ enum NaturalKey {
     private static func isDigit(_ character: Character) -> Bool { character.isASCII && character.isNumber }
 }
 
-/// The folder of a path and the name in it.
-func splitPath(_ path: String) -> (folder: String, name: Substring) {
-    // By bytes: what a system calls a slash may be one character with an accent behind it.
-    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return ("", path[...]) }
-    return (String(path[..<slash]), path[path.utf8.index(after: slash)...])
-}
-
 /// What begins with `folder` and a slash, as the ends of a range of texts: the character after the slash is the zero.
 func pathsBelow(_ folder: String) -> (from: String, to: String) { (folder + "/", folder + "0") }

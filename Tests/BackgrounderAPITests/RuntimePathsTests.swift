@@ -72,7 +72,7 @@ import Testing
     @Test(arguments: [
         ("/", "/"), ("/a//b/", "/a/b"), ("/a/./b/../c", "/a/c"), ("/../..", "/"), ("b", "/x/b"), ("../b", "/b"),
         ("", "/x"),
-        ("..", "/"), ("ünï/日本", "/x/ünï/日本"),
+        ("..", "/"), ("ünï/日本", "/x/ünï/日本"), ("/a/../\u{301}b", "/\u{301}b"), ("/\u{301}b/.", "/\u{301}b"),
     ])
     func `A path is made absolute by its text alone`(path: String, absolute: String) {
         #expect(RuntimePaths.absolute(path, from: "/x") == absolute)

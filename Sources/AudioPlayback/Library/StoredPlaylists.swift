@@ -1,5 +1,4 @@
 import BackgrounderAPI
-import CLinux
 package import FoundationEssentials
 import Glibc
 
@@ -84,15 +83,19 @@ package actor StoredPlaylists {
         }
     }
 
-    /// Gives a playlist a name that no other one has, at once.
+    /// Gives a playlist a name that no other one has; a kill in between leaves it with both.
     package func rename(_ name: String, to new: String) throws(Failure) {
         _ = try open(name)
         guard Self.isValid(new) else { throw .invalidName(new) }
         let (old, path) = (directory.absolute(name + Self.extent), directory.absolute(new + Self.extent))
-        if clinux_rename_new(AT_FDCWD, old, path) == 0 { return }
+        // A second name takes nobody's place, as a rename would.
+        if link(old, path) == 0 {
+            unlink(old)
+            return
+        }
         var code = errno
-        // A file system that cannot do both in one.
-        if code == EINVAL || code == ENOSYS {
+        // A file system that has no second names.
+        if code == EPERM || code == EOPNOTSUPP {
             if access(path, F_OK) == 0 { throw .exists(new) }
             if Glibc.rename(old, path) == 0 { return }
             code = errno

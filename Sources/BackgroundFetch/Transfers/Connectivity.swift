@@ -32,13 +32,17 @@ enum DefaultRoutes {
 extension TransferFault {
     /// What became of a request or of its reply.
     init(_ error: any Error, host: String) {
-        if let fault = error as? TransferFault {
+        switch error {
+        case let fault as TransferFault:
             self = fault
             return
-        }
-        if let error = error as? HTTPParserError, error != .invalidEOFState {
+        case is WebURLError, is RedirectError:
+            self = .permanent("\(error)")
+            return
+        case let error as HTTPParserError where error != .invalidEOFState:
             self = .passing("what \(host) answers is no HTTP: \(error)")
             return
+        default: break
         }
         let (reason, code) = Self.explain(error)
         let text = "no connection to \(host): \(reason)"

@@ -10,15 +10,15 @@ struct DestinationFolder: ~Copyable {
 
     /// Opens the folder at `path`; it and what is missing on the way to it are made, 0700.
     ///
-    /// - Parameter path: absolute, without `.` and `..`.
+    /// - Parameter path: absolute, without `.` and `..`; empty for `/`, as ``splitPath(_:)`` has it.
     init(_ path: String, roots: [String]) throws(TransferError) {
-        let fitting = roots.filter { path == $0 || path.hasPrefix($0 == "/" ? $0 : $0 + "/") }
+        let path = path.isEmpty ? "/" : path
+        let fitting = roots.filter { isPath(path, in: $0) }
         guard let root = fitting.max(by: { $0.utf8.count < $1.utf8.count }) else {
             throw .outsideRoots(path, roots: roots)
         }
         var current = try Self.openRoot(root)
-        let relative = path.dropFirst(root.utf8.count).split(separator: "/").map(String.init)
-        for part in relative {
+        for part in pathParts(path.utf8.dropFirst(root.utf8.count)) {
             mkdirat(current, part, 0o700)
             let next = clinux_open_beneath(current, part, UInt64(O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0)
             let code = errno
@@ -37,7 +37,7 @@ struct DestinationFolder: ~Copyable {
     /// The root is what its owner says, also where it is a link.
     private static func openRoot(_ path: String) throws(TransferError) -> Int32 {
         var made = ""
-        for part in path.split(separator: "/") {
+        for part in pathParts(path.utf8) {
             made += "/" + part
             mkdir(made, 0o700)
         }

@@ -3,26 +3,6 @@ import BackgrounderAPI
 import FoundationEssentials
 import NIOCore
 import NIOHTTP1
-import NIOPosix
-import Synchronization
-
-/// What an attempt needs beside its transfer.
-struct AttemptContext: Sendable {
-    let configuration: TransferConfiguration
-    let group: any EventLoopGroup
-    let clock: any Clock<Duration>
-    let now: @Sendable () -> Date
-    let boot: String
-    /// Whether the attempt before this one was ended by the end of this process, for which no server is to blame.
-    let isExcused: Bool
-    let executor: DiskExecutor
-    /// Keeps the transfer as it is now.
-    let store: @Sendable (TransferRecord) async throws(TransferFault) -> Void
-    /// Shows how many bytes there are.
-    let show: @Sendable (Int64) async -> Void
-
-    var limits: TransferLimits { configuration.limits }
-}
 
 /// One attempt at a file that comes.
 ///
@@ -35,8 +15,6 @@ final class Download {
     private let part: PartFile
     private var isExcused: Bool
     private let tally = Tally()
-    /// Who is asked now: redirects lead elsewhere.
-    private var host = ""
 
     init(_ record: TransferRecord, _ context: AttemptContext) {
         (self.record, self.context, isExcused) = (record, context, context.isExcused)
@@ -62,7 +40,12 @@ final class Download {
         tally.offset = opening.offset
         do {
             try await context.store(record)
-            if opening.offset == 0 || opening.offset != record.transfer.total { try await receive() }
+            if opening.offset == 0 || opening.offset != record.transfer.total {
+                let expected = record.detail.connections == 1 ? record.transfer.total ?? 0 : 0
+                try await context.speak(to: record.detail.url, tally, expected: expected) { url, connection in
+                    try await receive(url, connection)
+                }
+            }
             try await verify()
             try await install()
         } catch {
@@ -89,37 +72,12 @@ final class Download {
     // MARK: The wire
 
     /// Brings the rest, or all of it.
-    private func receive() async throws {
-        let url: WebURL
-        do {
-            url = try WebURL(record.detail.url)
-        } catch {
-            throw TransferFault.permanent("\(error)")
-        }
-        let connection = TransferConnection(
-            group: context.group,
-            connectTime: context.limits.connect,
-            expected: record.detail.connections == 1 ? record.transfer.total ?? 0 : 0
-        )
-        let watchdog = connection.watch(tally, context.limits, context.clock)
-        defer { watchdog.cancel() }
-        do {
-            try await receive(url, connection)
-        } catch {
-            await connection.end()
-            if Task.isCancelled { throw CancellationError() }
-            if tally.isStalled { throw TransferFault.passing("the connection to \(host) stalls") }
-            throw TransferFault(error, host: host)
-        }
-        await connection.end()
-    }
-
     private func receive(_ first: WebURL, _ connection: TransferConnection) async throws {
         var url = first
         var hops = 0
         while true {
-            try check(url)
-            host = url.origin.host
+            try context.configuration.policy.check(url)
+            tally.host = url.origin.host
             if tally.offset > 0, record.detail.validator == nil, record.detail.sha256 == nil {
                 try await beginAnew(because: "nothing tells this version of the file from another one", isCounted: true)
             }
@@ -137,11 +95,7 @@ final class Download {
             switch reply {
             case .redirect(let location):
                 hops += 1
-                do {
-                    url = try context.configuration.policy.next(from: url, location: location, hop: hops)
-                } catch {
-                    throw TransferFault.permanent("\(error)")
-                }
+                url = try context.configuration.policy.next(from: url, location: location, hop: hops)
             case .stale(let reason):
                 try await beginAnew(because: reason, isCounted: true)
             case .complete:
@@ -162,14 +116,6 @@ final class Download {
                 try await take(response.body, end: end, total: total, connection)
                 return
             }
-        }
-    }
-
-    private func check(_ url: WebURL) throws(TransferFault) {
-        do {
-            try context.configuration.policy.check(url)
-        } catch {
-            throw .permanent("\(error)")
         }
     }
 
@@ -302,41 +248,10 @@ final class Download {
 
     /// `name (1).txt` for `name.txt`.
     static func numbered(_ path: String, _ number: Int) -> String {
-        let slash = path.lastIndex(of: "/") ?? path.startIndex
-        guard let dot = path.lastIndex(of: "."), dot > path.index(after: slash) else { return "\(path) (\(number))" }
-        return "\(path[..<dot]) (\(number))\(path[dot...])"
-    }
-}
-
-/// How far an attempt is, for whoever watches it.
-final class Tally: Sendable {
-    private let bytes = Mutex(Int64(0))
-    private let stalled = Mutex(false)
-
-    var offset: Int64 {
-        get { bytes.withLock { $0 } }
-        set { bytes.withLock { $0 = newValue } }
-    }
-
-    var isStalled: Bool {
-        get { stalled.withLock { $0 } }
-        set { stalled.withLock { $0 = newValue } }
-    }
-}
-
-extension TransferConnection {
-    /// Closes itself when too little moves.
-    func watch(_ tally: Tally, _ limits: TransferLimits, _ clock: any Clock<Duration>) -> Task<Void, Never> {
-        Task { @concurrent in
-            var before = tally.offset
-            while (try? await clock.sleep(for: limits.stallTime)) != nil {
-                let offset = tally.offset
-                guard abs(offset - before) >= limits.stallBytes else {
-                    tally.isStalled = true
-                    return await self.end()
-                }
-                before = offset
-            }
+        let (folder, name) = splitPath(path)
+        guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else {
+            return "\(path) (\(number))"
         }
+        return "\(folder)/\(name[..<dot]) (\(number))\(name[dot...])"
     }
 }

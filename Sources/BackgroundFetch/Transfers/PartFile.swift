@@ -132,7 +132,7 @@ actor PartFile {
 
     /// The SHA-256 of what the disk has.
     func digest() throws -> String {
-        let hash = try SHA256()
+        let hash = SHA256()
         let size = 1 << 20
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
         defer { buffer.deallocate() }
@@ -142,7 +142,7 @@ actor PartFile {
             let count = pread(file, buffer.baseAddress, size, off_t(position))
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw Self.fault("cannot read", errno) }
-            if count == 0 { return hash.finish() }
+            if count == 0 { return SHA256.hexadecimal(hash.finish()) }
             hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             position += Int64(count)
         }
@@ -218,12 +218,8 @@ actor PartFile {
 }
 
 extension TransferRecord {
-    /// Of the file that a download becomes.
-    var folder: String {
-        let path = transfer.destination
-        let end = path.lastIndex(of: "/") ?? path.startIndex
-        return end == path.startIndex ? "/" : String(path[..<end])
-    }
+    /// Of the file that a download becomes; empty for `/`.
+    var folder: String { splitPath(transfer.destination).folder }
 
-    var name: String { transfer.destination.split(separator: "/").last.map(String.init) ?? "" }
+    var name: String { String(splitPath(transfer.destination).name) }
 }

@@ -4,11 +4,9 @@ import COpenSSL
 final class SHA256 {
     private let context: OpaquePointer
 
-    init() throws(TransferFault) {
-        guard let context = EVP_MD_CTX_new() else { throw .permanent("no memory for a checksum") }
-        guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
-            EVP_MD_CTX_free(context)
-            throw .permanent("libcrypto has no SHA-256 here")
+    init() {
+        guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
+            preconditionFailure("libcrypto has no SHA-256")
         }
         self.context = context
     }
@@ -19,12 +17,24 @@ final class SHA256 {
         EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
     }
 
-    /// 64 hexadecimal digits, in lower case. Nothing may be called after it.
-    func finish() -> String {
+    /// 32 bytes. Nothing may be called after it.
+    func finish() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var length: UInt32 = 0
         EVP_DigestFinal_ex(context, &digest, &length)
-        return digest.prefix(Int(length)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return Array(digest.prefix(Int(length)))
+    }
+
+    /// That of `bytes` alone.
+    static func digest(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+        let hash = SHA256()
+        hash.update(bytes)
+        return hash.finish()
+    }
+
+    /// Two digits a byte, in lower case.
+    static func hexadecimal(_ digest: some Sequence<UInt8>) -> String {
+        digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     /// Whether `text` has the form of a digest.

@@ -18,6 +18,8 @@ package struct TransferLimits: Hashable, Sendable {
     /// A connection that brings less than ``stallBytes`` in this time is given up.
     package var stallTime = Duration.seconds(60)
     package var stallBytes: Int64 = 60_000
+    /// judgement: a server that has a whole file may check it and move it before it answers
+    package var answerTime = Duration.seconds(600)
     /// What is not on the disk yet is synced when it is this much,
     package var syncBytes: Int64 = 8 << 20
     /// or this old.

@@ -9,7 +9,7 @@ extension TransferSession {
         let session = request.session ?? TransferRequest.defaultSession
         let isName =
             (1...100).contains(session.utf8.count) && session.withoutControlCharacters == session
-            && !session.contains("/")
+            && !session.utf8.contains(UInt8(ascii: "/"))
         guard isName else { throw .session(session) }
         let url: WebURL
         do {
@@ -43,7 +43,7 @@ extension TransferSession {
         case .get:
             destination = try await checker.destination(request.destination, url: url, exists: exists)
         case .put:
-            guard request.destination.hasPrefix("/") else { throw .relative(request.destination) }
+            guard request.destination.isAbsolutePath else { throw .relative(request.destination) }
             destination = RuntimePaths.absolute(request.destination)
             let version = try await checker.source(destination)
             (detail.source, total) = (version, version.size)
@@ -171,27 +171,22 @@ private actor TransferChecker {
 
     /// The absolute path of the file that is to be: a folder, or what ends with a slash, takes the name from the URL.
     func destination(_ text: String, url: WebURL, exists: ExistingFile) throws(TransferError) -> String {
-        guard text.hasPrefix("/"), !text.utf8.contains(0) else {
-            throw .relative(text)
-        }
+        guard text.isAbsolutePath, !text.utf8.contains(0) else { throw .relative(text) }
         let path = RuntimePaths.absolute(text)
-        var isFolder = text.hasSuffix("/") || path == "/"
-        if !isFolder, configuration.roots.contains(path) { isFolder = true }
-        let cut = path.lastIndex(of: "/") ?? path.startIndex
-        let parent = cut == path.startIndex ? "/" : String(path[..<cut])
-        let last = String(path[path.index(after: cut)...])
+        let (parent, last) = splitPath(path)
+        var isFolder = last.isEmpty || text.utf8.last == UInt8(ascii: "/") || configuration.roots.contains(path)
         if !isFolder {
-            isFolder = try DestinationFolder(parent, roots: configuration.roots).entry(last)?.isFolder ?? false
+            isFolder = try DestinationFolder(parent, roots: configuration.roots).entry(String(last))?.isFolder ?? false
         }
         let name: String
         do {
-            name = try isFolder ? url.fileName() : FileName.checked(last)
+            name = try isFolder ? url.fileName() : FileName.checked(String(last))
         } catch {
             throw isFolder ? .name(error) : .notAFolder(path, reason: "its name is none for a file: \(error)")
         }
-        let folder = isFolder ? path : parent
+        let folder = isFolder && !last.isEmpty ? path : parent
         let entry = try DestinationFolder(folder, roots: configuration.roots).entry(name)
-        let file = folder == "/" ? "/" + name : "\(folder)/\(name)"
+        let file = "\(folder)/\(name)"
         if exists == .fail, entry != nil { throw .exists(file) }
         if exists == .overwrite, let entry, !entry.isRegularFile { throw .notAFile(file) }
         return file
@@ -199,17 +194,16 @@ private actor TransferChecker {
 
     /// The file that is to be sent, as it is now.
     func source(_ path: String) async throws(TransferError) -> FileVersion {
-        guard path.hasPrefix("/"), !path.utf8.contains(0) else { throw .relative(path) }
-        let isInRoots = configuration.roots.contains { path.hasPrefix($0 + "/") }
+        guard path.isAbsolutePath, !path.utf8.contains(0) else { throw .relative(path) }
+        let isInRoots = configuration.roots.contains { isPath(path, in: $0) }
         guard !configuration.sendsOnlyFromRoots || isInRoots else {
             throw .outsideRoots(path, roots: configuration.roots)
         }
         let version = try await SentFile(executor: executor).open(path)
         guard configuration.sendsOnlyFromRoots else { return version }
         // Not by a link in a root either.
-        let cut = path.lastIndex(of: "/") ?? path.startIndex
-        let folder = try DestinationFolder(String(path[..<cut]), roots: configuration.roots)
-        let entry = folder.entry(String(path[path.index(after: cut)...]))
+        let (folder, name) = splitPath(path)
+        let entry = try DestinationFolder(folder, roots: configuration.roots).entry(String(name))
         guard entry.map(FileIdentity.init) == version.identity else { throw .notAFile(path) }
         return version
     }

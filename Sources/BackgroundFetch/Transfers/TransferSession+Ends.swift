@@ -44,7 +44,7 @@ extension TransferSession {
 
     func fail(_ record: TransferRecord, _ fault: TransferFault) async {
         var record = record
-        record.transfer.error = "\(fault)".withoutControlCharacters
+        record.transfer.error = "\(fault)"
         let limits = configuration.limits
         if case .permanent = fault {
             return await giveUp(record, .failed)
@@ -61,8 +61,7 @@ extension TransferSession {
         case .passing(_, let after):
             record.transfer.attempts += 1
             guard record.transfer.attempts < limits.attempts else {
-                record.transfer.error =
-                    "\(limits.attempts) attempts brought nothing; at last: \(fault)".withoutControlCharacters
+                record.transfer.error = "\(limits.attempts) attempts brought nothing; at last: \(fault)"
                 return await giveUp(record, .failed)
             }
             await wait(record, for: .backoff, max(after ?? .zero, backoff(record.transfer.attempts)))
@@ -79,6 +78,7 @@ extension TransferSession {
 
     func wait(_ record: TransferRecord, for wait: TransferWait, _ delay: Duration) async {
         var record = record
+        record.transfer.error = record.transfer.error?.withoutControlCharacters
         (record.transfer.state, record.transfer.waitingFor) = (.waiting, wait)
         record.detail.next = now().addingTimeInterval(delay.seconds)
         await settle(record)
@@ -175,6 +175,8 @@ extension TransferSession {
 
     /// Ends it, and removes what is here of it.
     func giveUp(_ record: TransferRecord, _ state: TransferState) async {
+        var record = record
+        record.transfer.error = record.transfer.error?.withoutControlCharacters
         entries[record.transfer.id]?.end = state
         await discard(record)
         await over(record, state)

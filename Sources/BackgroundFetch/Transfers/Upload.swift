@@ -30,33 +30,14 @@ final class Upload {
         record.detail.connections += 1
         record.transfer.state = .running
         try await context.store(record)
-        var url: WebURL
-        do {
-            url = try WebURL(record.detail.url)
-        } catch {
-            throw TransferFault.permanent("\(error)")
-        }
-        let connection = TransferConnection(
-            group: context.group,
-            connectTime: context.limits.connect,
-            expected: 0
-        )
-        let watchdog = connection.watch(tally, context.limits, context.clock)
-        defer { watchdog.cancel() }
-        do {
+        try await context.speak(to: record.detail.url, tally, size: version.size) { first, connection in
+            var url = first
             var hops = 0
             while case .elsewhere(let location) = try await send(file, version, to: url, connection) {
                 hops += 1
                 url = try context.configuration.policy.next(from: url, location: location, hop: hops)
             }
-        } catch {
-            await connection.end()
-            if Task.isCancelled { throw CancellationError() }
-            if tally.isStalled { throw TransferFault.passing("the connection to \(url.origin.host) stalls") }
-            if let error = error as? RedirectError { throw TransferFault.permanent("\(error)") }
-            throw TransferFault(error, host: url.origin.host)
         }
-        await connection.end()
         // What the server has may be from before and after a change.
         guard try await file.version() == version else { throw Self.changed }
         record.transfer.received = version.size
@@ -73,11 +54,8 @@ final class Upload {
         to url: WebURL,
         _ connection: TransferConnection
     ) async throws -> Answer {
-        do {
-            try context.configuration.policy.check(url)
-        } catch {
-            throw TransferFault.permanent("\(error)")
-        }
+        try context.configuration.policy.check(url)
+        tally.host = url.origin.host
         var request = HTTPClientRequest(url: "\(url)")
         request.method = .PUT
         request.headers.add(name: "User-Agent", value: "Backgrounder/\(Backgrounder.version)")

@@ -7,7 +7,7 @@ package enum FileName {
     package static func checked(_ name: String) throws(FileNameError) -> String {
         guard !name.isEmpty else { throw .empty }
         guard !name.utf8.contains(UInt8(ascii: "/")) else { throw .slash }
-        guard !name.hasPrefix(".") else { throw .leadingDot }
+        guard name.utf8.first != UInt8(ascii: ".") else { throw .leadingDot }
         let isPlain = name.unicodeScalars.allSatisfy { scalar in
             switch scalar.properties.generalCategory {
             case .control, .lineSeparator, .paragraphSeparator, .surrogate: false

@@ -98,7 +98,8 @@ package struct WebURL: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func withoutCredentials(_ text: String) -> String {
-        let shown = text.lastIndex(of: "@").map { "…" + text[$0...] } ?? text
+        // An @ with an accent behind it is one character, and still ends them.
+        let shown = text.unicodeScalars.lastIndex(of: "@").map { "…" + text[$0...] } ?? text
         return shown.count > 200 ? shown.prefix(200) + "…" : shown
     }
 }

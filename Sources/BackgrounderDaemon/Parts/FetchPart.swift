@@ -55,7 +55,7 @@ struct FetchPart: DaemonPart {
     /// - Throws: `conflict` where transfers may not bring anything into `folder`.
     func checkDownload(_ folder: String) throws(WireError) {
         let folder = RuntimePaths.absolute(folder)
-        guard !transfers.roots.contains(where: { folder == $0 || folder.hasPrefix($0 + "/") }) else { return }
+        guard !transfers.roots.contains(where: { isPath(folder, in: $0) }) else { return }
         throw WireError(
             .conflict,
             "\(folder) is outside of the folders for transfers, \(transfers.roots.joined(separator: ", "))",

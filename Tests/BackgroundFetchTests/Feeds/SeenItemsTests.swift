@@ -25,6 +25,12 @@ import Testing
         }
     }
 
+    @Test func `What was kept by versions before is known again`() throws {
+        var seen = SeenItems()
+        _ = seen.take(items([0]))
+        #expect(try JSON.line(seen) == #""9SAc9VXnsT4=""#)
+    }
+
     @Test("It stays small: beside the present items, 5000 are remembered")
     func bound() throws {
         var seen = SeenItems()

@@ -15,25 +15,38 @@ final class TransferRig: Sendable {
     let journal = MemoryJournal()
     let changed = Signal()
     private let session: Mutex<(TransferSession, Task<Void, any Error>)?> = Mutex(nil)
+    /// Where files come to be.
+    let root: String
+    private let roots: [String]
+    private let sendsOnlyFromRoots: Bool
     private let limits: TransferLimits
+    private let clock: any Clock<Duration>
     private let conditions: any HostConditions
 
+    /// - Parameters:
+    ///   - name: of ``root``.
+    ///   - roots: ``root`` alone where there are none.
     init(
+        root name: String = "downloads",
+        roots: [String] = [],
+        sendsOnlyFromRoots: Bool = false,
+        clock: any Clock<Duration> = ContinuousClock(),
         conditions: any HostConditions = FixedConditions(),
         _ change: (inout TransferLimits) -> Void = { _ in }
     ) throws {
         scratch = try ScratchDirectory()
         server = try TestWebServer(sendBuffer: 4096)
+        root = scratch.file(name)
+        self.roots = roots.isEmpty ? [root] : roots
+        self.sendsOnlyFromRoots = sendsOnlyFromRoots
         var limits = TransferLimits()
         limits.firstRetry = .milliseconds(10)
         limits.reserve = 0
         change(&limits)
-        (self.limits, self.conditions) = (limits, conditions)
+        (self.limits, self.clock, self.conditions) = (limits, clock, conditions)
     }
 
     deinit { session.withLock { $0?.1.cancel() } }
-
-    var root: String { scratch.file("downloads") }
 
     /// The transfers; they begin to run, with what the journal has, at the first use and after each ``restart()``.
     var transfers: TransferSession {
@@ -41,13 +54,14 @@ final class TransferRig: Sendable {
             if let session { return session.0 }
             let new = TransferSession(
                 configuration: TransferConfiguration(
-                    roots: [root],
+                    roots: roots,
+                    sendsOnlyFromRoots: sendsOnlyFromRoots,
                     policy: RedirectPolicy(plainHosts: .only(["127.0.0.1"])),
                     limits: limits
                 ),
                 records: journal.open,
                 journal: journal,
-                clock: ContinuousClock(),
+                clock: clock,
                 group: MultiThreadedEventLoopGroup.singleton,
                 conditions: conditions,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

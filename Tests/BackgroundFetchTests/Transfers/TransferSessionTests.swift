@@ -227,6 +227,21 @@ import Testing
         #expect(try #require(order.firstIndex(of: "/3")) >= 4, "\(order)")
     }
 
+    @Test func `What is said of one whose time is over has no control characters`() async throws {
+        let rig = try TransferRig { $0.lifetime = .zero }
+        rig.server.reply(to: "/x", body: "x")
+        // The part cannot be made where a folder has its name.
+        let folder = "a\u{1B}[2J"
+        try FileManager.default.createDirectory(
+            atPath: "\(rig.root)/\(folder)/.backgrounder-1.part",
+            withIntermediateDirectories: true
+        )
+        let transfer = try await rig.end(try await rig.get("/x", to: folder + "/x"))
+        let error = try #require(transfer.error)
+        #expect(transfer.state == .failed && error.hasPrefix("it was not done within"), "\(transfer)")
+        #expect(error.contains("/a\u{FFFD}[2J/") && error == error.withoutControlCharacters)
+    }
+
     @Test func `A name that nobody knows is a wait for the network, and no attempt`() async throws {
         let rig = try TransferRig()
         let id = try await rig.get("https://no-such-host.invalid/x")
@@ -270,6 +285,46 @@ import Testing
         #expect(taken.last?.body == content && taken.last?.method == "PUT")
         let keys = Set(taken.map { $0.headers["idempotency-key"] })
         #expect(keys.count == 1 && keys.first??.isEmpty == false)
+    }
+
+    @Test func `A server that has a whole file may take minutes for its answer`() async throws {
+        let clock = VirtualClock()
+        let rig = try TransferRig(clock: clock)
+        let path = try rig.scratch.write([UInt8](repeating: 7, count: 300_000), to: "x")
+        let mayAnswer = Flag()
+        defer { mayAnswer.set() }
+        rig.server.on("/in") { _, connection in
+            while !mayAnswer.value { connection.wait(milliseconds: 20) }
+            try connection.reply(201)
+        }
+        let request = TransferRequest(direction: .put, url: rig.server.url("/in"), destination: path)
+        let id = try await rig.transfers.add(request).id
+        try await rig.server.wait(forRequests: 1)
+        for _ in 1...9 {
+            try await clock.waitForSleeper(.seconds(60))
+            clock.advance(by: .seconds(60))
+        }
+        mayAnswer.set()
+        let transfer = try await rig.end(id)
+        #expect(transfer.state == .done && rig.server.requests().count == 1, "\(transfer)")
+    }
+
+    @Test func `A server that has a whole file and says nothing for ten minutes is given up`() async throws {
+        let clock = VirtualClock()
+        let rig = try TransferRig(clock: clock)
+        let path = try rig.scratch.write([UInt8](repeating: 7, count: 300_000), to: "x")
+        rig.server.on("/in") { _, connection in connection.wait(milliseconds: 60_000) }
+        let request = TransferRequest(direction: .put, url: rig.server.url("/in"), destination: path)
+        let id = try await rig.transfers.add(request).id
+        try await rig.server.wait(forRequests: 1)
+        // All was handed over in the first of these minutes.
+        for _ in 0...10 {
+            try await clock.waitForSleeper(.seconds(60))
+            clock.advance(by: .seconds(60))
+        }
+        let transfer = try await rig.wait(id, for: "a fault") { $0.error != nil }
+        #expect(transfer.error == "127.0.0.1 was sent all of the file and does not answer" && transfer.attempts == 1)
+        _ = try await rig.transfers.cancel(id)
     }
 
     @Test func `A file that changes while it goes is not called sent`() async throws {
