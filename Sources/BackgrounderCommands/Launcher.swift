@@ -15,9 +15,9 @@ enum Launcher {
         return RuntimePaths.absolute(own + "/../backgrounderd")
     }
 
-    /// Puts the service in the place of this process.
+    /// Puts the service's program in the place of this process, and lets it speak with this one's name.
     static func exec(_ arguments: [String]) throws -> Never {
-        try withCStrings([daemonPath] + arguments) { argv in
+        try withCStrings([Backgrounder.commandName] + arguments) { argv in
             execv(daemonPath, argv)
             throw cannotRun(errno)
         }

@@ -132,7 +132,7 @@ struct TrackCommand: AsyncParsableCommand {
                 "Run a recording through the filter without a service, explain it, hold it against what is expected.",
             discussion: """
                 FILE is a GPX file, gpsd-log:FILE with gpsd's JSON lines, or gpsd://host[:port] for a live gpsd; the options \
-                are those of `backgrounderd replay --help`.
+                are those of `backgrounder track replay --help`.
 
                 EXAMPLES
                   backgrounder track replay drive.gpx --filter 10 --explain
@@ -145,7 +145,7 @@ struct TrackCommand: AsyncParsableCommand {
 
         @Argument(
             parsing: .captureForPassthrough,
-            help: ArgumentHelp("FILE and the options of `backgrounderd replay`.")
+            help: ArgumentHelp("FILE and the options.")
         )
         var arguments: [String] = []
 

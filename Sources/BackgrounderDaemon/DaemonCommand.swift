@@ -59,6 +59,11 @@ package struct DaemonCommand: AsyncParsableCommand {
     @Option(help: .private)
     var readyDescriptor: Int32?
 
+    /// The exit code where there is nothing with a name that was given.
+    static let noSuchItem: Int32 = 4
+    /// Whether `backgrounder` put this program in its own place: then it is the one to name to people.
+    static let isForCommand = CommandLine.arguments.first == Backgrounder.commandName
+
     package init() {}
 
     package func run() async throws {
@@ -80,7 +85,8 @@ package struct DaemonCommand: AsyncParsableCommand {
     }
 
     static func fail(_ message: String, code: Int32 = 1) -> Never {
-        let line = "backgrounderd: \(message.withoutControlCharacters)\n"
+        let program = isForCommand ? Backgrounder.commandName : "backgrounderd"
+        let line = "\(program): \(message.withoutControlCharacters)\n"
         _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
         // The parts that may already run hold nothing that is not stored.
         Glibc.exit(code)

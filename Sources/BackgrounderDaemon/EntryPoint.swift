@@ -51,6 +51,9 @@ package enum EntryPoint {
     private static func helpPage(for error: any Error) -> String {
         let quoted =
             DaemonCommand.fullMessage(for: error).split(whereSeparator: \.isNewline).last?.split(separator: "'") ?? []
-        return quoted.count == 3 ? String(quoted[1]) : "backgrounderd --help"
+        let page = quoted.count == 3 ? String(quoted[1]) : "backgrounderd --help"
+        guard DaemonCommand.isForCommand else { return page }
+        return page.replacing("backgrounderd replay", with: "backgrounder track replay")
+            .replacing("backgrounderd plan", with: "backgrounder fetch plan")
     }
 }

@@ -19,7 +19,6 @@ struct LaunchForFetch: Sendable {
     let file: String?
 
     private static let noNewData: Int32 = 3
-    private static let noSuchSource: Int32 = 4
     /// judgement: seconds that another launch has for all that it does; a fetch has 30.
     private static let patience = 60
 
@@ -146,7 +145,7 @@ struct LaunchForFetch: Sendable {
     private func fail(_ error: WireError) -> Never {
         DaemonCommand.fail(
             error.message + (error.hint.map { "; \($0)" } ?? ""),
-            code: error.code == .notFound ? Self.noSuchSource : 1
+            code: error.code == .notFound ? DaemonCommand.noSuchItem : 1
         )
     }
 }

@@ -77,7 +77,7 @@ import Testing
             #expect(run.errors.split(separator: "\n").count == 1 && !run.errors.contains("\u{1B}"), "\(run)")
         }
         let absent = try await plan("--opens", scratch.path + "/absent", "--at", "2026-04-05T00:00:00Z")
-        #expect(absent.exitCode == 1 && absent.errors.contains("No such file"), "\(absent)")
+        absent.expectRefusal(4, ["backgrounder: ", "/absent: No such file", "for each open"])
         let file = try opens()
         for arguments in [
             ["--opens", file, "--runs", "0"], ["--opens", file, "--runs", "289"], ["--opens", file, "--at", "nix"],

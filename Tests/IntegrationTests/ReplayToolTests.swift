@@ -151,7 +151,7 @@ import Testing
         arguments: [
             WrongInput("track replay HOME/t --expect HOME/e --filter 5", 64, "--expect", "leave --filter out"),
             WrongInput("track replay HOME/t --expect HOME/e --explain", 64, "leave --explain out"),
-            WrongInput("track replay HOME/t --expect HOME/missing.json", 1, "missing.json", "--format expected"),
+            WrongInput("track replay HOME/t --expect HOME/missing.json", 4, "missing.json", "--format expected"),
             WrongInput("track replay HOME/t --rejected --explain", 64, "one of them"),
             WrongInput("track replay HOME/t --explain --format gpx", 64, "table or json"),
             WrongInput("track replay HOME/t --explain --format expected", 64, "table or json"),
@@ -162,7 +162,7 @@ import Testing
             WrongInput("track replay gpsd://localhost:0", 64, "port"),
             WrongInput("track replay gpsd://localhost --expect HOME/e", 64, "--expect", "record"),
             WrongInput("track replay gpsd://localhost --record HOME/config.yaml", 1, "config.yaml", "not overwritten"),
-            WrongInput("track replay gpsd-log:HOME/missing.jsonl", 1, "missing.jsonl", "No such file"),
+            WrongInput("track replay gpsd-log:HOME/missing.jsonl", 4, "missing.jsonl", "No such file"),
             WrongInput("track replay gpsd-log:HOME", 1, "not a regular file"),
             WrongInput(
                 "track replay gpsd-log:HOME/config.yaml",
@@ -171,7 +171,7 @@ import Testing
                 "lines that are none of gpsd's: "
             ),
             WrongInput("track replay gpsd-log:HOME/x?rate=0", 64, "rate"),
-            WrongInput("track replay gpx:HOME/missing.gpx", 1, "missing.gpx"),
+            WrongInput("track replay gpx:HOME/missing.gpx", 4, "missing.gpx"),
             WrongInput("start --source gpsd-log:HOME/missing.jsonl", 1, "missing.jsonl", "no readable file"),
             WrongInput("start --source gpsd-log:HOME/x?rate=0", 64, "rate"),
             WrongInput("start --source gpx:\(Samples.walk) --record HOME/r", 64, "--record", "city-walk.gpx"),

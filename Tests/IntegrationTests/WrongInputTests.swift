@@ -76,14 +76,26 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         WrongInput("log -n x", 64, "x"),
         WrongInput("dance", 64, "dance"),
         WrongInput("audio dance", 64, "dance"),
-        WrongInput("track replay HOME/missing.gpx", 1, "missing.gpx"),
+        WrongInput(
+            "track replay HOME/missing.gpx",
+            4,
+            "backgrounder: ",
+            "missing.gpx: No such file",
+            "give a GPX file"
+        ),
         WrongInput("track replay HOME", 1, "HOME"),
         WrongInput("track replay HOME/empty.gpx", 1, "empty.gpx"),
         WrongInput("track replay HOME/text.gpx", 1, "text.gpx:1:"),
         WrongInput("track replay HOME/no-points.gpx", 1, "no-points.gpx"),
         WrongInput("track replay HOME/text.gpx --accuracy superb", 64, "superb"),
         WrongInput("track replay HOME/text.gpx --filter=-5", 64, "-5"),
-        WrongInput("track replay HOME/text.gpx --rate 0", 64, "0", "backgrounderd replay --help"),
+        WrongInput(
+            "track replay HOME/text.gpx --rate 0",
+            64,
+            "0",
+            "backgrounder: ",
+            "backgrounder track replay --help"
+        ),
         WrongInput("track replay", 64),
         WrongInput("start --driver wav:HOME/other.wav", 1, "already running", "--driver", "backgrounder stop"),
     ]

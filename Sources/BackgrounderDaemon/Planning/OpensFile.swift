@@ -21,7 +21,14 @@ struct OpensFile {
         range = now.addingTimeInterval(-UsageHabit.memory)...now
         // A pipe is as good as a file; one that is opened without O_NONBLOCK would wait for its writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw OpensFileError(path: path, reason: String(cString: strerror(errno))) }
+        guard descriptor >= 0 else {
+            let code = errno
+            throw OpensFileError(
+                path: path,
+                reason: String(cString: strerror(code)),
+                isMissing: code == ENOENT || code == ENOTDIR
+            )
+        }
         defer { close(descriptor) }
         _ = fcntl(descriptor, F_SETFL, 0)
         try readAll(descriptor)
@@ -82,9 +89,12 @@ struct OpensFileError: Error, CustomStringConvertible {
     /// From 1 on.
     var line: Int?
     var reason: String
+    /// Whether there is no such file.
+    var isMissing = false
 
     var description: String {
-        line.map { #"\#(path):\#($0): \#(reason); write a line like {"at": "2026-03-02T08:30:00Z"} for each open"# }
-            ?? "cannot read \(path): \(reason)"
+        let place = line.map { "\(path):\($0)" } ?? "cannot read \(path)"
+        let hint = line == nil ? "give a file with" : "write"
+        return #"\#(place): \#(reason); \#(hint) a line like {"at": "2026-03-02T08:30:00Z"} for each open"#
     }
 }

@@ -65,7 +65,7 @@ struct PlanCommand: ParsableCommand {
             case .table: try StandardOutput.write(table(entries, habit, zone))
             }
         } catch let error as OpensFileError {
-            DaemonCommand.fail(error.description)
+            DaemonCommand.fail(error.description, code: error.isMissing ? DaemonCommand.noSuchItem : 1)
         } catch let error as OutputError {
             DaemonCommand.fail(error.description)
         }

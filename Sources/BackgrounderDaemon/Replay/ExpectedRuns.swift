@@ -1,5 +1,6 @@
 import BackgrounderAPI
 import FoundationEssentials
+import Glibc
 import LocationUpdates
 
 /// `….expected.json`: what a track gives under stated settings, so that it can be held against a replay.
@@ -34,7 +35,9 @@ struct ExpectedRuns: Codable {
     /// Reads and checks the file at `path`.
     init(path: String) throws(ExpectationError) {
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw ExpectationError(path: path, problem: "there is no such file, or it may not be read")
+            let isMissing = access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)
+            let problem = isMissing ? "there is no such file" : "this is no file, or it may not be read"
+            throw ExpectationError(path: path, problem: problem, isMissing: isMissing)
         }
         do {
             self = try JSON.decode(Self.self, from: data)
@@ -81,6 +84,8 @@ extension ExpectedRuns.Run {
 struct ExpectationError: Error, CustomStringConvertible {
     var path: String
     var problem: String
+    /// Whether there is no such file.
+    var isMissing = false
 
     var description: String {
         "\(path): \(problem); `backgrounder track replay FILE --format expected` writes such a file"

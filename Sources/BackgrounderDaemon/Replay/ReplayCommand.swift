@@ -139,6 +139,13 @@ struct ReplayCommand: AsyncParsableCommand {
             } else {
                 try await replay(input)
             }
+        } catch let fault as TrackFault where fault.isMissing {
+            DaemonCommand.fail(
+                "\(fault); give a GPX file, or gpsd-log:FILE with gpsd's lines",
+                code: DaemonCommand.noSuchItem
+            )
+        } catch let error as ExpectationError where error.isMissing {
+            DaemonCommand.fail(error.description, code: DaemonCommand.noSuchItem)
         } catch let error as any CustomStringConvertible & Error where Self.isOurs(error) {
             DaemonCommand.fail(error.description)
         }

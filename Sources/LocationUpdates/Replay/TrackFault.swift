@@ -1,4 +1,5 @@
 import BackgrounderAPI
+import Glibc
 
 /// Why a track cannot be read, or not any further; the points before the fault are good.
 package struct TrackFault: Error, Hashable, Sendable, CustomStringConvertible {
@@ -30,6 +31,9 @@ package struct TrackFault: Error, Hashable, Sendable, CustomStringConvertible {
         self.line = line
         self.kind = kind
     }
+
+    /// Whether there is no such file.
+    package var isMissing: Bool { kind == .unreadable(ENOENT) || kind == .unreadable(ENOTDIR) }
 
     package var description: String {
         let reason =
