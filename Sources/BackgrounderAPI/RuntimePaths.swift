@@ -60,6 +60,9 @@ package struct RuntimePaths: Hashable, Sendable {
         self.home = home
     }
 
+    /// Why a `--home` without a path is refused: it would be the current directory.
+    package static let emptyHome = "\"\" is no directory for --home: give a path, or leave the option out"
+
     /// Those of this process.
     package static func current(home: String?) -> RuntimePaths {
         RuntimePaths(home: home, environment: ProcessInfo.processInfo.environment, userID: geteuid())

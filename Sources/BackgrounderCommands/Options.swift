@@ -12,6 +12,10 @@ struct ServiceOptions: ParsableArguments {
     var home: String?
 
     var paths: RuntimePaths { .current(home: home) }
+
+    func validate() throws {
+        if home == "" { throw ValidationError(RuntimePaths.emptyHome) }
+    }
 }
 
 /// A command that reads.

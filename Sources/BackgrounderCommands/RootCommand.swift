@@ -5,7 +5,7 @@ import Glibc
 /// `backgrounder`: everything that people and scripts do with the service.
 package struct RootCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
-        commandName: "backgrounder",
+        commandName: Backgrounder.commandName,
         abstract: "Background modes for machines without a screen.",
         discussion: """
             EXAMPLES
@@ -75,15 +75,20 @@ package struct RootCommand: AsyncParsableCommand {
     }
 
     /// `--home` may stand before the command too; there it counts as the environment's, which the command's own overrules.
-    private static func takeLeadingHome(_ arguments: [String]) -> [String] {
+    private static func takeLeadingHome(_ arguments: [String]) throws(CommandFailure) -> [String] {
         if arguments.count >= 2, arguments[0] == "--home" {
-            setenv("BACKGROUNDER_HOME", RuntimePaths.absolute(arguments[1]), 1)
+            try adopt(home: arguments[1])
             return Array(arguments.dropFirst(2))
         }
         if let first = arguments.first, first.hasPrefix("--home=") {
-            setenv("BACKGROUNDER_HOME", RuntimePaths.absolute(String(first.dropFirst("--home=".count))), 1)
+            try adopt(home: String(first.dropFirst("--home=".count)))
             return Array(arguments.dropFirst())
         }
         return arguments
+    }
+
+    private static func adopt(home: String) throws(CommandFailure) {
+        guard !home.isEmpty else { throw CommandFailure(RuntimePaths.emptyHome, exitCode: 64) }
+        setenv("BACKGROUNDER_HOME", RuntimePaths.absolute(home), 1)
     }
 }

@@ -66,6 +66,10 @@ package struct DaemonCommand: AsyncParsableCommand {
 
     package init() {}
 
+    package func validate() throws {
+        if home == "" { throw ValidationError(RuntimePaths.emptyHome) }
+    }
+
     package func run() async throws {
         do {
             if let launchForFetch {

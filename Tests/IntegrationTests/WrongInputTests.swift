@@ -143,6 +143,21 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
     }
 
     @Test(
+        "An empty --home is refused by every command, and not taken for this folder",
+        arguments: [
+            ["start", "--home", ""], ["--home", "", "start"], ["--home=", "status"], ["status", "--home="],
+            ["audio", "play", "--home", ""], ["attach", "--home", ""], ["fetch", "plan", "--home", ""],
+        ]
+    )
+    func emptyHome(arguments: [String]) async throws {
+        let service = try Service(TestConfiguration())
+        try await service.command(arguments).expectRefusal(64, ["--home", "give a path"])
+        let daemon = try await ProgramRun.of(Products.backgrounderd, ["--home", ""], environment: service.environment)
+        daemon.expectRefusal(64, ["backgrounderd: ", "--home", "give a path"])
+        #expect(service.pid == nil)
+    }
+
+    @Test(
         "A faulty configuration is refused with file, line, key and what is allowed",
         arguments: [
             ("mode: [audio]", "config.yaml:1", "unknown key mode", "modes"),
