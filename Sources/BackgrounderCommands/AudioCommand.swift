@@ -23,7 +23,14 @@ struct AudioCommand: AsyncParsableCommand {
     )
 
     struct Status: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "What plays, where to, and what went wrong.")
+        static let configuration = CommandConfiguration(
+            abstract: "What plays, where to, and what went wrong.",
+            discussion: """
+                EXAMPLES
+                  backgrounder audio status
+                  backgrounder audio status --format json | jq .elapsed
+                """
+        )
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
@@ -37,6 +44,11 @@ struct AudioCommand: AsyncParsableCommand {
             discussion: """
                 With files it needs nothing set up: where no service runs, one is started, and plays on when this command
                 has ended.
+
+                EXAMPLES
+                  backgrounder audio play                  # goes on, or plays the queue
+                  backgrounder audio play 7                # the item with this id
+                  backgrounder audio play announcement.mp3
                 """
         )
         @Argument(help: ArgumentHelp("An id of the queue, or files and folders.", valueName: "id|path"))
@@ -61,35 +73,65 @@ struct AudioCommand: AsyncParsableCommand {
     }
 
     struct Pause: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Pause.")
+        static let configuration = CommandConfiguration(
+            abstract: "Pause.",
+            discussion: """
+                EXAMPLE
+                  backgrounder audio pause
+                """
+        )
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws { try await act(Routes.pause, reading) }
     }
 
     struct Toggle: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Pause when playing, else play.")
+        static let configuration = CommandConfiguration(
+            abstract: "Pause when playing, else play.",
+            discussion: """
+                EXAMPLE
+                  backgrounder audio toggle
+                """
+        )
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws { try await act(Routes.toggle, reading) }
     }
 
     struct Stop: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Stop; the current item stays the current one.")
+        static let configuration = CommandConfiguration(
+            abstract: "Stop; the current item stays the current one.",
+            discussion: """
+                EXAMPLE
+                  backgrounder audio stop
+                """
+        )
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws { try await act(Routes.stopAudio, reading) }
     }
 
     struct Next: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Play the item after the current one.")
+        static let configuration = CommandConfiguration(
+            abstract: "Play the item after the current one.",
+            discussion: """
+                EXAMPLE
+                  backgrounder audio next
+                """
+        )
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws { try await act(Routes.next, reading) }
     }
 
     struct Previous: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Play the item before the current one.")
+        static let configuration = CommandConfiguration(
+            abstract: "Play the item before the current one.",
+            discussion: """
+                EXAMPLE
+                  backgrounder audio previous
+                """
+        )
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws { try await act(Routes.previous, reading) }
@@ -97,7 +139,12 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Seek: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Go to S, M:SS or H:MM:SS; with a sign, by that much."
+            abstract: "Go to S, M:SS or H:MM:SS; with a sign, by that much.",
+            discussion: """
+                EXAMPLES
+                  backgrounder audio seek 1:30
+                  backgrounder audio seek -10              # 10 seconds back
+                """
         )
         @Argument(parsing: .allUnrecognized, help: ArgumentHelp("A time, or a signed difference.", valueName: "time"))
         var time: [String] = []
@@ -128,7 +175,14 @@ struct AudioCommand: AsyncParsableCommand {
     }
 
     struct Volume: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Set the volume from 0 to 100, or print it.")
+        static let configuration = CommandConfiguration(
+            abstract: "Set the volume from 0 to 100, or print it.",
+            discussion: """
+                EXAMPLES
+                  backgrounder audio volume
+                  backgrounder audio volume 70
+                """
+        )
         @Argument(parsing: .allUnrecognized, help: ArgumentHelp("0 to 100.", valueName: "n"))
         var volume: [String] = []
         @OptionGroup var reading: ReadingOptions
@@ -152,7 +206,14 @@ struct AudioCommand: AsyncParsableCommand {
     }
 
     struct Repeat: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Begin the queue again at its end, or print whether.")
+        static let configuration = CommandConfiguration(
+            abstract: "Begin the queue again at its end, or print whether.",
+            discussion: """
+                EXAMPLES
+                  backgrounder audio repeat
+                  backgrounder audio repeat on
+                """
+        )
         @Argument var value: Switch?
         @OptionGroup var reading: ReadingOptions
 
@@ -175,7 +236,12 @@ struct AudioCommand: AsyncParsableCommand {
         }
 
         static let configuration = CommandConfiguration(
-            abstract: "Pause after the current item (oneshot: once), or print whether."
+            abstract: "Pause after the current item (oneshot: once), or print whether.",
+            discussion: """
+                EXAMPLES
+                  backgrounder audio single on
+                  backgrounder audio single oneshot        # only this time
+                """
         )
         @Argument var value: Mode?
         @OptionGroup var reading: ReadingOptions
@@ -188,7 +254,14 @@ struct AudioCommand: AsyncParsableCommand {
     }
 
     struct Consume: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove items that were played, or print whether.")
+        static let configuration = CommandConfiguration(
+            abstract: "Remove items that were played, or print whether.",
+            discussion: """
+                EXAMPLES
+                  backgrounder audio consume
+                  backgrounder audio consume on
+                """
+        )
         @Argument var value: Switch?
         @OptionGroup var reading: ReadingOptions
 
@@ -198,7 +271,14 @@ struct AudioCommand: AsyncParsableCommand {
     }
 
     struct Random: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Play in random order, or print whether.")
+        static let configuration = CommandConfiguration(
+            abstract: "Play in random order, or print whether.",
+            discussion: """
+                EXAMPLES
+                  backgrounder audio random
+                  backgrounder audio random on
+                """
+        )
         @Argument var value: Switch?
         @OptionGroup var reading: ReadingOptions
 
@@ -211,7 +291,12 @@ struct AudioCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "replaygain",
             abstract:
-                "Play all items equally loud by the gains in their tags, or print which (auto: album, or track in random order)."
+                "Play all items equally loud by the gains in their tags, or print which (auto: album, or track in random order).",
+            discussion: """
+                EXAMPLES
+                  backgrounder audio replaygain
+                  backgrounder audio replaygain album
+                """
         )
         @Argument var value: Mode?
         @OptionGroup var reading: ReadingOptions
@@ -229,7 +314,11 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Drivers: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "The drivers of this machine, and which can be opened now."
+            abstract: "The drivers of this machine, and which can be opened now.",
+            discussion: """
+                EXAMPLE
+                  backgrounder audio drivers
+                """
         )
         @OptionGroup var reading: ReadingOptions
 

@@ -6,7 +6,12 @@ import Glibc
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Check the installation and say what to do about what is wrong; exit 1 if a check fails."
+        abstract: "Check the installation and say what to do about what is wrong; exit 1 if a check fails.",
+        discussion: """
+            EXAMPLES
+              backgrounder doctor
+              backgrounder doctor --format json | jq '.checks[].name'
+            """
     )
 
     @OptionGroup var reading: ReadingOptions

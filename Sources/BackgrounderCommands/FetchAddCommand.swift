@@ -11,9 +11,10 @@ extension FetchCommand {
                 prints is the content.
 
                 EXAMPLES
-                  backgrounder fetch add news --url https://example.com/feed.xml --interval minimum
-                  backgrounder fetch add podcast --url https://example.com/rss --interval 6h --download ~/podcasts
-                  backgrounder fetch add map --url https://example.com/map.png --kind raw --interval 1d
+                  backgrounder fetch add news --url https://example.com/rss --interval minimum
+                  backgrounder fetch add podcast --url https://example.com/rss --interval 6h \\
+                    --download ~/podcasts
+                  backgrounder fetch add map --url https://example.com/map.png --kind raw
                   backgrounder fetch add disk --exec 'df -h /' --interval 15m --budget 5s
                 """
         )

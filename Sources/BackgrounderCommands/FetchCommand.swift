@@ -11,8 +11,8 @@ struct FetchCommand: AsyncParsableCommand {
             No time is guaranteed: this is not for what is urgent.
 
             EXAMPLES
-              backgrounder fetch add news --url https://example.com/feed.xml --interval minimum
-              backgrounder fetch add tide --exec 'curl -s https://example.com/tide' --interval 1h
+              backgrounder fetch add news --url https://example.com/rss --interval minimum
+              backgrounder fetch add tide --exec 'curl -s example.com/tide' --interval 1h
               backgrounder fetch run news               # now, and tells how it went
               backgrounder fetch content tide > tide.json
               backgrounder fetch show news              # when next, and why
@@ -26,7 +26,14 @@ struct FetchCommand: AsyncParsableCommand {
     )
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "All sources.")
+        static let configuration = CommandConfiguration(
+            abstract: "All sources.",
+            discussion: """
+                EXAMPLES
+                  backgrounder fetch list
+                  backgrounder fetch list --format json
+                """
+        )
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
@@ -36,7 +43,13 @@ struct FetchCommand: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "One source: when it runs next, and why then.")
+        static let configuration = CommandConfiguration(
+            abstract: "One source: when it runs next, and why then.",
+            discussion: """
+                EXAMPLE
+                  backgrounder fetch show news
+                """
+        )
         @OptionGroup var source: SourceArgument
         @OptionGroup var reading: ReadingOptions
 
@@ -49,7 +62,12 @@ struct FetchCommand: AsyncParsableCommand {
     struct Change: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Change how often a source is fetched, and how long it may take."
+            abstract: "Change how often a source is fetched, and how long it may take.",
+            discussion: """
+                EXAMPLES
+                  backgrounder fetch set news --interval 1h
+                  backgrounder fetch set tide --interval minimum --budget 10s
+                """
         )
         @OptionGroup var source: SourceArgument
         @Option(help: .interval, transform: parseInterval)
@@ -75,7 +93,11 @@ struct FetchCommand: AsyncParsableCommand {
 
     struct Open: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say that you look at a source now: nothing of it is unseen, and the plan learns."
+            abstract: "Say that you look at a source now: nothing of it is unseen, and the plan learns.",
+            discussion: """
+                EXAMPLE
+                  backgrounder fetch open news
+                """
         )
         @OptionGroup var source: SourceArgument
         @OptionGroup var reading: ReadingOptions
@@ -88,7 +110,11 @@ struct FetchCommand: AsyncParsableCommand {
 
     struct Clear: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget what a source gave; the next fetch is as its first."
+            abstract: "Forget what a source gave; the next fetch is as its first.",
+            discussion: """
+                EXAMPLE
+                  backgrounder fetch clear news
+                """
         )
         @OptionGroup var source: SourceArgument
         @OptionGroup var reading: ReadingOptions
@@ -100,7 +126,13 @@ struct FetchCommand: AsyncParsableCommand {
     }
 
     struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove a source with all that it gave.")
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a source with all that it gave.",
+            discussion: """
+                EXAMPLE
+                  backgrounder fetch remove news
+                """
+        )
         @OptionGroup var source: SourceArgument
         @OptionGroup var reading: ReadingOptions
 

@@ -17,7 +17,7 @@ extension FetchCommand {
 
                 EXAMPLES
                   backgrounder fetch plan
-                  backgrounder fetch plan --opens opens.jsonl --at 2026-03-02T00:00:00Z --runs 8
+                  backgrounder fetch plan --opens opens.jsonl --at 2026-03-02 --runs 8
                   backgrounder fetch plan --opens opens.jsonl --at now --runs 24 --format json
                 """
         )

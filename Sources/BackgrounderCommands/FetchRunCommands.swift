@@ -6,7 +6,11 @@ import NIOCore
 extension FetchCommand {
     struct Run: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Fetch a source now, whatever its interval, and tell how it went; exit 1 if it failed."
+            abstract: "Fetch a source now, whatever its interval, and tell how it went; exit 1 if it failed.",
+            discussion: """
+                EXAMPLE
+                  backgrounder fetch run news
+                """
         )
         @OptionGroup var source: SourceArgument
         @OptionGroup var reading: ReadingOptions
@@ -33,6 +37,9 @@ extension FetchCommand {
                 Unlike `fetch run`, it does nothing where background refresh is off for the
                 source. The other way of being woken, by a start of the service for one
                 fetch, is tested with `backgrounderd --launch-for-fetch NAME`.
+
+                EXAMPLE
+                  backgrounder fetch simulate news
                 """
         )
         @OptionGroup var source: SourceArgument
@@ -51,7 +58,12 @@ extension FetchCommand {
     struct FetchLog: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "log",
-            abstract: "The last runs of a source, oldest first: why, when, how long, and what came of them."
+            abstract: "The last runs of a source, oldest first: why, when, how long, and what came of them.",
+            discussion: """
+                EXAMPLES
+                  backgrounder fetch log news
+                  backgrounder fetch log news -n 5
+                """
         )
         @OptionGroup var source: SourceArgument
         @Option(
@@ -71,7 +83,14 @@ extension FetchCommand {
     }
 
     struct Items: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "The items of a feed, as it was fetched last.")
+        static let configuration = CommandConfiguration(
+            abstract: "The items of a feed, as it was fetched last.",
+            discussion: """
+                EXAMPLES
+                  backgrounder fetch items news
+                  backgrounder fetch items news --format json | jq '.[].title'
+                """
+        )
         @OptionGroup var source: SourceArgument
         @OptionGroup var reading: ReadingOptions
 
@@ -87,6 +106,10 @@ extension FetchCommand {
             discussion: """
                 On a terminal, control characters are replaced; a pipe or a file gets the
                 bytes as they are.
+
+                EXAMPLES
+                  backgrounder fetch content tide
+                  backgrounder fetch content tide > tide.json
                 """
         )
         @OptionGroup var source: SourceArgument

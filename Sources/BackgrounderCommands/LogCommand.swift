@@ -7,8 +7,14 @@ struct LogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",
         abstract: "The newest lines of the log.",
-        discussion:
-            "Under systemd and on a terminal the log goes to stderr; `journalctl -u backgrounder` shows it there."
+        discussion: """
+            Under systemd and on a terminal the log goes to stderr; `journalctl -u
+            backgrounder` shows it there.
+
+            EXAMPLES
+              backgrounder log -n 50
+              backgrounder log -f                      # until Ctrl-C
+            """
     )
 
     @Option(name: .short, help: ArgumentHelp("How many lines.", valueName: "n"))

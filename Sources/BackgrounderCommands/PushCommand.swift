@@ -18,9 +18,11 @@ struct PushCommand: AsyncParsableCommand {
             most three times an hour this way; of more messages the newest counts.
 
             EXAMPLES
-              backgrounder push add news --mqtt mqtts://broker.example --topic home/news --credentials ~/.mqtt
+              backgrounder push add news --mqtt mqtts://broker.example --topic home/news \\
+                --credentials ~/.mqtt
               backgrounder push list
-              backgrounder push simulate news --payload '{"content-available":1,"source":"news","id":"1"}'
+              backgrounder push simulate news --payload \\
+                '{"content-available":1,"source":"news","id":"1"}'
               backgrounder push remove news
             """,
         subcommands: [Add.self, List.self, Simulate.self, Remove.self],
@@ -42,7 +44,8 @@ extension PushCommand {
 
                 EXAMPLES
                   backgrounder push add news --mqtt mqtt://localhost --topic home/news
-                  backgrounder push add all --mqtt mqtts://broker.example:8883 --topic 'home/+/news' --credentials ~/.mqtt
+                  backgrounder push add all --mqtt mqtts://broker.example:8883 \\
+                    --topic 'home/+/news' --credentials ~/.mqtt
                 """
         )
         @Argument(help: ArgumentHelp("A name for it.", valueName: "name"))
@@ -105,7 +108,8 @@ extension PushCommand {
                 ignored, and stderr why.
 
                 EXAMPLES
-                  backgrounder push simulate news --payload '{"content-available":1,"source":"news","id":"1"}'
+                  backgrounder push simulate news --payload \\
+                    '{"content-available":1,"source":"news","id":"1"}'
                 """
         )
         @Argument(help: ArgumentHelp("The name of a push.", valueName: "name"))

@@ -20,7 +20,14 @@ struct QueueCommand: AsyncParsableCommand {
     )
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "All items in their order.")
+        static let configuration = CommandConfiguration(
+            abstract: "All items in their order.",
+            discussion: """
+                EXAMPLES
+                  backgrounder queue list
+                  backgrounder queue list --format json | jq '.[].path'
+                """
+        )
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
@@ -38,7 +45,12 @@ struct QueueCommand: AsyncParsableCommand {
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add files, folders and playlists at the end; prints their ids."
+            abstract: "Add files, folders and playlists at the end; prints their ids.",
+            discussion: """
+                EXAMPLES
+                  backgrounder queue add ~/music
+                  backgrounder queue add media/ announcement.wav trip.m3u
+                """
         )
         @Argument(help: ArgumentHelp("Files, folders and playlists.", valueName: "item"))
         var items: [String]
@@ -54,7 +66,11 @@ struct QueueCommand: AsyncParsableCommand {
 
     struct Insert: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add files, folders and playlists after the current item; prints their ids."
+            abstract: "Add files, folders and playlists after the current item; prints their ids.",
+            discussion: """
+                EXAMPLE
+                  backgrounder queue insert now.mp3        # right after the current item
+                """
         )
         @Argument(help: ArgumentHelp("Files, folders and playlists.", valueName: "item"))
         var items: [String]
@@ -69,7 +85,14 @@ struct QueueCommand: AsyncParsableCommand {
     }
 
     struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove items by their ids.")
+        static let configuration = CommandConfiguration(
+            abstract: "Remove items by their ids.",
+            discussion: """
+                EXAMPLES
+                  backgrounder queue remove 7
+                  backgrounder queue remove 7 8 12
+                """
+        )
         @Argument var id: [Int]
         @OptionGroup var reading: ReadingOptions
 
@@ -81,7 +104,13 @@ struct QueueCommand: AsyncParsableCommand {
     }
 
     struct Move: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Move an item to a position, counted from 0.")
+        static let configuration = CommandConfiguration(
+            abstract: "Move an item to a position, counted from 0.",
+            discussion: """
+                EXAMPLE
+                  backgrounder queue move 7 0              # item 7 becomes the first
+                """
+        )
         @Argument var id: Int
         @Argument var position: Int
         @OptionGroup var reading: ReadingOptions
@@ -94,7 +123,13 @@ struct QueueCommand: AsyncParsableCommand {
     }
 
     struct Clear: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove all items.")
+        static let configuration = CommandConfiguration(
+            abstract: "Remove all items.",
+            discussion: """
+                EXAMPLE
+                  backgrounder queue clear
+                """
+        )
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
@@ -103,7 +138,13 @@ struct QueueCommand: AsyncParsableCommand {
     }
 
     struct Shuffle: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Put the items into a random order.")
+        static let configuration = CommandConfiguration(
+            abstract: "Put the items into a random order.",
+            discussion: """
+                EXAMPLE
+                  backgrounder queue shuffle
+                """
+        )
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
@@ -113,7 +154,13 @@ struct QueueCommand: AsyncParsableCommand {
     }
 
     struct Load: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Add the items of a playlist; prints their ids.")
+        static let configuration = CommandConfiguration(
+            abstract: "Add the items of a playlist; prints their ids.",
+            discussion: """
+                EXAMPLE
+                  backgrounder queue load trip.m3u
+                """
+        )
         @Argument(
             help: ArgumentHelp("An M3U, M3U8 or PLS; its paths are relative to its folder.", valueName: "file.m3u")
         )
@@ -136,7 +183,14 @@ struct QueueCommand: AsyncParsableCommand {
     }
 
     struct Save: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Write the queue to a playlist.")
+        static let configuration = CommandConfiguration(
+            abstract: "Write the queue to a playlist.",
+            discussion: """
+                EXAMPLES
+                  backgrounder queue save trip.m3u
+                  backgrounder queue save trip.pls
+                """
+        )
         @Argument(help: ArgumentHelp("The playlist to write: M3U, or PLS for file.pls.", valueName: "file.m3u"))
         var file: String
         @OptionGroup var reading: ReadingOptions

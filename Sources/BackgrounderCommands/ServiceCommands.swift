@@ -11,7 +11,7 @@ struct StartCommand: AsyncParsableCommand {
         discussion: """
             EXAMPLES
               backgrounder start
-              backgrounder start --source 'gpx:tracks/freeway-drive.gpx?rate=10' --driver null
+              backgrounder start --source 'gpx:tracks/city-walk.gpx?rate=10' --driver null
             """
     )
 
@@ -102,7 +102,14 @@ struct StartCommand: AsyncParsableCommand {
 }
 
 struct StopCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "stop", abstract: "Stop the service.")
+    static let configuration = CommandConfiguration(
+        commandName: "stop",
+        abstract: "Stop the service.",
+        discussion: """
+            EXAMPLE
+              backgrounder stop
+            """
+    )
 
     @OptionGroup var service: ServiceOptions
 
@@ -129,7 +136,15 @@ struct StopCommand: AsyncParsableCommand {
 }
 
 struct StatusCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "status", abstract: "The whole service at a glance.")
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "The whole service at a glance.",
+        discussion: """
+            EXAMPLES
+              backgrounder status
+              backgrounder status --format json | jq .state
+            """
+    )
 
     @OptionGroup var reading: ReadingOptions
 
@@ -142,7 +157,11 @@ struct StatusCommand: AsyncParsableCommand {
 struct ReloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload",
-        abstract: "Read the configuration again, and say what needs a restart."
+        abstract: "Read the configuration again, and say what needs a restart.",
+        discussion: """
+            EXAMPLE
+              backgrounder reload
+            """
     )
 
     @OptionGroup var reading: ReadingOptions

@@ -12,7 +12,7 @@ struct TaskCommand: AsyncParsableCommand {
 
             EXAMPLES
               backgrounder task begin upload --budget 60s -- rsync -a photos/ nas:photos/
-              backgrounder task begin sync --on detach -- ./sync.sh     # each time the last client leaves
+              backgrounder task begin sync --on detach -- ./sync.sh  # when all have left
               backgrounder task remaining 3
               backgrounder task end 3
               backgrounder task log 3
@@ -25,7 +25,12 @@ struct TaskCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "The open tasks and the newest that are over, oldest first."
+            abstract: "The open tasks and the newest that are over, oldest first.",
+            discussion: """
+                EXAMPLES
+                  backgrounder task list
+                  backgrounder task list --format json
+                """
         )
         @OptionGroup var reading: ReadingOptions
 
@@ -38,7 +43,12 @@ struct TaskCommand: AsyncParsableCommand {
     struct Sample: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Begin the sample: Fibonacci's numbers, two a second, up to 10^40 and from the start; prints its id."
+                "Begin the sample: Fibonacci's numbers, two a second, up to 10^40 and from the start; prints its id.",
+            discussion: """
+                EXAMPLES
+                  backgrounder task sample
+                  backgrounder task sample --budget 30s --grace 2s
+                """
         )
         @OptionGroup var times: TaskTimeOptions
         @OptionGroup var reading: ReadingOptions
@@ -54,7 +64,11 @@ struct TaskCommand: AsyncParsableCommand {
 
     struct End: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "End a task: SIGTERM, after its grace SIGKILL; returns when it is over."
+            abstract: "End a task: SIGTERM, after its grace SIGKILL; returns when it is over.",
+            discussion: """
+                EXAMPLE
+                  backgrounder task end 3
+                """
         )
         @Argument(completion: NameCompletion.tasks) var id: Int
         @OptionGroup var reading: ReadingOptions
@@ -74,7 +88,11 @@ struct TaskCommand: AsyncParsableCommand {
 
     struct Remaining: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "The seconds of background time that a task has left, or unlimited while nothing counts."
+            abstract: "The seconds of background time that a task has left, or unlimited while nothing counts.",
+            discussion: """
+                EXAMPLE
+                  backgrounder task remaining 3
+                """
         )
         @Argument(completion: NameCompletion.tasks) var id: Int
         @OptionGroup var reading: ReadingOptions
@@ -96,7 +114,14 @@ struct TaskCommand: AsyncParsableCommand {
     }
 
     struct Log: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "What a task printed: the first MiB of it.")
+        static let configuration = CommandConfiguration(
+            abstract: "What a task printed: the first MiB of it.",
+            discussion: """
+                EXAMPLES
+                  backgrounder task log 3
+                  backgrounder task log 3 > upload.txt
+                """
+        )
         @Argument(completion: NameCompletion.tasks) var id: Int
         @OptionGroup var reading: ReadingOptions
 
@@ -112,7 +137,13 @@ struct TaskCommand: AsyncParsableCommand {
     }
 
     struct Hooks: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "What begins each time the last client leaves.")
+        static let configuration = CommandConfiguration(
+            abstract: "What begins each time the last client leaves.",
+            discussion: """
+                EXAMPLE
+                  backgrounder task hooks
+                """
+        )
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
@@ -123,7 +154,11 @@ struct TaskCommand: AsyncParsableCommand {
 
     struct Unhook: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove what was begun with --on; tasks of it go on."
+            abstract: "Remove what was begun with --on; tasks of it go on.",
+            discussion: """
+                EXAMPLE
+                  backgrounder task unhook sync
+                """
         )
         @Argument(help: "The name that it was begun with.")
         var name: String

@@ -99,7 +99,7 @@ struct TrackCommand: AsyncParsableCommand {
 
                 EXAMPLES
                   backgrounder track history --since 2h
-                  backgrounder track history --since yesterday --until today --format csv > yesterday.csv
+                  backgrounder track history --since yesterday --format csv > track.csv
                   backgrounder track history --trip 3 --format json
                 """
         )
@@ -136,7 +136,7 @@ struct TrackCommand: AsyncParsableCommand {
 
                 EXAMPLES
                   backgrounder track replay drive.gpx --filter 10 --explain
-                  backgrounder track replay drive.gpx --filter 10 --format expected > drive.expected.json
+                  backgrounder track replay drive.gpx --format expected > drive.expected.json
                   backgrounder track replay drive.gpx --expect drive.expected.json
                   backgrounder track replay gpsd://localhost --record drive.jsonl --for 10m
                   backgrounder track replay gpsd-log:drive.jsonl --rejected

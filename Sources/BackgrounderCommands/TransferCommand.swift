@@ -11,7 +11,8 @@ struct TransferCommand: AsyncParsableCommand {
 
             EXAMPLES
               backgrounder transfer get https://example.org/map.bin downloads/
-              backgrounder transfer get --wait --sha256 9f86d081… https://example.org/map.bin downloads/map.bin
+              backgrounder transfer get --wait --sha256 9f86d081… \\
+                https://example.org/map.bin downloads/map.bin
               backgrounder transfer put trip.gpx https://example.org/trips/7.gpx
               backgrounder transfer list
               backgrounder transfer events default --ack 3
@@ -31,7 +32,8 @@ struct TransferCommand: AsyncParsableCommand {
 
                 EXAMPLES
                   backgrounder transfer get https://example.org/map.bin downloads/
-                  backgrounder transfer get https://example.org/map.bin downloads/map.bin --exists overwrite --wait
+                  backgrounder transfer get https://example.org/map.bin downloads/map.bin \\
+                    --exists overwrite --wait
                 """
         )
         @Argument(help: ArgumentHelp("Where it is: https, or http to hosts that are allowed.", valueName: "url"))
@@ -91,7 +93,7 @@ struct TransferCommand: AsyncParsableCommand {
             abstract: "Begin to send a file with PUT; prints the transfer's id.",
             discussion: """
                 EXAMPLES
-                  backgrounder transfer put trip.gpx https://example.org/trips/7.gpx --discretionary
+                  backgrounder transfer put trip.gpx https://example.org/7.gpx --discretionary
                 """
         )
         @Argument(
@@ -138,7 +140,13 @@ struct TransferCommand: AsyncParsableCommand {
     }
 
     struct Pause: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Stop a transfer where it is.")
+        static let configuration = CommandConfiguration(
+            abstract: "Stop a transfer where it is.",
+            discussion: """
+                EXAMPLE
+                  backgrounder transfer pause 3
+                """
+        )
         @Argument(completion: NameCompletion.transfers) var id: Int
         @OptionGroup var reading: ReadingOptions
 
@@ -147,7 +155,11 @@ struct TransferCommand: AsyncParsableCommand {
 
     struct Resume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let a transfer go on, now: it ends a pause and every wait."
+            abstract: "Let a transfer go on, now: it ends a pause and every wait.",
+            discussion: """
+                EXAMPLE
+                  backgrounder transfer resume 3
+                """
         )
         @Argument(completion: NameCompletion.transfers) var id: Int
         @OptionGroup var reading: ReadingOptions
@@ -156,7 +168,13 @@ struct TransferCommand: AsyncParsableCommand {
     }
 
     struct Cancel: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Give a transfer up; what is here of it goes.")
+        static let configuration = CommandConfiguration(
+            abstract: "Give a transfer up; what is here of it goes.",
+            discussion: """
+                EXAMPLE
+                  backgrounder transfer cancel 3
+                """
+        )
         @Argument(completion: NameCompletion.transfers) var id: Int
         @OptionGroup var reading: ReadingOptions
 

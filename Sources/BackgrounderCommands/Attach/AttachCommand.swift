@@ -5,8 +5,14 @@ struct AttachCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "attach",
         abstract: "Watch the service live; Ctrl-C or q detaches, and the service goes on.",
-        discussion:
-            "Keys: space plays or pauses, n next, p previous, q detaches. Without a terminal it prints plain lines."
+        discussion: """
+            Keys: space plays or pauses, n next, p previous, q detaches. Without a
+            terminal it prints plain lines.
+
+            EXAMPLES
+              backgrounder attach                      # q detaches, the service goes on
+              backgrounder attach > events.txt
+            """
     )
 
     @OptionGroup var service: ServiceOptions

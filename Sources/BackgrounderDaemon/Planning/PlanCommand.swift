@@ -13,8 +13,8 @@ struct PlanCommand: ParsableCommand {
             FILE has a line {"at": time} for each time that somebody looked; local time is that of TZ, or of the machine.
 
             EXAMPLES
-              backgrounder fetch plan --opens opens.jsonl --at 2026-03-02T00:00:00Z --runs 8
-              TZ=Europe/Berlin backgrounder fetch plan --opens opens.jsonl --runs 24 --format json
+              backgrounder fetch plan --opens opens.jsonl --at 2026-03-02 --runs 8
+              TZ=Europe/Berlin backgrounder fetch plan --opens opens.jsonl --format json
             """
     )
 

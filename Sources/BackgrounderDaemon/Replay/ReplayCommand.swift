@@ -14,8 +14,8 @@ struct ReplayCommand: AsyncParsableCommand {
               backgrounder track replay tracks/city-walk.gpx --filter 10
               backgrounder track replay tracks/bad-fixes.gpx --rejected --format json
               backgrounder track replay tracks/bad-fixes.gpx --explain
-              backgrounder track replay drive.gpx --accuracy kilometer --format gpx > clean.gpx
-              backgrounder track replay drive.gpx --filter 10 --format expected > drive.expected.json
+              backgrounder track replay drive.gpx --maximum 25 --format gpx > clean.gpx
+              backgrounder track replay drive.gpx --format expected > drive.expected.json
               backgrounder track replay drive.gpx --expect drive.expected.json
               backgrounder track replay gpsd://localhost --record drive.jsonl --for 10m
               backgrounder track replay gpsd-log:drive.jsonl --filter 10
