@@ -25,13 +25,22 @@ extension FetchCommand {
         @Option(help: ArgumentHelp("Opens to plan for, in place of the service's.", valueName: "file.jsonl"))
         var opens: String?
 
-        @Option(help: ArgumentHelp("With --opens: now, as the plan takes it (now unless given).", valueName: "time"))
+        @Option(
+            help: ArgumentHelp("With --opens: now, as the plan takes it (now unless given).", valueName: "time"),
+            transform: PointInTime.parse
+        )
         var at: PointInTime?
 
-        @Option(help: ArgumentHelp("With --opens: fetches in 24 hours, 1 to 288 (8 unless given).", valueName: "n"))
+        @Option(
+            help: ArgumentHelp("With --opens: fetches in 24 hours, 1 to 288 (8 unless given).", valueName: "n"),
+            transform: wholeNumber("1 to 288")
+        )
         var runs: Int?
 
-        @Option(help: ArgumentHelp("With --opens: when the last fetch ended.", valueName: "time"))
+        @Option(
+            help: ArgumentHelp("With --opens: when the last fetch ended.", valueName: "time"),
+            transform: PointInTime.parse
+        )
         var last: PointInTime?
 
         @OptionGroup var reading: ReadingOptions

@@ -7,15 +7,16 @@ import NIOCore
 struct HistoryRange: ParsableArguments {
     static let times = "Times are ISO 8601, today, yesterday, or a span such as 10m, 2h or 7d before now."
 
-    @Option(help: ArgumentHelp("From this time on.", valueName: "time"))
+    @Option(help: ArgumentHelp("From this time on.", valueName: "time"), transform: PointInTime.parse)
     var since: PointInTime?
 
-    @Option(help: ArgumentHelp("Before this time.", valueName: "time"))
+    @Option(help: ArgumentHelp("Before this time.", valueName: "time"), transform: PointInTime.parse)
     var until: PointInTime?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Of this trip; `backgrounder track trips` lists them.", valueName: "id")
+        help: ArgumentHelp("Of this trip; `backgrounder track trips` lists them.", valueName: "id"),
+        transform: parseID
     )
     var trip: Int?
 

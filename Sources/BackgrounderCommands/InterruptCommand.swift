@@ -26,7 +26,8 @@ struct InterruptCommand: AsyncParsableCommand {
     var duck: Double?
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The higher one is first; of equal ones the earlier.", valueName: "n")
+        help: ArgumentHelp("The higher one is first; of equal ones the earlier.", valueName: "n"),
+        transform: wholeNumber("a whole number, such as 10")
     )
     var priority = 0
     @OptionGroup var reading: ReadingOptions

@@ -8,8 +8,8 @@ struct LogCommand: AsyncParsableCommand {
         commandName: "log",
         abstract: "The newest lines of the log.",
         discussion: """
-            Under systemd and on a terminal the log goes to stderr; `journalctl -u
-            backgrounder` shows it there.
+            Under systemd and on a terminal the log goes to stderr;
+            `journalctl -u backgrounder` shows it there.
 
             EXAMPLES
               backgrounder log -n 50
@@ -17,7 +17,11 @@ struct LogCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(name: .short, help: ArgumentHelp("How many lines.", valueName: "n"))
+    @Option(
+        name: .short,
+        help: ArgumentHelp("How many lines.", valueName: "n"),
+        transform: wholeNumber("a count of lines from 0 on, such as 50")
+    )
     var n = 20
 
     @Flag(name: .short, help: "Go on with each new line until Ctrl-C.")
@@ -26,7 +30,7 @@ struct LogCommand: AsyncParsableCommand {
     @OptionGroup var reading: ReadingOptions
 
     func validate() throws {
-        guard n >= 0 else { throw ValidationError("-n \(n) is no number of lines") }
+        guard n >= 0 else { throw ValidationError("-n \(n) is no count of lines: give 0 or more") }
     }
 
     func run() async throws {

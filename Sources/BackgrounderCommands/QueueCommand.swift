@@ -93,7 +93,7 @@ struct QueueCommand: AsyncParsableCommand {
                   backgrounder queue remove 7 8 12
                 """
         )
-        @Argument var id: [Int]
+        @Argument(transform: parseID) var id: [Int]
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
@@ -111,8 +111,8 @@ struct QueueCommand: AsyncParsableCommand {
                   backgrounder queue move 7 0              # item 7 becomes the first
                 """
         )
-        @Argument var id: Int
-        @Argument var position: Int
+        @Argument(transform: parseID) var id: Int
+        @Argument(transform: wholeNumber("a place in the queue, from 0 on")) var position: Int
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {

@@ -70,7 +70,7 @@ struct TaskCommand: AsyncParsableCommand {
                   backgrounder task end 3
                 """
         )
-        @Argument(completion: NameCompletion.tasks) var id: Int
+        @Argument(completion: NameCompletion.tasks, transform: parseID) var id: Int
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
@@ -94,7 +94,7 @@ struct TaskCommand: AsyncParsableCommand {
                   backgrounder task remaining 3
                 """
         )
-        @Argument(completion: NameCompletion.tasks) var id: Int
+        @Argument(completion: NameCompletion.tasks, transform: parseID) var id: Int
         @OptionGroup var reading: ReadingOptions
 
         /// Absent while nothing counts.
@@ -122,7 +122,7 @@ struct TaskCommand: AsyncParsableCommand {
                   backgrounder task log 3 > upload.txt
                 """
         )
-        @Argument(completion: NameCompletion.tasks) var id: Int
+        @Argument(completion: NameCompletion.tasks, transform: parseID) var id: Int
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {

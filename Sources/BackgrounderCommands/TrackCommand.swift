@@ -37,7 +37,10 @@ struct TrackCommand: AsyncParsableCommand {
             shouldDisplay: false
         )
 
-        @Option(help: ArgumentHelp("Only the newest so many, 1 to 100.", valueName: "n"))
+        @Option(
+            help: ArgumentHelp("Only the newest so many, 1 to 100.", valueName: "n"),
+            transform: wholeNumber("1 to 100")
+        )
         var last = 100
 
         @Flag(help: "Go on with each new point until Ctrl-C.")
@@ -163,7 +166,7 @@ enum PointFormat: String, ExpressibleByArgument, CaseIterable {
 }
 
 /// A time as people give it.
-struct PointInTime: ExpressibleByArgument {
+struct PointInTime {
     let date: Date
 
     /// Refuses a range that ends before it begins: it would look like one without points.
@@ -172,6 +175,16 @@ struct PointInTime: ExpressibleByArgument {
         throw ValidationError(
             "--since \(ISO8601.string(since)) is later than --until \(ISO8601.string(until)): exchange them"
         )
+    }
+
+    /// For options.
+    @Sendable static func parse(_ text: String) throws -> PointInTime {
+        guard let time = PointInTime(argument: text) else {
+            throw ValidationError(
+                "\(text.debugDescription) is no time: give ISO 8601, now, today, yesterday, or a span before now such as 10m, 2h, 7d"
+            )
+        }
+        return time
     }
 
     init?(argument: String) {

@@ -147,7 +147,7 @@ struct TransferCommand: AsyncParsableCommand {
                   backgrounder transfer pause 3
                 """
         )
-        @Argument(completion: NameCompletion.transfers) var id: Int
+        @Argument(completion: NameCompletion.transfers, transform: parseID) var id: Int
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws { try await act(Routes.pauseTransfer, id, reading) }
@@ -161,7 +161,7 @@ struct TransferCommand: AsyncParsableCommand {
                   backgrounder transfer resume 3
                 """
         )
-        @Argument(completion: NameCompletion.transfers) var id: Int
+        @Argument(completion: NameCompletion.transfers, transform: parseID) var id: Int
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws { try await act(Routes.resumeTransfer, id, reading) }
@@ -175,7 +175,7 @@ struct TransferCommand: AsyncParsableCommand {
                   backgrounder transfer cancel 3
                 """
         )
-        @Argument(completion: NameCompletion.transfers) var id: Int
+        @Argument(completion: NameCompletion.transfers, transform: parseID) var id: Int
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws { try await act(Routes.cancelTransfer, id, reading) }
@@ -196,7 +196,8 @@ struct TransferCommand: AsyncParsableCommand {
         var session: String
         @Option(
             name: .customLong("ack"),
-            help: ArgumentHelp("All events up to this one were seen; prints the others.", valueName: "seq")
+            help: ArgumentHelp("All events up to this one were seen; prints the others.", valueName: "seq"),
+            transform: wholeNumber("the SEQ of an event")
         )
         var acknowledged: Int?
         @OptionGroup var reading: ReadingOptions

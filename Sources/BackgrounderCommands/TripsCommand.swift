@@ -15,10 +15,16 @@ extension TrackCommand {
                 """
         )
 
-        @Option(help: ArgumentHelp("Trips that had not ended before this time.", valueName: "time"))
+        @Option(
+            help: ArgumentHelp("Trips that had not ended before this time.", valueName: "time"),
+            transform: PointInTime.parse
+        )
         var since: PointInTime?
 
-        @Option(help: ArgumentHelp("Trips that began before this time.", valueName: "time"))
+        @Option(
+            help: ArgumentHelp("Trips that began before this time.", valueName: "time"),
+            transform: PointInTime.parse
+        )
         var until: PointInTime?
 
         @OptionGroup var reading: ReadingOptions

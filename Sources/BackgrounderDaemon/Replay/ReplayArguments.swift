@@ -3,30 +3,35 @@ import BackgrounderAPI
 import LocationUpdates
 
 /// Metres from 0 on, or `none`.
-struct MetresArgument: ExpressibleByArgument, CustomStringConvertible {
+struct MetresArgument {
     var metres: Double?
 
-    init?(argument: String) {
-        guard let metres = Metres.orNone(argument) else { return nil }
-        self.metres = metres
+    @Sendable static func parse(_ text: String) throws -> MetresArgument {
+        guard let metres = Metres.orNone(text) else {
+            throw ValidationError("\(text.debugDescription) is no length: give metres from 0 on, or none")
+        }
+        return MetresArgument(metres: metres)
     }
-
-    var description: String { metres.map { String($0) } ?? "none" }
 }
 
 /// A span of time above 0, as people write it.
-struct DurationArgument: ExpressibleByArgument {
+struct DurationArgument {
     var duration: Duration
 
-    init?(argument: String) {
-        guard let duration = Durations.duration(argument), duration > .zero else { return nil }
-        self.duration = duration
+    @Sendable static func parse(_ text: String) throws -> DurationArgument {
+        guard let duration = Durations.duration(text), duration > .zero else {
+            throw ValidationError("\(text.debugDescription) is no duration: give one above 0, such as 90s, 10m or 1h")
+        }
+        return DurationArgument(duration: duration)
     }
 }
 
-extension ReplayRate: ExpressibleByArgument {
-    package init?(argument: String) {
-        self.init(argument)
+extension ReplayRate {
+    @Sendable static func parse(_ text: String) throws -> ReplayRate {
+        guard let rate = ReplayRate(text) else {
+            throw ValidationError("\(text.debugDescription) is no rate: give 0.001 to 1000000, or max")
+        }
+        return rate
     }
 }
 

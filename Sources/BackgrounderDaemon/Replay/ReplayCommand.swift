@@ -38,7 +38,8 @@ struct ReplayCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "N times as fast as it was recorded, or max: as fast as possible (the default).",
             valueName: "n|max"
-        )
+        ),
+        transform: ReplayRate.parse
     )
     var rate: ReplayRate?
 
@@ -52,13 +53,15 @@ struct ReplayCommand: AsyncParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Metres between points; 0 or none takes every fix.", valueName: "metres")
+        help: ArgumentHelp("Metres between points; 0 or none takes every fix.", valueName: "metres"),
+        transform: MetresArgument.parse
     )
     var filter: MetresArgument?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The largest accuracy that is taken, in metres, or none.", valueName: "metres")
+        help: ArgumentHelp("The largest accuracy that is taken, in metres, or none.", valueName: "metres"),
+        transform: MetresArgument.parse
     )
     var maximum: MetresArgument?
 
@@ -89,7 +92,11 @@ struct ReplayCommand: AsyncParsableCommand {
     @ParentCommand var service: DaemonCommand
     private var record: String? { ownRecord ?? service.record }
 
-    @Option(name: .customLong("for"), help: ArgumentHelp("End a live one after this time.", valueName: "duration"))
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("End a live one after this time.", valueName: "duration"),
+        transform: DurationArgument.parse
+    )
     var span: DurationArgument?
 
     @Option(help: "table, json, geojson, gpx, kml, csv, or expected: a file for --expect.")
