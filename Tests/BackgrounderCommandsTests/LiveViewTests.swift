@@ -144,7 +144,16 @@ import Testing
         #expect(state.status?.state == .inactive && state.status?.attached == 2)
         state.apply(.currentItem(CurrentItem(item: nil)))
         #expect(state.status?.audio?.currentItem == nil && state.status?.audio?.elapsed == nil)
-        #expect(LiveView.lines(state, columns: 80, rows: 24).contains { $0.contains("nothing to play") })
+        #expect(LiveView.lines(state, columns: 80, rows: 24)[2].hasPrefix("│ nothing plays; space plays the queue │"))
+    }
+
+    @Test func `Only an empty queue has nothing to play`() {
+        var snapshot = Self.snapshot()
+        snapshot.queue = []
+        snapshot.status.audio?.currentItem = nil
+        var state = LiveState()
+        state.apply(.state(snapshot))
+        #expect(LiveView.lines(state, columns: 80, rows: 24)[2].hasPrefix("│ nothing to play "))
     }
 
     @Test func `A panel is a box with a title, cut and filled to its size`() {

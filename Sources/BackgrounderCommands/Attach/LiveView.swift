@@ -102,7 +102,7 @@ struct LiveView {
                 )
             }
         } else {
-            lines.append("nothing to play")
+            lines.append(state.queue.isEmpty ? "nothing to play" : "nothing plays; space plays the queue")
         }
         if let announcing = audio.announcing { lines.append("» \(announcing)") }
         lines.append(
