@@ -15,6 +15,8 @@ extension FetchScheduler {
         return source
     }
 
+    package func hasSource(_ name: String) -> Bool { sources[name] != nil }
+
     package func add(_ definition: FetchDefinition) async throws(FetchError) -> FetchSource {
         if let problem = definition.problem { throw .invalid(problem) }
         let name = definition.name

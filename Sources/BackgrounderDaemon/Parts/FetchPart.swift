@@ -86,7 +86,7 @@ struct FetchPart: DaemonPart {
 
     /// Whether there is such a source.
     func hasSource(_ name: String) async -> Bool {
-        (try? await scheduler.source(name)) != nil
+        await scheduler.hasSource(name)
     }
 
     func isAtWork() async -> Bool { await scheduler.hasWork }

@@ -187,8 +187,10 @@ package struct Keeper {
         wasEnded = true
         // In one step for all of the group: none of it forks meanwhile.
         kill(-running.pid, SIGKILL)
-        // The ends of these are seen as they come, before the search for what else there is.
-        while !reap(), clinux_poll(nil, 0, Self.groupPatience) < 0 {}
+        // The ends of these are seen as they come, before the search for what else there is; a tree that goes on forking
+        // interrupts each wait.
+        let limit = monotonicTime() + .milliseconds(20 * Self.groupPatience)
+        while !reap(), clinux_poll(nil, 0, Self.groupPatience) < 0, monotonicTime() < limit {}
         endTree()
     }
 
