@@ -10,7 +10,6 @@ import Synchronization
 /// breaks, must come again.
 final class TransferConnection: Sendable {
     /// judgement: the kernel keeps half as much again; with what was just read it is the 32 KiB that a broken connection may cost.
-    /// A sender on the same machine, whose segments have 64 KiB, waits 0.2 s once or twice for it; others send less at first.
     private static let narrow = 16 << 10
     /// judgement: beyond it the kernel knows best
     private static let wide = 512 << 10
@@ -72,8 +71,9 @@ final class TransferConnection: Sendable {
     private static func set(_ channel: any Channel, _ size: Int) -> EventLoopFuture<Void> {
         channel.getOption(.tcpOption(.init(rawValue: TCP_MAXSEG)))
             .flatMap { segment in
-                // A sender holds back what a buffer of few segments leaves of one, 0.2 s each time; on one machine they have 32 KiB.
-                set(channel, size: size < 4 * Int(segment) ? narrow : size)
+                // Where few segments fit, a sender holds back what is left of one, 0.2 s each time. On one machine, where they
+                // have 32 KiB, it is the narrowest that takes a second one, or wide enough.
+                set(channel, size: size < 4 * Int(segment) ? max(narrow, Int(segment) * 3 / 4) : size)
             }
             // What is no socket of the kernel's has no such options.
             .flatMapError { _ in channel.eventLoop.makeSucceededVoidFuture() }

@@ -57,14 +57,13 @@ final class SchedulerSimulation: Sendable {
         while let next = clock.timers.first, next + Self.moment <= end {
             let (timer, running) = await scheduler.underWay
             clock.advance(to: next + Self.moment)
-            let now = FetchSimulation.start.addingTimeInterval(clock.seconds)
-            if let timer, timer.at <= now {
+            // Asked of the clock: a date may be now to the last bit, while who sleeps until then sleeps on.
+            let asleep = clock.timers
+            if let timer, !sleeps(until: timer.at, asleep) {
                 ownWakeups.withLock { $0 += 1 }
                 await timer.task.value
             }
-            for running in running where running.run.began.addingTimeInterval(duration) <= now {
-                _ = await running.task.value
-            }
+            for running in running where !sleeps(until: endTime(of: running), asleep) { _ = await running.task.value }
             try await settle()
         }
         clock.advance(to: end)
@@ -89,13 +88,16 @@ final class SchedulerSimulation: Sendable {
         try await clock.wait(for: "the scheduler's sleep") { timers in
             let (timer, running) = await scheduler.underWay
             // By their times too: who has not fallen asleep yet would sleep from the clock's next time on.
-            let awaited = (timer.map { [$0.at] } ?? []) + running.map { $0.run.began.addingTimeInterval(duration) }
-            return timers.count == awaited.count + running.count
-                && awaited.allSatisfy { date in
-                    let time = date.timeIntervalSince(FetchSimulation.start)
-                    return timers.contains { abs($0 - time) < Self.moment }
-                }
+            let awaited = (timer.map { [$0.at] } ?? []) + running.map { endTime(of: $0) }
+            return timers.count == awaited.count + running.count && awaited.allSatisfy { sleeps(until: $0, timers) }
         }
+    }
+
+    private func endTime(of running: FetchScheduler.Running) -> Date { running.run.began.addingTimeInterval(duration) }
+
+    private func sleeps(until date: Date, _ timers: [Double]) -> Bool {
+        let time = date.timeIntervalSince(FetchSimulation.start)
+        return timers.contains { abs($0 - time) < Self.moment / 2 }
     }
 }
 
