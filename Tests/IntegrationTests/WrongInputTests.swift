@@ -147,13 +147,15 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
     @Test(
         "An empty --home is refused by every command, and not taken for this folder",
         arguments: [
-            ["start", "--home", ""], ["--home", "", "start"], ["--home=", "status"], ["status", "--home="],
-            ["audio", "play", "--home", ""], ["attach", "--home", ""], ["fetch", "plan", "--home", ""],
+            (["start", "--home", ""], "give a path"), (["--home", "", "start"], "give a path"),
+            (["--home=", "status"], "give a path"), (["status", "--home="], "Missing value"),
+            (["audio", "play", "--home", ""], "give a path"), (["attach", "--home", ""], "give a path"),
+            (["fetch", "plan", "--home", ""], "give a path"),
         ]
     )
-    func emptyHome(arguments: [String]) async throws {
+    func emptyHome(arguments: [String], words: String) async throws {
         let service = try Service(TestConfiguration())
-        try await service.command(arguments).expectRefusal(64, ["--home", "give a path"])
+        try await service.command(arguments).expectRefusal(64, ["--home", words])
         let daemon = try await ProgramRun.of(Products.backgrounderd, ["--home", ""], environment: service.environment)
         daemon.expectRefusal(64, ["backgrounderd: ", "--home", "give a path"])
         #expect(service.pid == nil)
