@@ -5,6 +5,7 @@ import Testing
 /// A private pulseaudio with a sink that nobody hears. One at a time: its address is in the environment of the process.
 final class SoundServer {
     private static let scratch: ScratchDirectory = {
+        // A constant cannot throw, and without a folder there is nothing to test.
         // swift-format-ignore: NeverUseForceTry
         let scratch = try! ScratchDirectory()
         setenv("PULSE_SERVER", "unix:\(scratch.file("socket"))", 1)

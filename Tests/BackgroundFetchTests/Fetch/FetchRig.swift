@@ -15,7 +15,7 @@ final class FetchRig: Sendable {
     let origin = ScriptedOrigin()
     let journal: MemoryFetchJournal
     let scheduler: FetchScheduler
-    let log = FetchLogLines()
+    let log = LogLines()
     let handedOver = Mutex<[[String]]>([])
     private let ended = Mutex<[FetchRun]>([])
     private let signal = Signal()
@@ -262,29 +262,5 @@ extension MemoryFetchJournal.State {
                 saved.opens[name, default: []].append(OpenRecord(at: open.at, secondsFromGMT: open.secondsFromGMT))
             }
         }
-    }
-}
-
-/// Keeps what is logged.
-final class FetchLogLines: LogHandler, Sendable {
-    private let lines = Mutex<[String]>([])
-
-    var all: [String] { lines.withLock { $0 } }
-
-    func log(event: LogEvent) {
-        lines.withLock { $0.append("\(event.message)") }
-    }
-
-    var metadata: Logger.Metadata {
-        get { [:] }
-        set {}
-    }
-    var logLevel: Logger.Level {
-        get { .info }
-        set {}
-    }
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { nil }
-        set {}
     }
 }

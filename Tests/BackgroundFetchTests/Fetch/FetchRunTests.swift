@@ -25,8 +25,8 @@ import Testing
         let run = try await slow
         #expect(run.result == .failed && run.duration == 30.001)
         #expect(run.reason == "it took longer than its budget of 30s, and was ended")
-        #expect(rig.log.all.contains("a: the fetch has 5 seconds left."))
-        #expect(rig.log.all.suffix(3).first == "a: Failed to fetch new data.")
+        #expect(rig.log.messages.contains("a: the fetch has 5 seconds left."))
+        #expect(rig.log.messages.suffix(3).first == "a: Failed to fetch new data.")
         #expect(rig.origin.open == 0)
         let after = try #require(try await rig.scheduler.source("a").runsPerDay)
         #expect(after * 2 <= before, "\(before) to \(after)")
@@ -63,7 +63,7 @@ import Testing
         rig.origin.on("bad") { () throws(FetchFailure) in throw FetchFailure("why\u{1B}[31m\n") }
         for name in ["new", "none", "bad"] { _ = try await rig.scheduler.run(name, .manual) }
         #expect(
-            rig.log.all == [
+            rig.log.messages == [
                 "new: New data was fetched.", "new: Background Fetch Duration: 0.000000 seconds",
                 "none: No new data found.", "none: Background Fetch Duration: 0.000000 seconds",
                 "bad: Failed to fetch new data.", "bad: Background Fetch Duration: 0.000000 seconds",
@@ -135,7 +135,7 @@ import Testing
         gate.open()
         #expect(try await run.result == .failed)
         #expect(try await run.reason == "Couldn't save data: database or disk is full")
-        #expect(rig.log.all.first?.hasPrefix("a: Couldn't save data.") == true)
+        #expect(rig.log.messages.first?.hasPrefix("a: Couldn't save data.") == true)
         var source = try await rig.scheduler.source("a")
         #expect(source.unseen == 0 && source.updated == nil && rig.seconds(source.next) == 600)
         // Nor does anything begin that cannot be told of.
@@ -209,7 +209,7 @@ import Testing
         #expect(try await rig.scheduler.run("cast", .manual).result == .newData)
         try await rig.wait(forEnclosures: 1000)
         #expect(Set(rig.handedOver.withLock { $0.joined() }).count == 1000)
-        #expect(rig.log.all.contains("cast: 100 enclosures are left out: too many wait already."))
+        #expect(rig.log.messages.contains("cast: 100 enclosures are left out: too many wait already."))
     }
 
     @Test(arguments: [
