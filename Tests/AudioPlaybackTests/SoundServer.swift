@@ -70,5 +70,17 @@ final class SoundServer {
         }
     }
 
-    func stopRecording() { recorder = nil }
+    /// Ends the recording that went into `path`, as soon as it has everything that was played: what was on its way to the
+    /// file then is followed by silence.
+    func stopRecording(_ path: String) async throws {
+        let silence = 44_100 * 2 * 2 / 4
+        let deadline = ContinuousClock.now + .seconds(10)
+        while true {
+            let recorded = try Data(contentsOf: URL(fileURLWithPath: path))
+            if recorded.count > silence, recorded.suffix(silence).allSatisfy({ $0 == 0 }) { break }
+            try #require(ContinuousClock.now < deadline, "the recording ends in silence")
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        recorder = nil
+    }
 }

@@ -45,7 +45,7 @@ extension Playback {
             let status = try await fixture.wait("the end") { $0.timeControlStatus == .stopped }
             #expect(status.underruns == 0 && status.interruptions == 0 && status.driver == "pulse")
             try await fixture.shutDown()
-            server.stopRecording()
+            try await server.stopRecording(recording)
             let samples = try [UInt8](Data(contentsOf: URL(fileURLWithPath: recording)))
                 .withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
             let source = try await media.sox(paths[0]) + (try await media.sox(paths[1]))
@@ -73,7 +73,7 @@ extension Playback {
             _ = try await fixture.player.play(paths: [path])
             try await fixture.wait("the end") { $0.timeControlStatus == .stopped }
             try await fixture.shutDown()
-            server.stopRecording()
+            try await server.stopRecording(recording)
             let samples = try [UInt8](Data(contentsOf: URL(fileURLWithPath: recording)))
                 .withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
             let source = try await media.sox(path)

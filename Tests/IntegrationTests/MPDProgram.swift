@@ -9,7 +9,7 @@ let mpdProgram = #"""
     import mpd
 
     # What differs from moment to moment, or from start to start.
-    PASSING = {"playlist", "time", "elapsed", "bitrate", "uptime", "playtime", "db_update", "updating_db"}
+    PASSING = {"time", "elapsed", "bitrate", "uptime", "playtime", "db_update", "updating_db"}
 
     # Newer than the library.
     for name in ("getvol", "binarylimit"):
@@ -33,9 +33,11 @@ let mpdProgram = #"""
     def do(name, *arguments, on=client):
         try:
             answer = getattr(on, name)(*arguments)
-            # MPD does not know it in the first moment.
-            if name == "status" and answer["state"] == "play":
-                answer.pop("audio", None)
+            if name == "status":
+                answer.pop("playlist")
+                # MPD does not know it in the first moment.
+                if answer["state"] == "play":
+                    answer.pop("audio", None)
             listed = answer if isinstance(answer, (str, dict, type(None))) else list(answer)
             # The number of a job counts from the start.
             text = "a job" if name == "update" else json.dumps(plain(listed), sort_keys=True)

@@ -5,8 +5,13 @@ import Testing
 /// A music directory that both players have.
 struct MPDMusic {
     let scratch: ScratchDirectory
-    /// A playlist; MPD keeps its own in another folder, so that each of the two changes only what is its own.
-    static let mix = "albums/one/01.flac\nextra/plain.wav\n"
+    /// A playlist; MPD keeps its own in another folder, so that each of the two changes only what is its own. Both are
+    /// from the same second, which the answers hold.
+    static func mix(in scratch: ScratchDirectory, at name: String) throws {
+        let path = try scratch.write("albums/one/01.flac\nextra/plain.wav\n", to: name)
+        let date = Date(timeIntervalSince1970: 1_700_000_000)
+        try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
+    }
 
     var path: String { scratch.file("music") }
 
@@ -34,7 +39,7 @@ struct MPDMusic {
             "330"
         )
         try scratch.write("\u{89}PNG and the rest", to: "music/albums/one/cover.png")
-        try scratch.write(Self.mix, to: "music/mix.m3u")
+        try Self.mix(in: scratch, at: "music/mix.m3u")
     }
 
     private func song(_ name: String, _ seconds: Int, _ tags: [String]) async throws {
@@ -69,7 +74,7 @@ final class RealMPD: Sendable {
     init(music: MPDMusic) async throws {
         scratch = try ScratchDirectory()
         try FileManager.default.createDirectory(atPath: scratch.file("lists"), withIntermediateDirectories: true)
-        try scratch.write(MPDMusic.mix, to: "lists/mix.m3u")
+        try MPDMusic.mix(in: scratch, at: "lists/mix.m3u")
         socket = scratch.file("sock")
         let configuration = try scratch.write(
             """
