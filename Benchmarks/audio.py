@@ -24,6 +24,7 @@ TURNS = 1 if QUICK else 3
 SECONDS = 20 if QUICK else 60
 REST = 10 if QUICK else 20
 ITEMS = 100_000
+FLOORS = 20  # measurements of decoding alone in a turn
 LENGTH = 300  # of the item: longer than any turn
 
 
@@ -107,14 +108,20 @@ def silence(report, scratch):
     player = Player(scratch / "null", "null", [item])
     mpd = MPD(scratch / "mpd", item, 'type "null"\nname "silence"\nsync "yes"')
     wait_for("the start", lambda: player.elapsed() > 2)
-    meter, peer = Meter(player.process), Meter(mpd.process)
-    floor = medians(3, floor=lambda: (run(program, item, 60).cpu - run(program, item, 0).cpu,))["floor"][0]
-    # The same again with nothing else on the processor's caches is not to be had, so it is measured meanwhile.
-    time.sleep(SECONDS)
-    cpu, wakeups = meter.read()
-    theirs = peer.read()
+
+    def floor():
+        time.sleep(SECONDS / FLOORS)
+        return (run(program, item, 60).cpu - run(program, item, 0).cpu,)
+
+    def turn():
+        meters = Meter(player.process), Meter(mpd.process)
+        # Again and again meanwhile: what a processor gives changes from second to second, and is shared by all.
+        alone = medians(FLOORS, floor=floor)["floor"]
+        return alone + [value for meter in meters for value in meter.read()]
+
+    floor_cpu, cpu, wakeups, *theirs = medians(TURNS, all=turn)["all"]
     report.limit("Wakeups, null driver", "/s", wakeups, 4, "MPD", theirs[1])
-    report.ratio("CPU of a minute, null driver", "s", cpu, "decoding alone", floor, 1.5)
+    report.ratio("CPU of a minute, null driver", "s", cpu, "decoding alone", floor_cpu, 1.5)
     report.ratio("  beside it", "s", cpu, "MPD", theirs[0])
     player.process.stop()
     mpd.process.stop()

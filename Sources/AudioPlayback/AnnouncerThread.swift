@@ -1,11 +1,13 @@
+import BackgrounderAPI
+
 /// The thread that reads announcements: there is one while there is something to decode, beside that of the music, so
 /// that a file on a slow disk holds up no note of it.
 enum AnnouncerThread {
     /// False when there is no thread to be had.
     static func start(_ number: Int, _ pipeline: Pipeline) -> Bool {
-        startThread {
+        (try? detachThread(named: "announcements") {
             while let lease = pipeline.takeAnnouncement(thread: number) { decode(lease, into: pipeline) }
-        }
+        }) != nil
     }
 
     private static func decode(_ lease: AnnouncementLease, into pipeline: Pipeline) {

@@ -1,8 +1,10 @@
+import BackgrounderAPI
+
 /// The thread that reads files: it runs as far ahead as the ring has room, in few large steps.
 enum DecoderThread {
     /// False when there is no thread to be had.
     static func start(_ pipeline: Pipeline) -> Bool {
-        startThread {
+        (try? detachThread(named: "audio decoder") {
             var joint = pipeline.format.map { FormatJoint(pipeline, to: $0) }
             while let order = pipeline.takeOrder() {
                 switch order {
@@ -10,7 +12,7 @@ enum DecoderThread {
                 case .endTail(let epoch): joint?.endTail(epoch)
                 }
             }
-        }
+        }) != nil
     }
 
     private static func decode(_ job: DecodingJob, _ epoch: Int, into pipeline: Pipeline, _ joint: inout FormatJoint?) {

@@ -38,8 +38,11 @@ final class DriverProbes: Sendable {
                 self.state.withLock { $0.waiting[driver]?.removeValue(forKey: id) }?.resume(returning: nil)
             }
             guard isFirst else { return }
-            let hasStarted = startThread { self.answered(driver, probe()) }
-            if !hasStarted { answered(driver, nil) }
+            do {
+                try detachThread(named: "audio probe") { self.answered(driver, probe()) }
+            } catch {
+                answered(driver, nil)
+            }
         }
     }
 

@@ -8,7 +8,7 @@ final class MP3Source: SampleSource {
     let replayGain: ReplayGain
     private let window: MediaWindow
     private let handle: OpaquePointer
-    /// What is decoded and not yet taken, from `taken` on.
+    /// What is decoded and found no room, from `taken` on.
     private var pending: [Int16] = []
     private var taken = 0
     /// Frames of another format, which is believed when enough of them have come.
@@ -122,7 +122,10 @@ final class MP3Source: SampleSource {
             if taken < pending.count || samples.count - filled < format.channels { break }
             if isChanging, filled > 0 { break }
             if isChanging { return try adoptCandidate() }
-            if try decodeFrame() { continue }
+            if let count = try decodeFrame(into: .init(rebasing: samples[filled...])) {
+                filled += count
+                continue
+            }
             if filled > 0 { break }
             noteEnd()
             return .end
@@ -144,8 +147,9 @@ final class MP3Source: SampleSource {
         return .changed
     }
 
-    /// Decodes until there is something new in `pending` or another format is to be adopted. False at the end.
-    private func decodeFrame() throws(DecodingFault) -> Bool {
+    /// Decodes until there is something new or another format is to be adopted. Returns how many samples went into `room`;
+    /// what is more is in `pending`. `nil` at the end.
+    private func decodeFrame(into room: UnsafeMutableBufferPointer<Int16>) throws(DecodingFault) -> Int? {
         while true {
             var audio: UnsafeMutablePointer<UInt8>?
             var bytes = 0
@@ -153,12 +157,12 @@ final class MP3Source: SampleSource {
             guard result == 0 || result == MPG123_NEW_FORMAT.rawValue else {
                 // Its words at the end of the file are those of an error that is none.
                 if result != MPG123_DONE.rawValue { fault = .broken(words) }
-                return false
+                return nil
             }
             // Not mpg123_framedata: it knows the frame only before it is decoded.
             let offset = window.range.lowerBound + Int(mpg123_frame_offset(handle))
             if trail.frame(at: offset) { fault = .damaged(skippedBytes: trail.skippedBytes) }
-            if trail.skippedBytes > Self.junkLimit { return false }
+            if trail.skippedBytes > Self.junkLimit { return nil }
             guard let audio, bytes > 0, let now = try Self.currentFormat(handle) else { continue }
             let count = bytes / MemoryLayout<Int16>.size
             let frame = audio.withMemoryRebound(to: Int16.self, capacity: count) {
@@ -166,10 +170,12 @@ final class MP3Source: SampleSource {
             }
             if now == format {
                 refuseCandidate()
+                let fitting = min(count, room.count / format.channels * format.channels)
+                _ = room.update(fromContentsOf: frame[..<fitting])
                 pending.removeAll(keepingCapacity: true)
-                pending.append(contentsOf: frame)
+                pending.append(contentsOf: frame[fitting...])
                 taken = 0
-                return true
+                return fitting
             }
             if candidate?.format != now {
                 refuseCandidate()
@@ -179,7 +185,7 @@ final class MP3Source: SampleSource {
             candidate?.bytes += trail.frameBytes
             candidate?.samples.append(contentsOf: frame)
             isChanging = candidate?.frames ?? 0 >= Self.framesToBelieve
-            if isChanging { return true }
+            if isChanging { return 0 }
         }
     }
 

@@ -71,36 +71,3 @@ func monotonicNow() -> Int64 {
 func setNiceness(_ niceness: Int32) {
     setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
 }
-
-/// Starts a thread for calls that block, which is never joined: one that a sound server holds for ever is left behind.
-///
-/// Signals stay with the other threads. False when the system has no thread to give; then nothing was started.
-func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
-    final class Box: Sendable {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    var all = sigset_t()
-    var before = sigset_t()
-    sigfillset(&all)
-    pthread_sigmask(SIG_SETMASK, &all, &before)
-    var thread = pthread_t()
-    let box = Unmanaged.passRetained(Box(body))
-    let failure = pthread_create(
-        &thread,
-        nil,
-        { argument in
-            guard let argument else { return nil }
-            Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
-            return nil
-        },
-        box.toOpaque()
-    )
-    pthread_sigmask(SIG_SETMASK, &before, nil)
-    guard failure == 0 else {
-        box.release()
-        return false
-    }
-    pthread_detach(thread)
-    return true
-}

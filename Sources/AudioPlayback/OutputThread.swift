@@ -1,3 +1,5 @@
+import BackgrounderAPI
+
 /// The thread that gives samples to the device: it copies, scales and calls libao, and does nothing else.
 ///
 /// It may hang in libao for ever. Then the player abandons it and starts another: should it come back, it closes its
@@ -5,12 +7,12 @@
 enum OutputThread {
     /// False when there is no thread to be had.
     static func start(_ number: Int, _ pipeline: Pipeline, _ opener: DeviceOpener) -> Bool {
-        startThread {
+        (try? detachThread(named: "audio output") {
             setNiceness(-11)  // a busy machine is not to be heard; sound servers ask for the same
             var session = OutputSession(number, pipeline, opener)
             session.run()
             pipeline.retired(thread: number)
-        }
+        }) != nil
     }
 }
 
@@ -50,7 +52,7 @@ private struct OutputSession: ~Copyable {
             return pipeline.notOpened(thread: number, reason: error.reason)
         }
         guard let device else { return true }
-        let frames = Pipeline.stepFrames(device.kind, rate: format.rate)
+        let frames = pipeline.stepFrames(device.kind, rate: format.rate)
         samples = .allocate(capacity: frames * format.channels)
         if pipeline.opened(thread: number, device) { return true }
         release()

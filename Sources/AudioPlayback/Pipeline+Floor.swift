@@ -41,7 +41,7 @@ extension Pipeline {
         let hasMusic = current.job.music != .held && state.isPlaying && state.ring?.format == device.format
         let isMixed = hasMusic && isReady(&state, device)
         if hasMusic, !isMixed, device.kind == .file, !state.isDrained { return .wait() }
-        var frames = min(Self.stepFrames(device.kind, rate: device.format.rate), ring.count)
+        var frames = min(stepFrames(device.kind, rate: device.format.rate), ring.count)
         if isMixed { frames = min(frames, framesOfItem(state)) }
         let contents = StepContents(music: isMixed, announcement: current.job.token)
         if device.kind == .paced { return pace(&state, contents, frames: frames, rate: device.format.rate) }

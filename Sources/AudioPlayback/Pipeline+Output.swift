@@ -1,3 +1,5 @@
+import BackgrounderAPI
+
 /// What the output thread does next.
 enum OutputOrder {
     case open(AudioFormat, DeviceReach)
@@ -11,11 +13,12 @@ enum OutputOrder {
 
 /// What the output thread calls. `thread` is the number it was started with: an abandoned one only hears `retire`.
 extension Pipeline {
-    /// judgement: frames of a step, as parts of a second. Live: pause and seek wait for a step at most. Paced: few
-    /// wakeups, and just as much as the decoder puts in at a time. File: large, as it runs as fast as it can.
-    static func stepFrames(_ kind: OpenDevice.Kind, rate: Int) -> Int {
+    /// judgement: frames of a step. Live: pause and seek wait for a step at most, and it is less than what the device
+    /// holds, which has to last until the next one. Paced: few wakeups, and just as much as the decoder puts in at a time.
+    /// File: large, as it runs as fast as it can.
+    func stepFrames(_ kind: OpenDevice.Kind, rate: Int) -> Int {
         switch kind {
-        case .live: rate / 10
+        case .live: Int(Double(rate) * min(0.2, latency.seconds * 2 / 3))
         case .paced: rate * SampleRing.seconds / 2
         case .file: rate / 2
         }
@@ -85,7 +88,7 @@ extension Pipeline {
             guard let format = state.ring?.format else { return .wait() }
             return .done(.open(format, state.reach))
         }
-        let frames = min(Self.stepFrames(device.kind, rate: rate), framesOfItem(state))
+        let frames = min(stepFrames(device.kind, rate: rate), framesOfItem(state))
         let contents = StepContents(music: true)
         if device.kind == .paced { return pace(&state, contents, frames: frames, rate: rate) }
         guard let samples else { return .wait() }

@@ -11,7 +11,7 @@ enum PositionKeeper {
         _ journal: any PlayerJournal,
         onFailure: @escaping @Sendable () -> Void
     ) -> Bool {
-        startThread {
+        (try? detachThread(named: "audio position") {
             var hasFailed = false
             while let work = pipeline.nextKeeping() {
                 if let position = work.position {
@@ -25,7 +25,7 @@ enum PositionKeeper {
                 }
                 for call in work.calls { call() }
             }
-        }
+        }) != nil
     }
 }
 
@@ -46,6 +46,7 @@ struct KeeperState {
     }
 
     struct Watch {
+        let id: Int
         let interval: Double
         let body: @Sendable (PlayerItem, Double) -> Void
         /// The time in the item at which it is told next.
@@ -53,7 +54,7 @@ struct KeeperState {
     }
 
     var kept: Kept?
-    var watches: [Int: Watch] = [:]
+    var watches: [Watch] = []
     var nextWatch = 0
     /// Times to which somebody jumped, and that the watches have not been told.
     var jumps: [(item: PlayerItem, elapsed: Double)] = []
@@ -97,9 +98,7 @@ extension Pipeline {
         state.keeper.seen = (token, elapsed)
         if before.token != token || elapsed < before.elapsed {
             state.keeper.nextSave = Self.next(after: elapsed, every: Self.saveInterval)
-            for (id, watch) in state.keeper.watches {
-                state.keeper.watches[id]?.due = Self.next(after: elapsed, every: watch.interval)
-            }
+            setWatches(&state, after: elapsed)
         } else if elapsed == before.elapsed {
             return nil
         }
@@ -111,18 +110,26 @@ extension Pipeline {
             work.position = PlayerPosition(generation: kept.generation, itemID: kept.item.id, elapsed: elapsed)
         }
         var due = state.keeper.nextSave
-        for (id, watch) in state.keeper.watches where isHeard {
+        for index in state.keeper.watches.indices where isHeard {
+            let watch = state.keeper.watches[index]
             if elapsed >= watch.due - 0.001 {
-                state.keeper.watches[id]?.due = Self.next(after: elapsed, every: watch.interval)
+                state.keeper.watches[index].due = Self.next(after: elapsed, every: watch.interval)
                 work.calls.append { watch.body(kept.item, elapsed) }
             }
-            due = min(due, state.keeper.watches[id]?.due ?? .infinity)
+            due = min(due, state.keeper.watches[index].due)
         }
         return max(now + Int64((due - elapsed) * 1e9), isHeard ? 0 : state.keeper.savedAt + Self.shortestSave)
     }
 
     private func tell(_ item: PlayerItem, _ elapsed: Double, _ keeper: KeeperState, _ work: inout KeeperWork) {
-        for watch in keeper.watches.values { work.calls.append { watch.body(item, elapsed) } }
+        for watch in keeper.watches { work.calls.append { watch.body(item, elapsed) } }
+    }
+
+    private func setWatches(_ state: inout PipelineState, after elapsed: Double) {
+        for index in state.keeper.watches.indices {
+            let interval = state.keeper.watches[index].interval
+            state.keeper.watches[index].due = Self.next(after: elapsed, every: interval)
+        }
     }
 
     private static func next(after elapsed: Double, every interval: Double) -> Double {
@@ -146,9 +153,7 @@ extension Pipeline {
         monitor.withLock { state in
             guard !state.keeper.watches.isEmpty else { return }
             state.keeper.jumps = state.keeper.jumps.suffix(Self.mostJumps - 1) + [(item, elapsed)]
-            for (id, watch) in state.keeper.watches {
-                state.keeper.watches[id]?.due = Self.next(after: elapsed, every: watch.interval)
-            }
+            setWatches(&state, after: elapsed)
             monitor.signal(.keeper)
         }
     }
@@ -157,13 +162,14 @@ extension Pipeline {
         monitor.withLock { state in
             state.keeper.nextWatch += 1
             let due = Self.next(after: position(state, monotonicNow()).elapsed, every: interval)
-            state.keeper.watches[state.keeper.nextWatch] = KeeperState.Watch(interval: interval, body: body, due: due)
+            let id = state.keeper.nextWatch
+            state.keeper.watches.append(KeeperState.Watch(id: id, interval: interval, body: body, due: due))
             monitor.signal(.keeper)
-            return state.keeper.nextWatch
+            return id
         }
     }
 
-    func removeWatch(_ id: Int) { monitor.withLock { $0.keeper.watches[id] = nil } }
+    func removeWatch(_ id: Int) { monitor.withLock { $0.keeper.watches.removeAll { $0.id == id } } }
 }
 
 /// Watching the time from a thread.

@@ -51,6 +51,7 @@ extension QueuePlayer {
             unsentEvents.append(.changed)
         }
         if intent == .playing && outage != nil || isAnnouncing { startThreadsIfNeeded() }
+        if mayHang(snapshot) { watchOutput() }
         probeForDevice(snapshot)
     }
 
@@ -136,7 +137,13 @@ extension QueuePlayer {
 
     // MARK: What hangs
 
-    /// Watches the output thread, from the start of playing until nothing is asked of it any more.
+    /// Whether the output is asked for something that can take for ever; the paced device waits for time alone.
+    private func mayHang(_ snapshot: PipelineSnapshot) -> Bool {
+        let plays = intent == .playing && !isSuspended && snapshot.device?.kind != .paced
+        return (plays || ending != nil || isAnnouncing || snapshot.busySince != nil) && !isShuttingDown
+    }
+
+    /// Watches the output thread, from the start of playing until nothing that may hang is asked of it any more.
     func watchOutput() {
         guard watchdog == nil else { return }
         let clock = clock
@@ -148,10 +155,7 @@ extension QueuePlayer {
 
     /// How long to wait for the next look, `nil` when there is nothing to look at.
     private func checkOutput() async -> Duration? {
-        let snapshot = pipeline.snapshot()
-        let isNeeded =
-            intent == .playing && !isSuspended || ending != nil || isAnnouncing || snapshot.busySince != nil
-        guard isNeeded, !isShuttingDown else {
+        guard mayHang(pipeline.snapshot()) else {
             watchdog = nil
             return nil
         }

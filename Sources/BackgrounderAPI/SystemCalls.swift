@@ -18,30 +18,41 @@ package func systemMessage(_ code: Int32) -> String {
 }
 
 /// Runs `body` on a thread of its own that nobody waits for: it may block in C or in the kernel for as long as it likes.
+/// Signals stay with the other threads.
 ///
-/// - Parameter stackSize: in bytes; the system's own where none is given.
+/// - Parameters:
+///   - name: what top(1) and gdb show of it, up to 15 bytes.
+///   - stackSize: in bytes; the system's own where none is given.
 /// - Throws: ``SystemRefusal`` when there are no more threads.
 package func detachThread(
+    named name: String,
     stackSize: Int? = nil,
     _ body: @escaping @Sendable () -> Void
 ) throws(SystemRefusal) {
     final class Box {
+        let name: String
         let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+        init(_ name: String, _ body: @escaping @Sendable () -> Void) { (self.name, self.body) = (name, body) }
     }
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
     pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
     if let stackSize { pthread_attr_setstacksize(&attributes, stackSize) }
     defer { pthread_attr_destroy(&attributes) }
+    var (all, before) = (sigset_t(), sigset_t())
+    sigfillset(&all)
+    pthread_sigmask(SIG_SETMASK, &all, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
     var thread = pthread_t()
-    let box = Unmanaged.passRetained(Box(body))
+    let box = Unmanaged.passRetained(Box(name, body))
     let result = pthread_create(
         &thread,
         &attributes,
         { argument in
             guard let argument else { return nil }
-            Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
+            let box = Unmanaged<Box>.fromOpaque(argument).takeRetainedValue()
+            nameThread(box.name)
+            box.body()
             return nil
         },
         box.toOpaque()
@@ -50,4 +61,12 @@ package func detachThread(
         box.release()
         throw SystemRefusal(code: result)
     }
+}
+
+/// Names the calling thread. Swift's Glibc has neither of the calls for it; where there is no `/proc` it stays as it was.
+private func nameThread(_ name: String) {
+    let descriptor = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    _ = write(descriptor, name, name.utf8.count)
+    close(descriptor)
 }

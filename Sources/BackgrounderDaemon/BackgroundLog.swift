@@ -27,8 +27,12 @@ final class BackgroundLog: Sendable {
     func beginTimes(of player: QueuePlayer, every interval: Duration) {
         // On the player's own thread, where a line is no wakeup more.
         let id = player.watchTime(forInterval: interval) { [log] item, elapsed in
-            let text = "Background: \(elapsed.decimals(2)) \(item.fileName)".withoutControlCharacters
-            log.write(.info, mayWait: true) { _, line in line.append(text: text) }
+            log.write(.info, mayWait: true) { _, line in
+                line.append("Background: ")
+                line.append(elapsed, places: 2)
+                line.append(" ")
+                line.append(text: item.fileName.withoutControlCharacters)
+            }
         }
         replaceWatch(by: Watch(player: player, id: id))
     }

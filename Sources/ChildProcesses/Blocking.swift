@@ -8,7 +8,7 @@ let threadStack = 512 << 10
 package func blocking<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
         do {
-            try detachThread(stackSize: threadStack) { continuation.resume(returning: body()) }
+            try detachThread(named: "blocking call", stackSize: threadStack) { continuation.resume(returning: body()) }
         } catch {
             continuation.resume(returning: body())
         }

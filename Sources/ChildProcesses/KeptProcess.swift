@@ -46,7 +46,7 @@ package final class KeptProcess: Sendable {
     ) async throws(SpawnFailure) -> KeptProcess {
         let answer = await withCheckedContinuation { continuation in
             do throws(SystemRefusal) {
-                try detachThread(stackSize: threadStack) {
+                try detachThread(named: "keeper watch", stackSize: threadStack) {
                     serve(order, program, output) { continuation.resume(returning: $0) }
                 }
             } catch {
@@ -62,7 +62,9 @@ package final class KeptProcess: Sendable {
     package static func find(socket path: String, mark: String) async -> KeptProcess? {
         await withCheckedContinuation { continuation in
             do throws(SystemRefusal) {
-                try detachThread(stackSize: threadStack) { find(path, mark) { continuation.resume(returning: $0) } }
+                try detachThread(named: "keeper watch", stackSize: threadStack) {
+                    find(path, mark) { continuation.resume(returning: $0) }
+                }
             } catch {
                 continuation.resume(returning: nil)
             }

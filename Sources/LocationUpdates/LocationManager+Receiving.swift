@@ -36,18 +36,18 @@ extension LocationManager {
         switch source {
         case .gpsd(let address):
             connection = .waiting
-            try detachThread { [recorder] in
+            try detachThread(named: "gpsd") { [recorder] in
                 GPSDSource(address: address, control: control, recorder: recorder).run()
             }
         case .gpx(let path, let rate):
             let progress = continueReplay(path: path, rate: rate)
-            try detachThread {
+            try detachThread(named: "replay") {
                 TrackReplay(path: path, rate: rate, skip: progress.received, start: progress.start, control: control)
                     .run()
             }
         case .gpsdLog(let path, let rate):
             let progress = continueReplay(path: path, rate: rate)
-            try detachThread {
+            try detachThread(named: "replay") {
                 GPSDLogReplay(path: path, rate: rate, skip: progress.received, control: control).run()
             }
         }

@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import Glibc
 package import Logging
 import ServiceLifecycle
@@ -48,8 +49,10 @@ package final class MusicLibrary: Service {
     package func run() async throws {
         let ended = AsyncStream<Void>.makeStream()
         let thread = LibraryThread(directory, index, mailbox, logger, rest: rest, onEvent)
-        if !startThread({ thread.run() }) {
-            logger.error("The system has no thread for the music database; it stays as it was.")
+        do {
+            try detachThread(named: "music library") { thread.run() }
+        } catch {
+            logger.error("The system has no thread for the music database; it stays as it was: \(error).")
         }
         await withTaskCancellationOrGracefulShutdownHandler {
             for await _ in ended.stream {}

@@ -33,7 +33,7 @@ final class ClockWatch: Sendable {
 
         func start() {
             do {
-                try detachThread { watch() }
+                try detachThread(named: "clock watch") { watch() }
             } catch {
                 // Without it, plans are merely a day late.
                 close(end)

@@ -17,7 +17,7 @@ package final class GPSDFeed: Sendable {
         do throws(SystemRefusal) {
             let control = try SourceControl(run: 0) { mailbox.yield($0.items) }
             self.control = control
-            try detachThread { GPSDSource(address: address, control: control, recorder: recorder).run() }
+            try detachThread(named: "gpsd") { GPSDSource(address: address, control: control, recorder: recorder).run() }
         } catch {
             throw SourceRefused(address: address, reason: systemMessage(error.code))
         }

@@ -43,7 +43,7 @@ extension BrokerCredentials {
     static func problem(path: String) async throws(PushError) -> CredentialsError? {
         let result: Result<CredentialsError?, PushError> = await withCheckedContinuation { continuation in
             do throws(SystemRefusal) {
-                try detachThread {
+                try detachThread(named: "credentials") {
                     do throws(CredentialsError) {
                         _ = try BrokerCredentials(path: path)
                         continuation.resume(returning: .success(nil))

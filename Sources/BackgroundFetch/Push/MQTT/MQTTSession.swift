@@ -89,7 +89,7 @@ final class MQTTSession: Sendable {
     ) throws(SystemRefusal) {
         let control = try MQTTControl(take: take, report: report)
         self.control = control
-        try detachThread { Self.run(push, control) }
+        try detachThread(named: "mqtt") { Self.run(push, control) }
     }
 
     /// Lets the thread end; nobody waits for it, since it may be looking for a host.
