@@ -5,7 +5,9 @@ RELEASE := .build/release
 DESTDIR ?=
 RUNS ?= 4000
 PREFIX ?= /usr/local
-TESTS = $(filter-out IntegrationTests,$(notdir $(wildcard Tests/*Tests))) IntegrationTests.IdleTests
+MODULES = $(filter-out IntegrationTests,$(notdir $(wildcard Tests/*Tests))) IntegrationTests
+# What counts wakeups, and what computes for so long that others beside it would miss their times.
+ALONE = IntegrationTests.IdleTests BackgroundFetchTests.SchedulerSimulationTests
 SHARE = $(DESTDIR)$(PREFIX)/share
 
 .PHONY: help run test fuzz build bench-location bench-audio dependencies test-dependencies bench-dependencies format lint clean-run \
@@ -32,9 +34,9 @@ test: test-dependencies lint ## install what the tests need, and run them all
 	@# One module after the other: many tests hold real programs to their pace, on machines of two cores.
 	@# What failed is said again at the end, where it is seen.
 	@mkdir -p .build/test && rm -f .build/test/*; \
-	for tests in $(TESTS) IntegrationTests; do \
+	for tests in $(ALONE) $(MODULES); do \
 	    echo "== $$tests"; \
-	    case $$tests in IntegrationTests) skip="--skip IdleTests";; *) skip=;; esac; \
+	    case $$tests in *.*) skip=;; *) skip="$(ALONE:%=--skip ^%)";; esac; \
 	    { swift test --skip-build --disable-xctest --filter "^$$tests[./]" $$skip 2>&1 \
 	        || echo "$$tests failed"; } | tee .build/test/$$tests.log; \
 	done; \

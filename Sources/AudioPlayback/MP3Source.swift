@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import CMPG123
 import Glibc
 
@@ -83,7 +84,7 @@ final class MP3Source: SampleSource {
             mpg123_format(handle, rate, channels, CInt(MPG123_ENC_SIGNED_16.rawValue))
         }
         if window.isOpened(by: handle), let format = try currentFormat(handle) { return format }
-        throw window.failure.map { .unreadable(systemReason($0)) } ?? .unrecognised
+        throw window.failure.map { .unreadable(systemMessage($0)) } ?? .unrecognised
     }
 
     private static func currentFormat(_ handle: OpaquePointer) throws(DecodingFault) -> AudioFormat? {
@@ -202,7 +203,7 @@ final class MP3Source: SampleSource {
     /// Where all came that was promised, nothing is missing, whatever follows it.
     private func noteEnd() {
         if let failure = window.failure {
-            fault = .unreadable(systemReason(failure))
+            fault = .unreadable(systemMessage(failure))
         } else if let promisedFrames, position >= promisedFrames {
             return
         } else if let promisedFrames, fault == nil {

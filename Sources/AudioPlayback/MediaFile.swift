@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import Glibc
 
 /// An open regular file. Opening never blocks, also on a FIFO that nobody writes to, and refuses what is no regular file.
@@ -12,13 +13,13 @@ final class MediaFile: Sendable {
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else {
             let code = errno
-            throw code == ENOENT ? .noSuchPath(path: path) : .unreadable(path: path, reason: systemReason(code))
+            throw code == ENOENT ? .noSuchPath(path: path) : .unreadable(path: path, reason: systemMessage(code))
         }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
             let code = errno
             close(descriptor)
-            throw .unreadable(path: path, reason: systemReason(code))
+            throw .unreadable(path: path, reason: systemMessage(code))
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
@@ -38,9 +39,6 @@ final class MediaFile: Sendable {
         }
     }
 }
-
-/// The system's words for an error number.
-func systemReason(_ code: CInt) -> String { String(cString: strerror(code)) }
 
 /// What a path is, where it is no regular file.
 func kindName(_ mode: mode_t) -> String {

@@ -167,7 +167,7 @@ private enum Kind: Equatable {
         guard stat(path, &status) == 0 else {
             let code = errno
             throw code == ENOENT || code == ENOTDIR
-                ? .noSuchPath(path: path) : .unreadable(path: path, reason: systemReason(code))
+                ? .noSuchPath(path: path) : .unreadable(path: path, reason: systemMessage(code))
         }
         switch status.st_mode & S_IFMT {
         case S_IFREG: self = .file

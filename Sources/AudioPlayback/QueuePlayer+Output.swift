@@ -103,7 +103,7 @@ extension QueuePlayer {
 
     /// Another file would fill the same disk: this is the end, until somebody plays again.
     private func fileFailed(_ path: String, _ code: CInt) {
-        let reason = code == 0 ? "cannot be written" : systemReason(code)
+        let reason = code == 0 ? "cannot be written" : systemMessage(code)
         note(path: path, reason)
         logger.error("\(printable(path)): \(reason); stopped")
         dropAnnouncements(because: "its output cannot be written")

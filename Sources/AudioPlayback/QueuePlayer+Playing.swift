@@ -71,11 +71,11 @@ extension QueuePlayer {
         var outcome = outcome
         for _ in 0..<list.count {
             switch outcome {
-            case .play(let id) where unplayable.contains(id): outcome = list.skipUnplayable()
+            case .play(let id) where unplayable[id] != nil: outcome = list.skipUnplayable()
             default: return outcome
             }
         }
-        if case .play(let id) = outcome, unplayable.contains(id) {
+        if case .play(let id) = outcome, unplayable[id] != nil {
             list.deselect()
             return .stop
         }
@@ -119,7 +119,7 @@ extension QueuePlayer {
             guard let index = chain.firstIndex(where: { $0.token == job.token }) else { return }
             note(path: job.path, reason)
             logger.warning("\(printable(job.path)): \(reason); skipped")
-            unplayable.insert(job.itemID)
+            unplayable[job.itemID] = reason
             if index > 0 {
                 chain.remove(at: index)
             } else {
@@ -135,7 +135,7 @@ extension QueuePlayer {
         if case .play(let id) = outcome, let item = list.item(id) {
             if chain.first?.itemID != id { start(item, at: 0) }
         } else {
-            if (0..<list.count).allSatisfy({ unplayable.contains(list.id(at: $0)) }) {
+            if (0..<list.count).allSatisfy({ unplayable[list.id(at: $0)] != nil }) {
                 note(
                     path: lastError?.path,
                     "Nothing in the queue can be played; \(lastError?.reason ?? "it was skipped")"

@@ -45,7 +45,7 @@ extension QueuePlayer {
         queueChanged()
         if play, intent == .stopped, ending == nil, let first = list.selectFirst() {
             intent = .playing
-            unplayable = []
+            unplayable = [:]
             start(first, at: 0)
             currentChanged()
         }
@@ -76,7 +76,7 @@ extension QueuePlayer {
         settle()
         let before = list.currentID
         try remove(&list)
-        unplayable = unplayable.filter { list.slot(of: $0) != nil }
+        unplayable = unplayable.filter { list.slot(of: $0.key) != nil }
         reportedFaults = reportedFaults.filter { list.slot(of: $0) != nil }
         if list.currentID != before { currentRemoved() }
         await changed()
@@ -121,7 +121,7 @@ extension QueuePlayer {
         settle()
         let hadCurrent = list.currentID != nil
         list.clear()
-        unplayable = []
+        unplayable = [:]
         reportedFaults = []
         if intent != .stopped { finish(.command) }
         if hadCurrent { currentChanged() }

@@ -12,7 +12,7 @@ extension QueuePlayer {
         if isPaused, !chain.isEmpty {
             applyIntent()
         } else {
-            unplayable = []
+            unplayable = [:]
             start(item, at: isPaused ? position : 0)
             currentChanged()
         }
@@ -23,7 +23,7 @@ extension QueuePlayer {
     package func play(id: Int) async throws -> AudioStatus {
         settle()
         try list.select(id: id)
-        unplayable = []
+        unplayable = [:]
         return await playCurrent()
     }
 

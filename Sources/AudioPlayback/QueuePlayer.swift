@@ -41,8 +41,8 @@ package actor QueuePlayer: Service {
     /// What the decoder was given: the current item, then what follows it.
     var chain: [DecodingJob] = []
     var nextToken = 0
-    /// Items that could not be opened; they are passed over until somebody plays again.
-    var unplayable: Set<Int> = []
+    /// The reasons of items that could not be opened; they are passed over until somebody plays again.
+    var unplayable: [Int: String] = [:]
     var reportedFaults: Set<Int> = []
     var ending: Ending?
     var isShuttingDown = false

@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import CSndFile
 import Glibc
 
@@ -53,7 +54,7 @@ final class SoundFileSource: SampleSource {
         window.budget = openingBudget
         defer { window.budget = .max }
         if let handle = sf_open_virtual(&input, CInt(SFM_READ), &info, window.pointer) { return (handle, info) }
-        if let failure = window.failure { throw .unreadable(systemReason(failure)) }
+        if let failure = window.failure { throw .unreadable(systemMessage(failure)) }
         // The library keeps these words per process: beside another opening they may be those of that one.
         let words = String(cString: sf_strerror(nil))
         throw Int(sf_error(nil)) == SF_ERR_UNRECOGNISED_FORMAT.number ? .unrecognised : .unsupported(words)
@@ -147,7 +148,7 @@ final class SoundFileSource: SampleSource {
 
     private func noteEnd() {
         if let failure = window.failure {
-            fault = .unreadable(systemReason(failure))
+            fault = .unreadable(systemMessage(failure))
         } else if info.type == SF_FORMAT_OGG.number {
             fault = fault ?? faultOfOggPages(in: window.file)
         }

@@ -1,7 +1,7 @@
 /// One entry of the queue.
 ///
 /// What only the content tells (tags, `duration` in seconds, `sampleRate` in Hz, `channels`, `codec`) is absent until the
-/// file was looked at.
+/// file was looked at. `error` marks what could not be opened: it is passed over until somebody plays again.
 package struct PlayerItem: Codable, Hashable, Identifiable, Sendable {
     /// Given once and never again, also across restarts.
     package var id: Int
@@ -16,6 +16,7 @@ package struct PlayerItem: Codable, Hashable, Identifiable, Sendable {
     package var sampleRate: Int?
     package var channels: Int?
     package var codec: String?
+    package var error: String?
 
     package init(
         id: Int,
@@ -27,7 +28,8 @@ package struct PlayerItem: Codable, Hashable, Identifiable, Sendable {
         duration: Double? = nil,
         sampleRate: Int? = nil,
         channels: Int? = nil,
-        codec: String? = nil
+        codec: String? = nil,
+        error: String? = nil
     ) {
         self.id = id
         self.position = position
@@ -39,6 +41,7 @@ package struct PlayerItem: Codable, Hashable, Identifiable, Sendable {
         self.sampleRate = sampleRate
         self.channels = channels
         self.codec = codec
+        self.error = error
     }
 }
 

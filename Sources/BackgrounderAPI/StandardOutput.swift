@@ -38,5 +38,5 @@ package enum StandardOutput {
 package struct OutputError: Error, Hashable, CustomStringConvertible {
     package var code: Int32
 
-    package var description: String { "cannot write to stdout: \(String(cString: strerror(code)))" }
+    package var description: String { "cannot write to stdout: \(systemMessage(code))" }
 }

@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import Glibc
 import NIOCore
 
@@ -54,7 +55,7 @@ final class ExportFile {
     }
 
     private static func failure(_ path: String, _ code: Int32) -> CommandFailure {
-        CommandFailure("cannot write \(path): \(String(cString: strerror(code))); give another -o, or make room for it")
+        CommandFailure("cannot write \(path): \(systemMessage(code)); give another -o, or make room for it")
     }
 }
 

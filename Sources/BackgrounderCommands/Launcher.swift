@@ -88,7 +88,7 @@ enum Launcher {
     private static func refusal(of path: String) -> String? {
         var facts = stat()
         guard stat(path, &facts) == 0 else {
-            return errno == ENOENT || errno == ENOTDIR ? "no such file or folder" : String(cString: strerror(errno))
+            return errno == ENOENT || errno == ENOTDIR ? "no such file or folder" : systemMessage(errno)
         }
         switch facts.st_mode & S_IFMT {
         case S_IFREG, S_IFDIR: return nil

@@ -100,7 +100,7 @@ final class LogFile {
     func follow(_ body: (String) throws -> Void) throws {
         let watch = inotify_init1(Int32(IN_CLOEXEC))
         defer { close(watch) }
-        guard watch >= 0 else { throw CommandFailure("cannot watch \(path): \(String(cString: strerror(errno)))") }
+        guard watch >= 0 else { throw CommandFailure("cannot watch \(path): \(systemMessage(errno))") }
         let folder = RuntimePaths.absolute(path + "/..")
         inotify_add_watch(watch, folder, UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO))
         var events = [UInt8](repeating: 0, count: 65_536)

@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import Glibc
 
 /// A pipe from a child: the child has the write end.
@@ -15,7 +16,7 @@ final class Pipe {
     init() throws {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            throw CommandFailure("cannot make a pipe: \(String(cString: strerror(errno)))")
+            throw CommandFailure("cannot make a pipe: \(systemMessage(errno))")
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         (readEnd, writeEnd) = (ends[0], ends[1])

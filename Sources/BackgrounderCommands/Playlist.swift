@@ -84,7 +84,7 @@ struct Playlist {
         var facts = stat()
         guard stat(path, &facts) == 0 else {
             return errno == ENOENT || errno == ENOTDIR
-                ? "there is no \(path)" : "cannot read \(path): \(String(cString: strerror(errno)))"
+                ? "there is no \(path)" : "cannot read \(path): \(systemMessage(errno))"
         }
         switch facts.st_mode & S_IFMT {
         case S_IFREG: return PlaylistFile.isPlaylist(path) ? "\(path): a playlist in a playlist is left out" : nil
@@ -99,7 +99,7 @@ struct Playlist {
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { throw CommandFailure("\(path): no such file", exitCode: 4) }
-            throw CommandFailure("cannot read \(path): \(String(cString: strerror(errno)))")
+            throw CommandFailure("cannot read \(path): \(systemMessage(errno))")
         }
         defer { close(descriptor) }
         let refusal = CommandFailure("\(path) is no playlist that can be read: give a text file of at most 16 MiB")

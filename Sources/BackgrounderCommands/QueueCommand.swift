@@ -262,8 +262,9 @@ private func table(_ items: [PlayerItem], current: Int?) -> String {
     for item in items {
         let format = [item.codec, item.sampleRate.map { "\($0) Hz" }].compactMap(\.self).joined(separator: " ")
         table.add([
-            item.id == current ? "▶" : "", String(item.position), String(item.id),
-            item.duration.map(Durations.clock) ?? "", item.name, format,
+            item.error != nil ? "✗" : item.id == current ? "▶" : "", String(item.position), String(item.id),
+            item.duration.map(Durations.clock) ?? "", item.name,
+            item.error ?? format,
         ])
     }
     return table.render()

@@ -98,13 +98,19 @@ extension DecodingError {
         case .valueNotFound(let type, let context): "\(context.path) must be \(Self.words(for: type)), not null"
         // That it is JSON is known already, so that what has no path can only be a number: a fraction for a count, say.
         case .dataCorrupted(let context) where context.codingPath.isEmpty: "a number in the body does not fit"
-        case .dataCorrupted(let context): "\(context.path): \(context.debugDescription)"
+        case .dataCorrupted(let context): context.refusedWord ?? "\(context.path): \(context.debugDescription)"
         @unknown default: "the body does not fit"
         }
     }
 }
 
 extension DecodingError.Context {
+    /// What the standard library says of a word that is none of an enumeration's, without Swift's names.
+    fileprivate var refusedWord: String? {
+        guard let mark = debugDescription.firstRange(of: " from invalid String value ") else { return nil }
+        return "\(path) cannot be \(debugDescription[mark.upperBound...].debugDescription)"
+    }
+
     fileprivate var path: String {
         codingPath.isEmpty ? "the body" : codingPath.map(\.stringValue).joined(separator: ".")
     }

@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import Glibc
 package import Logging
 package import NIOCore
@@ -96,7 +97,7 @@ package struct MPDServer: Service {
     /// The system's words, without the names of NIO's functions.
     private static func reason(_ error: any Error) -> String {
         switch error {
-        case let error as IOError: String(cString: strerror(error.errnoCode))
+        case let error as IOError: systemMessage(error.errnoCode)
         case is SocketAddressError.UnknownHost: "there is no such host"
         default: "\(error)"
         }

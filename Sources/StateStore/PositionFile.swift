@@ -15,7 +15,7 @@ final class PositionFile: Sendable {
 
     init(path: String) throws(StateStoreError) {
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .failed(path: path, reason: String(cString: strerror(errno))) }
+        guard descriptor >= 0 else { throw .failed(path: path, reason: systemMessage(errno)) }
         self.path = path
     }
 
@@ -27,7 +27,7 @@ final class PositionFile: Sendable {
         let record: Record = (generation, item, seconds, Self.checksum(generation, item, seconds))
         let count = withUnsafeBytes(of: record) { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
         guard count == MemoryLayout<Record>.size else {
-            throw .failed(path: path, reason: count < 0 ? String(cString: strerror(errno)) : "the disk is full")
+            throw .failed(path: path, reason: count < 0 ? systemMessage(errno) : "the disk is full")
         }
     }
 

@@ -60,6 +60,13 @@ extension Playback {
             _ = try await fixture.player.play()
             let status = try await fixture.wait("the good one") { $0.currentItem?.id == 2 && $0.elapsed ?? 0 > 0 }
             #expect(status.lastError?.path == gone && status.lastError?.reason == "no such file")
+            #expect(await fixture.player.queue().map(\.error) == ["no such file", nil])
+            #expect(await fixture.player.item(id: 1)?.error == "no such file")
+            _ = try await fixture.player.play(id: 2)
+            #expect(
+                await fixture.player.queue().allSatisfy { $0.error == nil },
+                "whoever plays again gives it a chance"
+            )
         }
 
         @Test func `A truncated WAV is played as far as it goes, and reported`() async throws {

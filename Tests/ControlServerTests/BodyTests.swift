@@ -122,6 +122,14 @@ import Testing
         try await server.stop()
     }
 
+    @Test func `A word that is none of a key's is named with its key, without Swift's names`() async throws {
+        let server = try await makeServer()
+        let connection = try server.connect()
+        let position = try await connection.send("POST", "/v1/queue", body: #"{"items":["/a"],"after":"x"}"#)
+        #expect(try error(position).message == #"after cannot be "x""#)
+        try await server.stop()
+    }
+
     @Test func `A route that takes nothing takes nothing or {}, and refuses the rest`() async throws {
         let server = try await makeServer()
         let connection = try server.connect()

@@ -175,6 +175,7 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
             ("audio: {queue: 3}", "config.yaml:1", "audio.queue", "a list of"),
             ("modes: [", "config.yaml:", "", ""),
             ("modes: [location]", "config.yaml:1", "usageDescription", ""),
+            ("audio: {autoplay: true}", "config.yaml", "usageDescription", "without that mode: modes: [audio]"),
         ]
     )
     func configuration(yaml: String, place: String, problem: String, hint: String) async throws {

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 package import Testing
 
-/// Tests that compute for seconds: one at a time, on a thread that gives way to all others.
+/// Tests that compute for seconds and wait for nothing: one at a time, on a thread that gives way to all others.
 ///
 /// On the pool, which has a thread for each core, they would hold up every test beside them that looks at a clock.
 package struct ComputingTrait: SuiteTrait, TestTrait, TestScoping {

@@ -31,20 +31,23 @@ package final class TestWebServer: Sendable {
     fileprivate final class Shared: Sendable {
         let state = Mutex(State())
         let signal = Signal()
-        /// Of the socket; the system's own where there is none.
-        let sendBuffer: Int32?
-
-        init(sendBuffer: Int32?) { self.sendBuffer = sendBuffer }
     }
 
     /// - Parameters:
     ///   - port: one of the system's choice where there is none.
-    ///   - sendBuffer: bytes that the kernel may hold of what a script sent; a small one makes ``TestWebConnection/sent`` mean something.
-    package init(port: Int = 0, sendBuffer: Int32? = nil) throws {
+    ///   - isRemote: as on another machine: with segments of 1,448 bytes, where those of one machine have 32 KiB, and with 4 KiB
+    ///     that the kernel may hold of what a script sent, so that ``TestWebConnection/sent`` means something.
+    package init(port: Int = 0, isRemote: Bool = false) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw SystemCallFailure("socket") }
         var on: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, 4)
+        if isRemote {
+            // Each connection inherits them.
+            var (segment, buffer): (Int32, Int32) = (1448, 4096)
+            setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_MAXSEG, &segment, 4)
+            setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &buffer, 4)
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -62,7 +65,7 @@ package final class TestWebServer: Sendable {
             throw failure
         }
         (self.port, listener) = (Int(address.sin_port.bigEndian), descriptor)
-        let shared = Shared(sendBuffer: sendBuffer)
+        let shared = Shared()
         self.shared = shared
         Thread.detachNewThread { Self.accept(descriptor, shared) }
     }
@@ -123,7 +126,6 @@ package final class TestWebServer: Sendable {
             _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
             var on: Int32 = 1
             setsockopt(connection, Int32(IPPROTO_TCP), TCP_NODELAY, &on, 4)
-            if var size = shared.sendBuffer { setsockopt(connection, SOL_SOCKET, SO_SNDBUF, &size, 4) }
             let isTaken = shared.state.withLock { state in
                 if !state.isEnded { state.connections.append(connection) }
                 return !state.isEnded

@@ -98,7 +98,7 @@ struct LibraryScan {
     private mutating func look(at folder: String, deep: Bool, _ rescan: Bool) throws -> [String] {
         watch?.add(folder)
         guard let listing = FolderListing(directory.absolute(folder)) else {
-            logger.warning("\(directory.absolute(folder)) cannot be read: \(systemReason(errno))")
+            logger.warning("\(directory.absolute(folder)) cannot be read: \(systemMessage(errno))")
             return []
         }
         let known = try index.folder(folder)

@@ -53,7 +53,9 @@ struct LibraryThread: Sendable {
         setNiceness(10)  // playback goes first
         let watch = DirectoryWatch(directory)
         if watch == nil {
-            logger.warning("The music directory cannot be watched: \(systemReason(errno)); `update` looks at it again.")
+            logger.warning(
+                "The music directory cannot be watched: \(systemMessage(errno)); `update` looks at it again."
+            )
         }
         var unrest = Unrest()
         var standing = Standing.unknown
@@ -81,7 +83,7 @@ struct LibraryThread: Sendable {
                 logger.warning(
                     """
                     The system watches no more than \(watch.count) folders of the music directory \
-                    (\(systemReason(refusal))); raise fs.inotify.max_user_watches, or `update` after changes.
+                    (\(systemMessage(refusal))); raise fs.inotify.max_user_watches, or `update` after changes.
                     """
                 )
             }
@@ -118,7 +120,7 @@ struct LibraryThread: Sendable {
             } else {
                 if standing != .missing {
                     logger.warning(
-                        "The music directory \(directory.root) cannot be read: \(systemReason(errno)). It is waited for."
+                        "The music directory \(directory.root) cannot be read: \(systemMessage(errno)). It is waited for."
                     )
                 }
                 standing = .missing

@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import Glibc
 
 /// Reads pictures that belong to songs, one after the other.

@@ -75,7 +75,7 @@ package actor StoredPlaylists {
             } else if !replacing, errno == EEXIST {
                 throw .exists(name)
             } else if Glibc.rename(draft, path) != 0 {
-                throw .failed(path: path, reason: systemReason(errno))
+                throw .failed(path: path, reason: systemMessage(errno))
             }
         } catch {
             unlink(draft)
@@ -100,7 +100,7 @@ package actor StoredPlaylists {
             if Glibc.rename(old, path) == 0 { return }
             code = errno
         }
-        throw code == EEXIST ? .exists(new) : .failed(path: path, reason: systemReason(code))
+        throw code == EEXIST ? .exists(new) : .failed(path: path, reason: systemMessage(code))
     }
 
     package func remove(_ name: String) throws(Failure) {
@@ -108,7 +108,7 @@ package actor StoredPlaylists {
         let path = directory.absolute(name + Self.extent)
         guard unlink(path) == 0 else {
             let code = errno
-            throw code == ENOENT ? .noSuchPlaylist(name) : .failed(path: path, reason: systemReason(code))
+            throw code == ENOENT ? .noSuchPlaylist(name) : .failed(path: path, reason: systemMessage(code))
         }
     }
 
@@ -124,15 +124,15 @@ package actor StoredPlaylists {
 
     private static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
-        guard descriptor >= 0 else { throw .failed(path: path, reason: systemReason(errno)) }
+        guard descriptor >= 0 else { throw .failed(path: path, reason: systemMessage(errno)) }
         defer { close(descriptor) }
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw .failed(path: path, reason: systemReason(errno)) }
+            guard count > 0 else { throw .failed(path: path, reason: systemMessage(errno)) }
             rest = rest.dropFirst(count)
         }
-        guard fsync(descriptor) == 0 else { throw .failed(path: path, reason: systemReason(errno)) }
+        guard fsync(descriptor) == 0 else { throw .failed(path: path, reason: systemMessage(errno)) }
     }
 }

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import BackgrounderAPI
 import Glibc
 import NIOCore
 import NIOPosix
@@ -56,7 +57,7 @@ extension FetchFailure {
         case ECONNRESET, EPIPE: self.init("the server broke the connection")
         case ETIMEDOUT: self.init("\(server) does not answer")
         case _ where error.isOffline: self.init("there is no way to \(server); the network may be down", kind: .offline)
-        default: self.init("\(server) cannot be reached: \(String(cString: strerror(error.errnoCode)))")
+        default: self.init("\(server) cannot be reached: \(systemMessage(error.errnoCode))")
         }
     }
 }

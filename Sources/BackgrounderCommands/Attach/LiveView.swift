@@ -114,7 +114,8 @@ struct LiveView {
         let current = state.queue.firstIndex { $0.id == audio.currentItem?.id } ?? 0
         let start = max(0, min(current - 1, state.queue.count - (rows - lines.count)))
         for item in state.queue.dropFirst(start) {
-            lines.append("\(item.id == audio.currentItem?.id ? "▶" : " ") \(item.position + 1). \(item.name)")
+            let mark = item.error != nil ? "✗" : item.id == audio.currentItem?.id ? "▶" : " "
+            lines.append("\(mark) \(item.position + 1). \(item.name)")
         }
         return lines
     }

@@ -61,10 +61,11 @@ struct DaemonConfiguration: Sendable {
     /// What no single key can tell.
     private func check() throws(ConfigurationError) {
         if value(Keys.modes).contains(.location), value(Keys.usageDescription) == nil, hasFile {
+            let without = text("modes") == nil ? "; without that mode: modes: [audio]" : ""
             throw ConfigurationError(
                 place: place("modes"),
                 problem:
-                    "the location mode needs location.usageDescription, a sentence that says why this machine is tracked"
+                    "the location mode needs location.usageDescription, a sentence that says why this machine is tracked\(without)"
             )
         }
         if let address = value(Keys.mpdListen).first(where: { !$0.isLoopback }), value(Keys.mpdPassword) == nil {

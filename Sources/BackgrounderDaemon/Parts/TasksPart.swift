@@ -15,7 +15,7 @@ struct TasksPart: DaemonPart {
         let journal = TaskStoreJournal(store: context.store)
         let folder = context.paths.state + "/tasks"
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
-            throw StartError("cannot make \(folder): \(String(cString: strerror(errno))); give another --home")
+            throw StartError("cannot make \(folder): \(systemMessage(errno)); give another --home")
         }
         scheduler = BackgroundTaskScheduler(
             try journal.saved(logger: context.logger),

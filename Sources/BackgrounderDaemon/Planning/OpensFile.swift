@@ -25,7 +25,7 @@ struct OpensFile {
             let code = errno
             throw OpensFileError(
                 path: path,
-                reason: String(cString: strerror(code)),
+                reason: systemMessage(code),
                 isMissing: code == ENOENT || code == ENOTDIR
             )
         }
@@ -40,7 +40,7 @@ struct OpensFile {
         while true {
             let count = read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw OpensFileError(path: path, reason: String(cString: strerror(errno))) }
+            guard count >= 0 else { throw OpensFileError(path: path, reason: systemMessage(errno)) }
             guard count > 0 else { break }
             var block = buffer[..<count]
             while let end = block.firstIndex(of: UInt8(ascii: "\n")) {

@@ -57,6 +57,6 @@ struct StartError: Error, CustomStringConvertible {
 extension Error {
     fileprivate var reason: String {
         let underlying = (self as? CocoaError)?.underlying as? POSIXError
-        return underlying.map { String(cString: strerror($0.code.rawValue)) } ?? String(describing: self)
+        return underlying.map { systemMessage($0.code.rawValue) } ?? String(describing: self)
     }
 }

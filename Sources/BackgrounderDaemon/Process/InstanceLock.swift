@@ -51,7 +51,7 @@ struct InstanceLock: ~Copyable {
 
     private static func open(_ path: String) throws(InstanceError) -> CInt {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .cannotWrite(path: path, reason: String(cString: strerror(errno))) }
+        guard descriptor >= 0 else { throw .cannotWrite(path: path, reason: systemMessage(errno)) }
         return descriptor
     }
 

@@ -35,7 +35,7 @@ struct SocketAccess: Sendable {
         guard paths.sockets.allSatisfy({ chown($0, uid_t.max, group) == 0 }), chown(paths.run, uid_t.max, group) == 0,
             chmod(paths.run, 0o750) == 0
         else {
-            logger.error("control.group: the socket cannot be given to the group: \(String(cString: strerror(errno)))")
+            logger.error("control.group: the socket cannot be given to the group: \(systemMessage(errno))")
             return
         }
     }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What is no feed, and what was made to hurt.
-@Suite struct HostileFeedTests {
+@Suite(.computing) struct HostileFeedTests {
     @Test(
         "What is no feed says in one line what it looks like",
         arguments: [

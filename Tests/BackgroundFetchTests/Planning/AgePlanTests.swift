@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackgroundFetch
 
-@Suite struct AgePlanTests {
+@Suite(.computing) struct AgePlanTests {
     /// What a plan costs, by its definition.
     private func cost(_ rates: [Double], _ ends: [Int], since first: Double?, cap: Double) -> Double {
         var (total, last) = (0.0, first)

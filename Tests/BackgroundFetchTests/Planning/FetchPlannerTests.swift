@@ -1,8 +1,9 @@
 import BackgroundFetch
 import Foundation
+import TestSupport
 import Testing
 
-@Suite struct FetchPlannerTests {
+@Suite(.computing) struct FetchPlannerTests {
     private let monday = FetchSimulation.start
 
     private func at(_ day: Int, _ hour: Double) -> Date {

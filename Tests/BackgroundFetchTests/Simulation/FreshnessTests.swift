@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What 8 planned fetches a day are worth to simulated users over 84 days, of which the first 14 are for learning.
-@Suite struct FreshnessTests {
+@Suite(.computing) struct FreshnessTests {
     static let runs = 8
     /// `FETCH_SEEDS=40` gives the figures of the README; a few are enough to see that something broke.
     static let seeds = 1...UInt64(ProcessInfo.processInfo.environment["FETCH_SEEDS"] ?? "2")!
@@ -47,7 +47,7 @@ import Testing
         #expect(looks.share(within: 60) >= 0.95 && looks.share(within: 15) >= 0.75, "\(looks)")
     }
 
-    /// The runs of all seeds, on as many threads as there are.
+    /// The runs of all seeds.
     private static func each(_ body: @escaping @Sendable (UInt64) async -> Freshness) async -> [Freshness] {
         await withTaskGroup(of: (UInt64, Freshness).self) { group in
             for seed in seeds { group.addTask { (seed, await body(seed)) } }

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// What windows and riding along save against a timer for each of ten sources.
-@Suite struct WakeupTests {
+@Suite(.computing) struct WakeupTests {
     @Test(
         "Flex windows alone save 55 % of the wakeups",
         arguments: [WakeupSimulation.usual, WakeupSimulation.odd, WakeupSimulation.spread],
