@@ -36,7 +36,7 @@ test: test-dependencies lint ## install what the tests need, and run them all
 	@mkdir -p .build/test && rm -f .build/test/*; \
 	for tests in $(ALONE) $(MODULES); do \
 	    echo "== $$tests"; \
-	    case $$tests in *.*) skip=;; *) skip="$(ALONE:%=--skip ^%)";; esac; \
+	    case $$tests in *.*) skip=;; *) skip="$(ALONE:%=--skip ^%[./])";; esac; \
 	    { swift test --skip-build --disable-xctest --filter "^$$tests[./]" $$skip 2>&1 \
 	        || echo "$$tests failed"; } | tee .build/test/$$tests.log; \
 	done; \

@@ -114,6 +114,9 @@ def silence(report, scratch):
         return (run(program, item, 60).cpu - run(program, item, 0).cpu,)
 
     def turn():
+        player.ask("POST", "/v1/audio/seek", {"to": 0})
+        run("mpc", "-h", mpd.address, "seek", "0")
+        time.sleep(3)  # what is decoded ahead is full again
         meters = Meter(player.process), Meter(mpd.process)
         # Again and again meanwhile: what a processor gives changes from second to second, and is shared by all.
         alone = medians(FLOORS, floor=floor)["floor"]

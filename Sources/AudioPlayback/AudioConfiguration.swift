@@ -58,7 +58,7 @@ extension AudioDriverName: CustomStringConvertible {
 /// How the player reaches a sound device.
 package struct AudioConfiguration: Hashable, Sendable {
     package var driver: AudioDriverName
-    /// How much a sound server holds: more costs less, and pause and seek take as long to be heard.
+    /// How much a sound server holds: more costs less, and pause and seek take up to half as long again to be heard.
     package var latency: Duration
     /// Everything is resampled to it, and the device never changes its format; without it each item has its own.
     package var format: AudioFormat?

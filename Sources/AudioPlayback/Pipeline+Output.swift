@@ -13,12 +13,12 @@ enum OutputOrder {
 
 /// What the output thread calls. `thread` is the number it was started with: an abandoned one only hears `retire`.
 extension Pipeline {
-    /// judgement: frames of a step. Live: pause and seek wait for a step at most, and it is less than what the device
+    /// judgement: frames of a step. Live: pause and seek wait for a step at most, and it is half of what the device
     /// holds, which has to last until the next one. Paced: few wakeups, and just as much as the decoder puts in at a time.
     /// File: large, as it runs as fast as it can.
     func stepFrames(_ kind: OpenDevice.Kind, rate: Int) -> Int {
         switch kind {
-        case .live: Int(Double(rate) * min(0.2, latency.seconds * 2 / 3))
+        case .live: Int(Double(rate) * min(0.15, latency.seconds / 2))
         case .paced: rate * SampleRing.seconds / 2
         case .file: rate / 2
         }

@@ -6,6 +6,7 @@ extension QueuePlayer {
     /// Plays `item` from `seconds` on, or gets it ready where it does not play.
     func start(_ item: PlayerItem, at seconds: Double) {
         ending = nil
+        unplayable[item.id] = nil
         position = seconds
         let job = makeJob(item, at: seconds)
         chain = [job]

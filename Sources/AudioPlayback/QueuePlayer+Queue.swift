@@ -99,7 +99,7 @@ extension QueuePlayer {
         settle()
         let item = try list.move(id: id, to: position)
         await changed()
-        return item
+        return marked(item)
     }
 
     /// Brings those at `positions` to where the first of them has `position`. Throws ``PlayerError/invalidPosition(_:count:)``.

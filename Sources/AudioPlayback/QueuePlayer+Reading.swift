@@ -40,7 +40,7 @@ extension QueuePlayer {
         return list.item(id).map(marked)
     }
 
-    private func marked(_ item: PlayerItem) -> PlayerItem { item.marked(unplayable) }
+    func marked(_ item: PlayerItem) -> PlayerItem { item.marked(unplayable) }
 
     /// What would be played at the end of the current item; none at the end of the queue, or while nothing is current.
     package var nextItem: PlayerItem? {

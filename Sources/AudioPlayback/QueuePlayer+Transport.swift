@@ -5,14 +5,18 @@ extension QueuePlayer {
     /// Plays on from a pause, else from the current item's start. Throws ``PlayerError/emptyQueue``.
     package func play() async throws -> AudioStatus {
         settle()
-        if intent == .playing, ending == nil { return await answer() }
+        if intent == .playing, ending == nil {
+            if tryAllAgain() { plan() }
+            return await answer()
+        }
         guard let item = list.selectFirst() else { throw PlayerError.emptyQueue }
         let isPaused = intent == .paused
         intent = .playing
+        let hasMore = tryAllAgain()
         if isPaused, !chain.isEmpty {
+            if hasMore { plan() }
             applyIntent()
         } else {
-            unplayable = [:]
             start(item, at: isPaused ? position : 0)
             currentChanged()
         }
@@ -23,8 +27,17 @@ extension QueuePlayer {
     package func play(id: Int) async throws -> AudioStatus {
         settle()
         try list.select(id: id)
-        unplayable = [:]
+        tryAllAgain()
         return await playCurrent()
+    }
+
+    /// What could not be opened may be there by now. False where there was no such item.
+    @discardableResult
+    private func tryAllAgain() -> Bool {
+        guard !unplayable.isEmpty else { return false }
+        unplayable = [:]
+        unsentEvents.append(.changed)
+        return true
     }
 
     /// Puts files and folders behind the current item and plays the first of them.
@@ -39,7 +52,7 @@ extension QueuePlayer {
         return await playCurrent()
     }
 
-    /// Falls silent within the latency and stays where it is. Without effect while stopped.
+    /// Falls silent within what the device holds and half as much, and stays where it is. Without effect while stopped.
     package func pause() async -> AudioStatus {
         settle()
         if intent == .playing, ending == nil {

@@ -11,6 +11,7 @@ extension TextBuffer {
             append(shortest: duration)
             append(",")
         }
+        append(key: "\"error\":", text: item.error)
         append(key: "\"id\":", number: item.id)
         append(key: "\"path\":", text: item.path)
         append("\"position\":")

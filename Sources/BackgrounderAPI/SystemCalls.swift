@@ -41,6 +41,8 @@ package func detachThread(
     defer { pthread_attr_destroy(&attributes) }
     var (all, before) = (sigset_t(), sigset_t())
     sigfillset(&all)
+    // Those of a fault of its own stay, so that a crash is told of.
+    for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP] { sigdelset(&all, fault) }
     pthread_sigmask(SIG_SETMASK, &all, &before)
     defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
     var thread = pthread_t()

@@ -7,26 +7,33 @@ import NIOCore
 /// Nothing, where no service runs: a completion is no place for complaints.
 enum NameCompletion {
     static let sources = CompletionKind.custom { words, _, _ in
-        await candidates(words) { $0.fetch?.map(\.name) }
+        await candidates(words) { try await status($0).fetch?.map(\.name) }
     }
     /// The ids of open ones.
     static let tasks = CompletionKind.custom { words, _, _ in
-        await candidates(words) { $0.tasks?.map { String($0.id) } }
+        await candidates(words) { try await status($0).tasks?.map { String($0.id) } }
     }
     /// The ids of those that are not over.
     static let transfers = CompletionKind.custom { words, _, _ in
-        await candidates(words) { $0.transfers?.map { String($0.id) } }
+        await candidates(words) { try await status($0).transfers?.map { String($0.id) } }
+    }
+    static let pushes = CompletionKind.custom { words, _, _ in
+        await candidates(words) { try await $0.call(Routes.pushes, patience: patience).map(\.name) }
+    }
+
+    // judgement: nobody waits longer behind a tab
+    private static var patience: TimeAmount { .seconds(2) }
+
+    private static func status(_ client: Client) async throws -> ServiceStatus {
+        try await client.call(Routes.status, patience: patience)
     }
 
     private static func candidates(
         _ words: [String],
-        _ names: @Sendable (ServiceStatus) -> [String]?
+        _ names: @Sendable (Client) async throws -> [String]?
     ) async -> [String] {
-        // judgement: nobody waits longer behind a tab
-        let status = try? await Client.use(.current(home: home(in: words))) { client in
-            try await client.call(Routes.status, patience: .seconds(2))
-        }
-        return status.flatMap(names) ?? []
+        let found = try? await Client.use(.current(home: home(in: words))) { try await names($0) }
+        return (found ?? nil) ?? []
     }
 
     /// What stands behind `--home`, as far as the line is typed.

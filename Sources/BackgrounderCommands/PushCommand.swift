@@ -112,7 +112,7 @@ extension PushCommand {
                     '{"content-available":1,"source":"news","id":"1"}'
                 """
         )
-        @Argument(help: ArgumentHelp("The name of a push.", valueName: "name"))
+        @Argument(help: ArgumentHelp("The name of a push.", valueName: "name"), completion: NameCompletion.pushes)
         var name: String
         @Option(help: ArgumentHelp("The message.", valueName: "json"))
         var payload: String
@@ -137,7 +137,7 @@ extension PushCommand {
                   backgrounder push remove news
                 """
         )
-        @Argument(help: ArgumentHelp("The name of a push.", valueName: "name"))
+        @Argument(help: ArgumentHelp("The name of a push.", valueName: "name"), completion: NameCompletion.pushes)
         var name: String
         @OptionGroup var service: ServiceOptions
 

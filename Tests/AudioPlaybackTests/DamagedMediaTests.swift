@@ -62,11 +62,27 @@ extension Playback {
             #expect(status.lastError?.path == gone && status.lastError?.reason == "no such file")
             #expect(await fixture.player.queue().map(\.error) == ["no such file", nil])
             #expect(await fixture.player.item(id: 1)?.error == "no such file")
-            _ = try await fixture.player.play(id: 2)
-            #expect(
-                await fixture.player.queue().allSatisfy { $0.error == nil },
-                "whoever plays again gives it a chance"
-            )
+            #expect(try await fixture.player.move(id: 1, to: 1).error == "no such file")
+            // Whoever plays again gives it a chance.
+            try FileManager.default.copyItem(atPath: good, toPath: gone)
+            _ = try await fixture.player.play()
+            #expect(await fixture.player.queue().allSatisfy { $0.error == nil })
+        }
+
+        @Test func `An item that is back is marked no longer once it plays`() async throws {
+            let gone = media.path("gone.wav")
+            let good = try await media.wav("good.wav", seconds: 20)
+            let fixture = PlayerFixture(driver: .null)
+            try FileManager.default.copyItem(atPath: good, toPath: gone)
+            _ = try await fixture.player.append([gone, good])
+            try FileManager.default.removeItem(atPath: gone)
+            _ = try await fixture.player.play()
+            try await fixture.wait("the good one") { $0.currentItem?.id == 2 && $0.elapsed ?? 0 > 0 }
+            #expect(await fixture.player.item(id: 1)?.error == "no such file")
+            try FileManager.default.copyItem(atPath: good, toPath: gone)
+            _ = try await fixture.player.previous()
+            try await fixture.wait("the one that is back") { $0.currentItem?.id == 1 && $0.elapsed ?? 0 > 0 }
+            #expect(await fixture.player.item(id: 1)?.error == nil)
         }
 
         @Test func `A truncated WAV is played as far as it goes, and reported`() async throws {

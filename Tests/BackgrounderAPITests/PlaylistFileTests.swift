@@ -150,7 +150,8 @@ import Testing
                 duration: 12.345,
                 sampleRate: 44_100,
                 channels: 2,
-                codec: "MP3"
+                codec: "MP3",
+                error: "no \"such\" file"
             ),
             PlayerItem(id: 3, position: 2, path: "/c", duration: 180, sampleRate: 8000),
             PlayerItem(id: 4, position: 3, path: "/d", title: "x", duration: 0, channels: 1),

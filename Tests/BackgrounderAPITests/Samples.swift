@@ -14,7 +14,8 @@ enum Sample {
         duration: 1,
         sampleRate: 44_100,
         channels: 2,
-        codec: "MP3"
+        codec: "MP3",
+        error: "no such file"
     )
     static let location = Location(
         latitude: 1,

@@ -24,7 +24,7 @@ import Testing
         return run.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
-    @Test("Sources and tasks are offered by what the service has, and nothing where none runs")
+    @Test("Sources, tasks and pushes are offered by what the service has, and nothing where none runs")
     func names() async throws {
         let service = try Service(TestConfiguration())
         #expect(try await offers(["fetch", "show"], service) == [])
@@ -41,5 +41,9 @@ import Testing
             try await offers(["task", "end"], service) == [begun.text.trimmingCharacters(in: .whitespacesAndNewlines)]
         )
         #expect(try await offers(["transfer", "pause"], service) == [])
+        let push = ["push", "add", "bell", "--mqtt", "mqtt://127.0.0.1:9", "--topic", "bell"]
+        let pushed = try await service.command(push)
+        #expect(pushed.exitCode == 0, "\(pushed)")
+        #expect(try await offers(["push", "remove"], service) == ["bell"])
     }
 }

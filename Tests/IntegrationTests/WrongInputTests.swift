@@ -220,7 +220,13 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
             return items.contains { $0.contains("welcome-announcement") } && items.last == "{}" ? true : nil
         }
         let status: AudioStatus = try await service.json("audio")
-        #expect(status.lastError?.path == service.file("empty.mp3"), "\(String(describing: status.lastError))")
+        let error = try #require(status.lastError)
+        #expect(error.path == service.file("empty.mp3"))
+        // The queue marks what was passed over.
+        let items: [PlayerItem] = try await service.json("queue")
+        #expect(items.map { $0.error == nil } == [false, false, true] && items[1].error == error.reason)
+        let shown = try await service.run("queue").text.split(separator: "\n").map(String.init)
+        #expect(shown.filter { $0.hasPrefix("✗") && $0.contains(" text.mp3 ") }.count == 1, "\(shown)")
     }
 
     @Test("A damaged GPX file gives its good points, one line that names file and line, and exit 1")

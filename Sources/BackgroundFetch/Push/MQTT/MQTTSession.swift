@@ -89,7 +89,7 @@ final class MQTTSession: Sendable {
     ) throws(SystemRefusal) {
         let control = try MQTTControl(take: take, report: report)
         self.control = control
-        try detachThread(named: "mqtt") { Self.run(push, control) }
+        try detachThread(named: "push") { Self.run(push, control) }
     }
 
     /// Lets the thread end; nobody waits for it, since it may be looking for a host.
@@ -100,12 +100,6 @@ final class MQTTSession: Sendable {
     }
 
     private static func run(_ push: StoredPush, _ control: MQTTControl) {
-        clinux_set_name("push")
-        // A broker that is gone must not end the process.
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, SIGPIPE)
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
         var retry = RetryDelay()
         var localAddress: String?
         while control.wish == .listen {
