@@ -123,6 +123,7 @@ extension Pipeline {
             wakeDecoder(state)
             return false
         }
+        state.isStarved = false
         return true
     }
 

@@ -94,6 +94,29 @@ extension Playback {
             try await fixture.wait("the third") { $0.currentItem?.id == items[2].id }
         }
 
+        @Test func `Behind a seek the output rests as long as before it`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            _ = try await fixture.player.play(paths: [try await media.wav("a.wav", seconds: 40)])
+            try await fixture.wait("some progress") { $0.elapsed ?? 0 > 0.2 }
+            _ = try await fixture.player.seek(to: 10)
+            // The first half of what is decoded ahead is heard, and what follows is decoded in many parts.
+            try await fixture.wait("a step") { $0.elapsed ?? 0 > 13 }
+            let before = try wakeups(of: "audio output")
+            try await fixture.wait("more of them") { $0.elapsed ?? 0 > 19 }
+            #expect(try wakeups(of: "audio output") - before <= 5)
+        }
+
+        /// How often threads of that name went to sleep so far.
+        private func wakeups(of name: String) throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").reduce(0) { sum, thread in
+                guard let status = try? String(contentsOfFile: "/proc/self/task/\(thread)/status", encoding: .utf8),
+                    status.hasPrefix("Name:\t\(name)\n"),
+                    let line = status.split(separator: "\n").first(where: { $0.hasPrefix("voluntary_ctxt_switches:") })
+                else { return sum }
+                return sum + (line.split(separator: "\t").last.flatMap { Int($0) } ?? 0)
+            }
+        }
+
         @Test func `Next and previous play, also from a pause`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let ids = try await fixture.player.append(try await three(20)).map(\.id)
