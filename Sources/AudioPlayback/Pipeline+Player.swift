@@ -70,6 +70,13 @@ extension Pipeline {
         }
     }
 
+    /// The next sound is reported, as it is behind a rest: a device may hold up what it was given. A file has no time.
+    func awaitProgress() {
+        monitor.withLock { state in
+            if state.device?.kind != .file { state.isProgressTold = false }
+        }
+    }
+
     /// Forgets all that was not heard and begins with `job`; without one it falls silent.
     func restart(with job: DecodingJob?) {
         monitor.withLock { state in

@@ -60,7 +60,8 @@ extension QueuePlayer {
 
     /// Sees to it that somebody is told in time, while there is somebody and the time runs.
     func wakeObservers() {
-        guard observerTicker == nil, !observers.isEmpty, isTimeRunning else { return }
+        guard observerTicker == nil, !observers.isEmpty else { return }
+        guard isTimeRunning else { return pipeline.awaitProgress() }
         let clock = clock
         observerTicker = Task {
             while !Task.isCancelled, let pause = tellObservers() {
@@ -90,7 +91,10 @@ extension QueuePlayer {
             }
             soonest = min(soonest, observers[id]?.due ?? .infinity)
         }
-        guard isTimeRunning, soonest.isFinite else { return nil }
+        guard isTimeRunning, soonest.isFinite else {
+            pipeline.awaitProgress()
+            return nil
+        }
         return max(0.002, soonest - time.elapsed)
     }
 

@@ -49,6 +49,7 @@ import Testing
         #expect(silence < .seconds(5))
         try await heard(position + 0.5, since: seen, in: events)
         let heardAfter = ContinuousClock.now - repaired
+        #expect(heardAfter < .seconds(5), "a null sink takes its first block after two")
         let first = try #require(try events.received.times().dropFirst(seen).first { $0.elapsed > position })
         #expect(first.elapsed < position + 1, "from \(position) to \(first.elapsed)")
         let lines = service.logLines().filter { $0.contains("The output stalled") }
