@@ -82,7 +82,7 @@ struct StartCommand: AsyncParsableCommand {
             if let status = try await running(paths) { return status }
             guard let holder = InstanceRecord.read(paths.lock), kill(holder.pid, 0) == 0 else { return nil }
             // Its readiness is told to whoever started it alone.
-            usleep(50_000)
+            try await Task.sleep(for: .milliseconds(50))
         }
         return nil
     }

@@ -80,6 +80,7 @@ final class PlayerFixture: Sendable {
         until condition: (AudioStatus) async -> Bool
     ) async throws -> AudioStatus {
         let (stream, id) = log.subscribe()
+        // What never comes is a failure, and not a test without end.
         let timeout = Task {
             try await Task.sleep(for: limit)
             log.unsubscribe(id)

@@ -79,6 +79,7 @@ final class SoundServer {
             let recorded = try Data(contentsOf: URL(fileURLWithPath: path))
             if recorded.count > silence, recorded.suffix(silence).allSatisfy({ $0 == 0 }) { break }
             try #require(ContinuousClock.now < deadline, "the recording ends in silence")
+            // parec does not tell what it has written.
             try await Task.sleep(for: .milliseconds(50))
         }
         recorder = nil

@@ -88,7 +88,7 @@ private final class Chaos {
 
     init(seed: UInt64) throws {
         service = try Service(TestConfiguration(modes: "[]", rest: ["transfers: {allowHTTP: [127.0.0.1]}"]))
-        server = try TestWebServer(isRemote: true)
+        server = try TestWebServer(sendBuffer: 4096)
         random = SeededGenerator(seed: seed)
     }
 

@@ -99,7 +99,7 @@ import Testing
             try #require(!isAtEnd || !lines.isEmpty, "no tmpfs can be mounted here, which this test needs")
             return lines.isEmpty ? nil : true
         }
-        let server = try TestWebServer(isRemote: true)
+        let server = try TestWebServer(sendBuffer: 4096)
         let (known, unknown) = (
             TestWebFile(size: 3_000_000, seed: 1), TestWebFile(size: 3_000_000, seed: 2) { $0.isChunked = true }
         )

@@ -145,8 +145,7 @@ import Testing
 
     @Test("A stop closes idle, half-read and unread connections within a second")
     func stop() async throws {
-        // A few times what a socket holds.
-        let songs = (0..<5_000).map {
+        let songs = (0..<40_000).map {
             ListDatabase.song("a/\($0)-" + String(repeating: "x", count: 200), "A", "B", "C")
         }
         let fixture = try await MPDFixture(database: ListDatabase(songs: songs), onTCP: true)

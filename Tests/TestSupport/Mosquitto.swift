@@ -13,9 +13,25 @@ package final class Mosquitto: Sendable {
     ///   - lines: of its configuration, beside port, persistence and log; `%` stands for its folder.
     ///   - files: contents of files in its folder, by name.
     package init(_ lines: [String] = ["allow_anonymous true"], files: [String: String] = [:]) async throws {
-        port = try freePort(SOCK_STREAM)
         scratch = try ScratchDirectory()
         for (name, content) in files { try scratch.write(content, to: name) }
+        // A port that is free may be another's a moment later.
+        var (port, tries) = (0, 0)
+        repeat {
+            port = try freePort(SOCK_STREAM)
+            try Self.configure(scratch, lines, port)
+            tries += 1
+            do {
+                let started = try await Self.run(scratch)
+                running.withLock { $0 = started }
+                break
+            } catch let failure as SystemCallFailure where "\(failure)".contains("Address already in use") && tries < 3
+            {}
+        } while true
+        self.port = port
+    }
+
+    private static func configure(_ scratch: ScratchDirectory, _ lines: [String], _ port: Int) throws {
         let configuration =
             [
                 "user root", "persistence true", "persistence_location %/", "autosave_interval 1",
@@ -23,10 +39,16 @@ package final class Mosquitto: Sendable {
             ] + lines
         let text = configuration.joined(separator: "\n").replacingOccurrences(of: "%", with: scratch.path)
         try scratch.write(text + "\n", to: "mosquitto.conf")
-        try await start()
     }
 
     package func start() async throws {
+        let started = try await Self.run(scratch)
+        running.withLock { $0 = started }
+    }
+
+    private static func run(
+        _ scratch: ScratchDirectory
+    ) async throws -> (process: ForegroundProcess, lines: LineReader) {
         let pipe = try PipeEnds()
         let process = try ForegroundProcess(
             "/usr/sbin/mosquitto",
@@ -39,7 +61,7 @@ package final class Mosquitto: Sendable {
             if isAtEnd { throw SystemCallFailure("mosquitto: \(lines)", ECHILD) }
             return lines.contains { $0.contains("running") } ? true : nil
         }
-        running.withLock { $0 = (process, lines) }
+        return (process, lines)
     }
 
     package func signal(_ number: Int32) { running.withLock { $0?.process.kill(number) } }

@@ -35,19 +35,14 @@ package final class TestWebServer: Sendable {
 
     /// - Parameters:
     ///   - port: one of the system's choice where there is none.
-    ///   - isRemote: as on another machine: with segments of 1,448 bytes, where those of one machine have 32 KiB, and with 4 KiB
-    ///     that the kernel may hold of what a script sent, so that ``TestWebConnection/sent`` means something.
-    package init(port: Int = 0, isRemote: Bool = false) throws {
+    ///   - sendBuffer: bytes that the kernel may hold of what a script sent; a small one makes ``TestWebConnection/sent`` mean something.
+    package init(port: Int = 0, sendBuffer: Int32? = nil) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw SystemCallFailure("socket") }
         var on: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, 4)
-        if isRemote {
-            // Each connection inherits them.
-            var (segment, buffer): (Int32, Int32) = (1448, 4096)
-            setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_MAXSEG, &segment, 4)
-            setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &buffer, 4)
-        }
+        // Each connection inherits it.
+        if var size = sendBuffer { setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, 4) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian

@@ -73,7 +73,7 @@ import Testing
             let began = secondsComputed()
             let error = #expect(throws: FeedError.self) { try FeedReader.read(Array(text.utf8)) }
             #expect(error?.kind == kind)
-            #expect(secondsComputed() - began < 10, "\(kind)")
+            #expect(secondsComputed() - began < 5, "\(kind)")
         }
     }
 
@@ -96,7 +96,7 @@ import Testing
             let bytes = Array(text.utf8)
             let began = secondsComputed()
             _ = try? FeedReader.read(bytes)
-            #expect(secondsComputed() - began < 15, "\(text.prefix(40))")
+            #expect(secondsComputed() - began < 5, "\(text.prefix(40))")
         }
     }
 

@@ -8,20 +8,18 @@ import Testing
 @Suite struct SchedulerSimulationTests {
     private static let start = FetchSimulation.start
 
-    /// Fetches of 28 seconds, of which a day's credit pays 8. Seed 1 gives the commuter .750, which leaves no room.
+    /// Fetches of 28 seconds, of which a day's credit pays 8; the seeds are those of ``FreshnessTests``, taken together as there.
     @Test(arguments: SimulatedUser.habitual)
     func `A user finds through 84 days what the planner's simulation promises, for 8 fetches a day`(
         user: SimulatedUser
     ) async throws {
-        let user = FetchSimulation(user, seed: 2)
-        let simulation = try await SchedulerSimulation(duration: 28)
-        try await simulation.add("news", .minimum)
-        for open in user.opens {
-            try await simulation.advance(to: open)
-            _ = try await simulation.scheduler.open("news")
+        var (all, allPromised): ([Freshness], [Freshness]) = ([], [])
+        for seed in FreshnessTests.seeds {
+            let user = FetchSimulation(user, seed: seed)
+            all.append(user.freshness(try await runs(for: user).compactMap(\.ended)))
+            allPromised.append(await user.planned(runs: 8))
         }
-        let found = user.freshness(simulation.runs.compactMap(\.ended))
-        let promised = await user.planned(runs: 8)
+        let (found, promised) = (all.joined(), allPromised.joined())
         let comment: Comment = "\(found), promised \(promised)"
         #expect(
             found.share(within: 60) >= 0.95 && found.share(within: 60) >= promised.share(within: 60) - 0.01,
@@ -31,11 +29,21 @@ import Testing
             found.share(within: 15) >= 0.75 && found.share(within: 15) >= promised.share(within: 15) - 0.01,
             comment
         )
+    }
+
+    private func runs(for user: FetchSimulation) async throws -> [FetchRun] {
+        let simulation = try await SchedulerSimulation(duration: 28)
+        try await simulation.add("news", .minimum)
+        for open in user.opens {
+            try await simulation.advance(to: open)
+            _ = try await simulation.scheduler.open("news")
+        }
         let days = Dictionary(grouping: simulation.runs) { Int($0.began.timeIntervalSince(Self.start) / 86_400) }
         #expect(days.values.allSatisfy { $0.count <= 8 } && simulation.runs.allSatisfy { $0.result == .newData })
         #expect(
             zip(simulation.runs, simulation.runs.dropFirst()).allSatisfy { $1.began.timeIntervalSince($0.began) >= 900 }
         )
+        return simulation.runs
     }
 
     /// How the machine is awake for something else: ``WakeupSimulation/others(seed:)``, each tenth of them an attach or none.

@@ -35,7 +35,7 @@ final class TransferRig: Sendable {
         _ change: (inout TransferLimits) -> Void = { _ in }
     ) throws {
         scratch = try ScratchDirectory()
-        server = try TestWebServer(isRemote: true)
+        server = try TestWebServer(sendBuffer: 4096)
         root = scratch.file(name)
         self.roots = roots.isEmpty ? [root] : roots
         self.sendsOnlyFromRoots = sendsOnlyFromRoots
