@@ -8,17 +8,19 @@ final class ServiceLaunch: Sendable {
     private let process: ForegroundProcess
     private let ready: LineReader
 
-    init(_ service: Service) throws {
+    init(_ service: Service, adding variables: [String: String] = [:]) throws {
         let pipe = try PipeEnds()
         process = try ForegroundProcess(
             Products.backgrounderd,
             ["--home", service.home, "--ready-descriptor", "3"],
-            environment: service.environment,
+            environment: service.environment.merging(variables) { $1 },
             descriptors: [3: pipe.writeEnd]
         )
         close(pipe.writeEnd)
         ready = LineReader(pipe.readEnd)
     }
+
+    func send(_ signal: Int32) { process.kill(signal) }
 
     func kill(after seconds: Double) {
         let process = process

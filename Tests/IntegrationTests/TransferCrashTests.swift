@@ -99,7 +99,14 @@ private final class Chaos {
             if diesEarly { launch.kill(after: .random(in: 0.02...0.3, using: &random)) }
             if try await launch.isReady(), !diesEarly {
                 if files.count < 10 || round.isMultiple(of: 7) { try await begin() }
-                launch.kill(after: .random(in: 0...0.3, using: &random))
+                // What comes while it does not read is lost with it.
+                if round.isMultiple(of: 3) {
+                    try await Task.sleep(for: .seconds(.random(in: 0...0.3, using: &random)))
+                    launch.send(SIGSTOP)
+                    launch.kill(after: 0.2)
+                } else {
+                    launch.kill(after: .random(in: 0...0.3, using: &random))
+                }
             }
             try await launch.waitForEnd()
             try checkFolder()

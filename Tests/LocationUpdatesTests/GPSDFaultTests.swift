@@ -152,21 +152,3 @@ import Testing
         #expect(ContinuousClock.now - began < .seconds(4), "the end does not wait for the network")
     }
 }
-
-/// A port of this machine on which a connection is neither refused nor made.
-private final class CrowdedPort: Sendable {
-    let port: Int
-    private let descriptors: [Int32]
-
-    init() throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        port = try bindLoopback(listener, port: 0)
-        guard listen(listener, 0) == 0 else { throw SystemCallFailure("listen") }
-        // The kernel completes one connection more than the queue has room for, and lets the others wait.
-        var descriptors = [listener]
-        descriptors.append(try connectLoopback(port: port))
-        self.descriptors = descriptors
-    }
-
-    deinit { for descriptor in descriptors { close(descriptor) } }
-}

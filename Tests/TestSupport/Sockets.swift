@@ -34,6 +34,22 @@ package func freePort(_ kind: __socket_type) throws -> Int {
     return Int(address.sin_port.bigEndian)
 }
 
+/// A port of this machine on which a connection is neither refused nor made.
+package final class CrowdedPort: Sendable {
+    package let port: Int
+    private let descriptors: [Int32]
+
+    package init() throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        port = try bindLoopback(listener, port: 0)
+        guard listen(listener, 0) == 0 else { throw SystemCallFailure("listen") }
+        // The kernel completes one connection more than the queue has room for, and lets the others wait.
+        descriptors = [listener, try connectLoopback(port: port)]
+    }
+
+    deinit { for descriptor in descriptors { close(descriptor) } }
+}
+
 /// Writes all of `text` to a connection.
 package func sendAll(_ descriptor: Int32, _ text: String) throws {
     var rest = Array(text.utf8)[...]

@@ -36,13 +36,15 @@ package final class TestWebServer: Sendable {
     /// - Parameters:
     ///   - port: one of the system's choice where there is none.
     ///   - sendBuffer: bytes that the kernel may hold of what a script sent; a small one makes ``TestWebConnection/sent`` mean something.
-    package init(port: Int = 0, sendBuffer: Int32? = nil) throws {
+    ///   - segment: bytes of its segments at most, as networks have them; on one machine they have up to 64 KiB.
+    package init(port: Int = 0, sendBuffer: Int32? = nil, segment: Int32? = nil) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw SystemCallFailure("socket") }
         var on: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, 4)
         // Each connection inherits it.
         if var size = sendBuffer { setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, 4) }
+        if var segment { setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_MAXSEG, &segment, 4) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -76,6 +78,13 @@ package final class TestWebServer: Sendable {
         }
         // The thread that accepts closes it.
         if isFirst { shutdown(listener, Int32(SHUT_RDWR)) }
+    }
+
+    /// Returns when no script runs any more.
+    package func waitForEnd(within seconds: Double = 20) async throws {
+        _ = try await shared.signal.wait(for: "the end of all connections", within: seconds) {
+            shared.state.withLock { $0.connections.isEmpty } ? true : nil
+        }
     }
 
     package func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }

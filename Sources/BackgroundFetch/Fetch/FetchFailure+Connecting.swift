@@ -14,19 +14,12 @@ extension FetchFailure {
         case let error as NIOConnectionError: self.init(error, server)
         case let error as IOError: self.init(error, server)
         case let error as HTTPClientError: self.init(error, server)
-        default: self.init(unknown: error, server)
+        default:
+            self.init(
+                handshakeProblem(error).map { "no secure connection to \(server) comes about: \($0)" }
+                    ?? "the server's answer cannot be read: \(error)"
+            )
         }
-    }
-
-    /// TLS's own words are some hundred characters with the names of files in them; what it is stands behind a mark.
-    private init(unknown error: any Error, _ server: String) {
-        let text = "\(error)"
-        guard let start = text.firstRange(of: "OPENSSL_internal:")?.upperBound else {
-            self.init("the server's answer cannot be read: \(text)")
-            return
-        }
-        let words = text[start...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }.replacing("_", with: " ")
-        self.init("no secure connection to \(server) comes about: \(words.lowercased())")
     }
 
     private init(_ error: HTTPClientError, _ server: String) {

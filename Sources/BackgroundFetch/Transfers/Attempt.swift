@@ -34,13 +34,17 @@ extension AttemptContext {
         size: Int64? = nil,
         _ body: (WebURL, TransferConnection) async throws -> Void
     ) async throws {
-        let connection = TransferConnection(group: group, connectTime: limits.connect, expected: expected)
+        let connection = TransferConnection(
+            group: group,
+            connectTime: limits.connect,
+            executor: executor,
+            expected: expected
+        )
         let watchdog = connection.watch(tally, size: size, limits, clock)
         defer { watchdog.cancel() }
         do {
             try await body(WebURL(address), connection)
         } catch {
-            await connection.end()
             if Task.isCancelled { throw CancellationError() }
             if tally.isStalled {
                 throw TransferFault.passing(
@@ -51,7 +55,6 @@ extension AttemptContext {
             }
             throw TransferFault(error, host: tally.host)
         }
-        await connection.end()
     }
 }
 
@@ -100,7 +103,7 @@ extension TransferConnection {
                 stillness = isStill ? stillness + limits.stallTime : .zero
                 guard stillness < (isHandedOver ? limits.answerTime : limits.stallTime) else {
                     tally.isStalled = true
-                    return await self.end()
+                    return self.end()
                 }
                 before = offset
             }

@@ -1,10 +1,10 @@
-import AsyncHTTPClient
 import BackgrounderAPI
 import FoundationEssentials
 import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 
 /// What the kernel says of the ways out of this machine.
 enum DefaultRoutes {
@@ -64,14 +64,8 @@ extension TransferFault {
         case let error as ChannelError:
             if case .connectTimeout = error { return ("it does not answer", nil) }
             return ("it was closed", nil)
-        case let error as HTTPClientError:
-            switch error {
-            case .remoteConnectionClosed, .uncleanShutdown: return ("it was cut", nil)
-            case .connectTimeout, .tlsHandshakeTimeout: return ("it does not answer", nil)
-            default: return (error.shortDescription, nil)
-            }
-        case HTTPParserError.invalidEOFState: return ("it was cut", nil)
-        default: return ("\(error)", nil)
+        case HTTPParserError.invalidEOFState, NIOSSLError.uncleanShutdown: return ("it was cut", nil)
+        default: return (handshakeProblem(error).map { "TLS says \($0)" } ?? "\(error)", nil)
         }
     }
 }

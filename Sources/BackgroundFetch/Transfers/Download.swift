@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 import BackgrounderAPI
 import FoundationEssentials
 import NIOCore
@@ -82,41 +81,55 @@ final class Download {
                 try await beginAnew(because: "nothing tells this version of the file from another one", isCounted: true)
             }
             let offset = tally.offset
-            let request = request(url, from: offset)
-            let response = try await connection.execute(request)
-            let reply = RangeReply(
-                status: response.status.code,
-                headers: response.headers,
-                offset: offset,
-                total: record.transfer.total,
-                validator: record.detail.validator,
-                now: context.now()
-            )
-            switch reply {
-            case .redirect(let location):
+            let hop = try await connection.exchange(request(url, from: offset), with: url.origin) { head, body in
+                let reply = RangeReply(
+                    status: head.status.code,
+                    headers: head.headers,
+                    offset: offset,
+                    total: record.transfer.total,
+                    validator: record.detail.validator,
+                    now: context.now()
+                )
+                return try await take(reply, body, connection)
+            }
+            switch hop {
+            case .elsewhere(let location):
                 hops += 1
                 url = try context.configuration.policy.next(from: url, location: location, hop: hops)
-            case .stale(let reason):
-                try await beginAnew(because: reason, isCounted: true)
-            case .complete:
-                return
-            case .fault(let fault):
-                throw fault
-            case .whole(let total, let validator):
-                try await beginAnew(because: "the server sends it from the first byte on", isCounted: offset > 0)
-                record.transfer.total = total
-                record.detail.validator = validator
-                try checkSize(total ?? 0)
-                try await take(response.body, total: total, connection)
-                return
-            case .rest(let end, let total):
-                if record.detail.validator == nil { record.detail.isUncertain = true }
-                record.transfer.total = total
-                try checkSize(total)
-                try await take(response.body, end: end, total: total, connection)
-                return
+            case .anew: break
+            case .whole: return
             }
         }
+    }
+
+    /// What is to be done behind a reply.
+    private enum Hop {
+        case elsewhere(String?)
+        case anew
+        case whole
+    }
+
+    private func take(_ reply: RangeReply, _ body: ReplyBody, _ connection: TransferConnection) async throws -> Hop {
+        switch reply {
+        case .redirect(let location): return .elsewhere(location)
+        case .stale(let reason):
+            try await beginAnew(because: reason, isCounted: true)
+            return .anew
+        case .complete: break
+        case .fault(let fault): throw fault
+        case .whole(let total, let validator):
+            try await beginAnew(because: "the server sends it from the first byte on", isCounted: tally.offset > 0)
+            record.transfer.total = total
+            record.detail.validator = validator
+            try checkSize(total ?? 0)
+            try await take(body, total: total, connection)
+        case .rest(let end, let total):
+            if record.detail.validator == nil { record.detail.isUncertain = true }
+            record.transfer.total = total
+            try checkSize(total)
+            try await take(body, end: end, total: total, connection)
+        }
+        return .whole
     }
 
     private func checkSize(_ total: Int64) throws(TransferFault) {
@@ -125,12 +138,10 @@ final class Download {
         }
     }
 
-    private func request(_ url: WebURL, from offset: Int64) -> HTTPClientRequest {
-        var request = HTTPClientRequest(url: "\(url)")
-        request.headers.add(name: "User-Agent", value: "Backgrounder/\(Backgrounder.version)")
+    private func request(_ url: WebURL, from offset: Int64) -> HTTPRequestHead {
+        var request = HTTPRequestHead(.GET, url)
         request.headers.add(name: "Accept", value: "*/*")
         request.headers.add(name: "Accept-Encoding", value: "identity")
-        if let authorization = url.authorization { request.headers.add(name: "Authorization", value: authorization) }
         if offset > 0 {
             request.headers.add(name: "Range", value: "bytes=\(offset)-")
             if let validator = record.detail.validator {
@@ -165,7 +176,7 @@ final class Download {
 
     /// - Parameter end: behind the last byte that comes, where that is not the file's last one.
     private func take(
-        _ body: HTTPClientResponse.Body,
+        _ body: ReplyBody,
         end: Int64? = nil,
         total: Int64?,
         _ connection: TransferConnection
@@ -175,7 +186,7 @@ final class Download {
         // Where the server does not say how much it is, it is taken for 32 MiB.
         if record.detail.connections == 1 { connection.widen(for: total ?? 32 << 20) }
         let start = tally.offset
-        var widens: Int64 = 4 << 20
+        var widens: Int64 = 1 << 20
         let bound = end ?? total ?? record.detail.sizeLimit
         var synced = ContinuousClock.now
         var shown: ContinuousClock.Instant?

@@ -1,98 +1,177 @@
-import AsyncHTTPClient
-import Dispatch
+import BackgrounderAPI
 import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 import Synchronization
 
-/// The connections of one attempt. They are narrow at first: what is on its way here when this process is killed, or the connection
-/// breaks, must come again.
+/// The connections of one attempt, one for each request, and one at a time.
+///
+///     try await connection.exchange(request, with: url.origin) { head, body in
+///         for try await buffer in body { … }
+///     }
+///
+/// They are narrow at first (``SocketWindow``): what is on its way here when this process is killed, or the connection breaks, must
+/// come again. So they are made here, and not by a client that gives its sockets away when they are connected.
 final class TransferConnection: Sendable {
-    /// judgement: the kernel keeps half as much again; with what was just read it is the 32 KiB that a broken connection may cost.
-    private static let narrow = 16 << 10
-    /// judgement: beyond it the kernel knows best
-    private static let wide = 512 << 10
-
-    private let http: HTTPClient
-    private let channel: Channels
-
-    private final class Channels: Sendable {
-        let newest = Mutex<(any Channel)?>(nil)
+    private enum State {
+        case idle
+        case opening(EventLoopPromise<HTTPWire>)
+        case open(any Channel)
+        case ended
     }
 
-    /// - Parameter expected: bytes that may come at the first attempt; 0 at later ones, which ``widen(for:)`` as they get on.
-    init(group: any EventLoopGroup, connectTime: Duration, expected: Int64) {
-        let channels = Channels()
-        var configuration = HTTPClient.Configuration(
-            redirectConfiguration: .disallow,
-            timeout: .init(connect: TimeAmount(connectTime)),
-            decompression: .disabled
-        )
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.httpVersion = .http1Only
-        // A server may close a connection just when it is used again, for the next redirect: an attempt that nobody is to blame for.
-        configuration.maximumUsesPerConnection = 1
-        let size = Self.size(for: expected)
-        configuration.http1_1ConnectionDebugInitializer = { channel in
-            channels.newest.withLock { $0 = channel }
-            return Self.set(channel, size)
+    private let group: any EventLoopGroup
+    private let connectTime: TimeAmount
+    private let expected: Int64
+    private let trust: Trust
+    private let state = Mutex(State.idle)
+
+    /// - Parameters:
+    ///   - executor: where what TLS needs is read.
+    ///   - expected: bytes that may come at the first attempt; 0 at later ones, which ``widen(for:)`` as they get on.
+    init(group: any EventLoopGroup, connectTime: Duration, executor: DiskExecutor, expected: Int64) {
+        (self.group, self.connectTime, self.expected) = (group, TimeAmount(connectTime), expected)
+        trust = Trust(executor: executor)
+    }
+
+    /// Sends a request, hands its reply to `take`, and closes the connection.
+    ///
+    /// A reply may come before all of `content` went; then the rest does not go.
+    func exchange<Value: Sendable>(
+        _ request: HTTPRequestHead,
+        with origin: WebURL.Origin,
+        sending content: (any AsyncSequence<ByteBuffer, any Error> & Sendable)? = nil,
+        _ take: (HTTPResponseHead, ReplyBody) async throws -> Value
+    ) async throws -> Value {
+        try await withTaskCancellationHandler {
+            let wire = try await open(to: origin)
+            async let sent: Void = send(request, content, on: wire)
+            do {
+                let value = try await take(wire.head(), wire.body)
+                close(wire)
+                return value
+            } catch {
+                close(wire)
+                // Where the content could not be read, that is why.
+                do { try await sent } catch let fault as TransferFault { throw fault } catch {}
+                throw error
+            }
+        } onCancel: {
+            end()
         }
-        http = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
-        channel = channels
-    }
-
-    func execute(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
-        try await http.execute(request, deadline: .distantFuture)
     }
 
     /// Lets a 128th of `bytes` be on its way: of those that are to come at the first attempt, and of those that this connection brought.
     /// So all the connections of a transfer, however many break, cost less than a 64th of it beside their narrow beginnings.
     func widen(for bytes: Int64) {
-        let size = Self.size(for: bytes)
-        guard size > Self.narrow, let channel = channel.newest.withLock({ $0 }) else { return }
-        _ = Self.set(channel, size)
+        guard case .open(let channel) = state.withLock({ $0 }), let size = SocketWindow.size(for: bytes) else { return }
+        _ = SocketWindow.set(size, of: channel)
     }
 
-    /// Closes all of them at once.
-    func end() async {
-        await withCheckedContinuation { continuation in
-            // Without a queue of ours it answers on libdispatch's pool, which from then on wakes up every second.
-            http.shutdown(queue: Self.queue) { _ in continuation.resume() }
+    /// Breaks off what is under way, and lets nothing begin.
+    func end() {
+        let last = state.withLock { state in
+            defer { state = .ended }
+            return state
+        }
+        switch last {
+        case .opening(let promise): promise.fail(ChannelError.alreadyClosed)
+        case .open(let channel): channel.close(promise: nil)
+        case .idle, .ended: break
         }
     }
 
-    private static let queue = DispatchQueue(label: "backgrounder.transfers")
+    // MARK: The wire
 
-    private static func size(for bytes: Int64) -> Int {
-        max(narrow, Int(min(bytes >> 7, 64 << 20)))
-    }
-
-    private static func set(_ channel: any Channel, _ size: Int) -> EventLoopFuture<Void> {
-        channel.getOption(.tcpOption(.init(rawValue: TCP_MAXSEG)))
-            .flatMap { segment in
-                // Where few segments fit, a sender holds back what is left of one, 0.2 s each time. On one machine, where they
-                // have 32 KiB, it is the narrowest that takes a second one, or wide enough.
-                set(channel, size: size < 4 * Int(segment) ? max(narrow, Int(segment) * 3 / 4) : size)
+    private func send(
+        _ request: HTTPRequestHead,
+        _ content: (any AsyncSequence<ByteBuffer, any Error> & Sendable)?,
+        on wire: HTTPWire
+    ) async throws {
+        do {
+            try await wire.send(.head(request))
+            if let content {
+                for try await buffer in content { try await wire.send(.body(.byteBuffer(buffer))) }
             }
-            // What is no socket of the kernel's has no such options.
-            .flatMapError { _ in channel.eventLoop.makeSucceededVoidFuture() }
+            try await wire.send(.end(nil))
+        } catch let fault as TransferFault {
+            // The content cannot be read: no reply will come.
+            end()
+            throw fault
+        }
     }
 
-    private static func set(_ channel: any Channel, size: Int) -> EventLoopFuture<Void> {
-        let isNarrow = size < wide
-        // Two of them are on their way through this process.
-        let read = isNarrow ? size / 4 : 64 << 10
-        return channel.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: read))
-            .flatMap { channel.setOption(.maxMessagesPerRead, value: isNarrow ? 1 as UInt : 4 as UInt) }
-            .flatMap { channel.setOption(.socketOption(.so_rcvbuf), value: SocketOptionValue(size)) }
-            .flatMap {
-                // SO_BUF_LOCK: from here on the kernel sizes the buffer itself; before Linux 5.14 it stays as it was set.
-                guard !isNarrow else { return channel.eventLoop.makeSucceededVoidFuture() }
-                let option = ChannelOptions.Types.SocketOption(level: .socket, name: .init(rawValue: 72))
-                return channel.setOption(option, value: 0).flatMapError { _ in
-                    channel.eventLoop.makeSucceededVoidFuture()
+    private func close(_ wire: HTTPWire) {
+        state.withLock { if case .open = $0 { $0 = .idle } }
+        wire.channel.close(promise: nil)
+    }
+
+    private func open(to origin: WebURL.Origin) async throws -> HTTPWire {
+        let isSecure = origin.scheme == .https
+        let tls = isSecure ? try await trust.context() : nil
+        let size = SocketWindow.size(for: expected) ?? SocketWindow.narrow(isSecure: isSecure)
+        let loop = group.next()
+        let next = state.withLock { state -> EventLoopPromise<HTTPWire>? in
+            if case .ended = state { return nil }
+            let promise = loop.makePromise(of: HTTPWire.self)
+            state = .opening(promise)
+            return promise
+        }
+        guard let promise = next else { throw ChannelError.alreadyClosed }
+        let host = origin.host.hasPrefix("[") ? String(origin.host.dropFirst().dropLast()) : origin.host
+        // A name may take long to be found: whoever breaks it off does not wait for that.
+        ClientBootstrap(group: loop)
+            .connectTimeout(connectTime)
+            .channelInitializer { SocketWindow.prepare(size, for: $0) }
+            .connect(host: host, port: origin.port)
+            .flatMap { channel in SocketWindow.set(size, of: channel).map { channel } }
+            .flatMapThrowing { [self] channel in
+                let isWanted = state.withLock { state in
+                    guard case .opening = state else { return false }
+                    state = .open(channel)
+                    return true
                 }
+                guard isWanted else {
+                    channel.close(promise: nil)
+                    throw ChannelError.alreadyClosed
+                }
+                return try HTTPWire(channel, host: host, tls: tls)
             }
+            .cascade(to: promise)
+        return try await promise.futureResult.get()
+    }
+}
+
+extension HTTPRequestHead {
+    /// What every request says; with the credentials of its address.
+    init(_ method: HTTPMethod, _ url: WebURL) {
+        let headers: HTTPHeaders = [
+            "Host": url.authority, "User-Agent": "Backgrounder/\(Backgrounder.version)", "Connection": "close",
+        ]
+        self.init(version: .http1_1, method: method, uri: url.target, headers: headers)
+        if let authorization = url.authorization { self.headers.add(name: "Authorization", value: authorization) }
+    }
+}
+
+/// Whom this machine trusts.
+private actor Trust {
+    private let executor: DiskExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(executor: DiskExecutor) { self.executor = executor }
+
+    /// Reads the certificates of this machine, which takes some 50 ms.
+    func context() throws(TransferFault) -> NIOSSLContext {
+        var configuration = TLSConfiguration.client()
+        configuration.applicationProtocols = ["http/1.1"]
+        // judgement: for a last word of a server whose bytes are here, or not wanted any more
+        configuration.shutdownTimeout = .seconds(1)
+        do {
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw .passing("the certificates that this machine trusts cannot be read: \(error)")
+        }
     }
 }

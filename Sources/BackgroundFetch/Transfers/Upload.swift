@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 import BackgrounderAPI
 import CLinux
 import FoundationEssentials
@@ -56,27 +55,23 @@ final class Upload {
     ) async throws -> Answer {
         try context.configuration.policy.check(url)
         tally.host = url.origin.host
-        var request = HTTPClientRequest(url: "\(url)")
-        request.method = .PUT
-        request.headers.add(name: "User-Agent", value: "Backgrounder/\(Backgrounder.version)")
+        var request = HTTPRequestHead(.PUT, url)
         request.headers.add(name: "Content-Type", value: "application/octet-stream")
+        request.headers.add(name: "Content-Length", value: "\(version.size)")
         if let key = record.detail.idempotencyKey { request.headers.add(name: "Idempotency-Key", value: "\"\(key)\"") }
-        if let authorization = url.authorization { request.headers.add(name: "Authorization", value: authorization) }
-        request.body = .stream(
-            SentBytes(file: file, size: version.size, tally: tally, show: context.show),
-            length: .known(version.size)
-        )
+        let content = SentBytes(file: file, size: version.size, tally: tally, show: context.show)
         tally.offset = 0
-        let response = try await connection.execute(request)
-        switch response.status.code {
-        case 200...299: return .taken
-        case 307, 308: return .elsewhere(response.headers.first(name: "Location"))
-        case 408, 425, 429, 500...599:
-            let after = response.headers.first(name: "Retry-After").flatMap {
-                RetryAfter.duration($0, now: context.now())
+        return try await connection.exchange(request, with: url.origin, sending: content) { [context] head, _ in
+            switch head.status.code {
+            case 200...299: return .taken
+            case 307, 308: return .elsewhere(head.headers.first(name: "Location"))
+            case 408, 425, 429, 500...599:
+                let after = head.headers.first(name: "Retry-After").flatMap {
+                    RetryAfter.duration($0, now: context.now())
+                }
+                throw TransferFault.passing("the server answers \(head.status.code)", after: after)
+            default: throw TransferFault.permanent("the server answers \(head.status.code)")
             }
-            throw TransferFault.passing("the server answers \(response.status.code)", after: after)
-        default: throw TransferFault.permanent("the server answers \(response.status.code)")
         }
     }
 

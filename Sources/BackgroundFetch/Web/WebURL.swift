@@ -52,9 +52,10 @@ package struct WebURL: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// What is asked for, and what is shown.
-    package var description: String {
-        "\(origin.scheme.rawValue)://\(origin.host)\(isDefaultPort ? "" : ":\(origin.port)")\(target)"
-    }
+    package var description: String { "\(origin.scheme.rawValue)://\(authority)\(target)" }
+
+    /// The value of `Host` (RFC 9110, 7.2).
+    var authority: String { "\(origin.host)\(isDefaultPort ? "" : ":\(origin.port)")" }
 
     /// The value of `Authorization` (RFC 7617); `nil` without credentials.
     package var authorization: String? {

@@ -1,0 +1,91 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import BackgroundFetch
+
+/// What is on its way on the connections of transfers, and how they end.
+@Suite struct TransferConnectionTests {
+    /// A reader that takes one piece, and nothing more.
+    private struct Stopped: Error {}
+
+    private func connection(expected: Int64 = 0, connectTime: Duration = .seconds(10)) -> TransferConnection {
+        TransferConnection(
+            group: MultiThreadedEventLoopGroup.singleton,
+            connectTime: connectTime,
+            executor: DiskExecutor("test"),
+            expected: expected
+        )
+    }
+
+    /// How many bytes of a body the kernel and this process take from a server, when nobody uses more than the first piece.
+    private func taken(expected: Int64, segment: Int32?, rate: Int?) async throws -> Int {
+        let server = try TestWebServer(sendBuffer: 4096, segment: segment)
+        let file = TestWebFile(size: 4_000_000, seed: 1) { $0.rate = rate }
+        server.on("/f", file.script)
+        let url = try WebURL(server.url("/f"))
+        await #expect(throws: Stopped.self) {
+            try await connection(expected: expected).exchange(HTTPRequestHead(.GET, url), with: url.origin) { _, body in
+                for try await _ in body {
+                    try await Task.sleep(for: .milliseconds(500))
+                    throw Stopped()
+                }
+            }
+        }
+        server.end()
+        try await server.waitForEnd()
+        return file.sent
+    }
+
+    @Test(arguments: [nil, 1448 as Int32], [nil, 1_000_000])
+    func `A connection that nobody reads takes less than 32 KiB from the server`(segment: Int32?, rate: Int?)
+        async throws
+    {
+        let narrow = try await taken(expected: 0, segment: segment, rate: rate)
+        #expect(narrow > 4000 && narrow <= 32_768, "\(narrow)")
+        let wide = try await taken(expected: 1 << 30, segment: segment, rate: rate)
+        #expect(wide > 65_536, "\(wide)")
+    }
+
+    @Test func `Widened, it may be as wide as any other`() async throws {
+        let server = try TestWebServer()
+        let content = [UInt8](repeating: 7, count: 20_000_000)
+        server.on("/f") { _, connection in try connection.reply(200, [:], content) }
+        let url = try WebURL(server.url("/f"))
+        let connection = connection()
+        let scale = try await connection.exchange(HTTPRequestHead(.GET, url), with: url.origin) { _, body in
+            var count = 0
+            var widest = 0
+            for try await buffer in body {
+                if count == 0 { connection.widen(for: 1 << 30) }
+                count += buffer.readableBytes
+                widest = max(widest, buffer.readableBytes)
+            }
+            #expect(count == content.count)
+            return widest
+        }
+        #expect(scale > 32_768)
+    }
+
+    @Test func `Broken off while it is made, it does not wait for the network`() async throws {
+        let crowd = try CrowdedPort()
+        let url = try WebURL("http://127.0.0.1:\(crowd.port)/")
+        let connection = connection(connectTime: .seconds(30))
+        let task = Task {
+            try await connection.exchange(HTTPRequestHead(.GET, url), with: url.origin) { _, _ in }
+        }
+        try await Task.sleep(for: .milliseconds(50))
+        let began = ContinuousClock.now
+        task.cancel()
+        await #expect(throws: (any Error).self) { try await task.value }
+        #expect(ContinuousClock.now - began < .seconds(5))
+        // Nothing begins after it.
+        await #expect(throws: (any Error).self) {
+            try await connection.exchange(HTTPRequestHead(.GET, url), with: url.origin) { _, _ in }
+        }
+    }
+}
