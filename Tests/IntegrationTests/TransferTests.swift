@@ -177,6 +177,37 @@ import Testing
         try await process.waitForEnd()
     }
 
+    @Test("A way out is seen behind many routes, and a server that refuses is told from a network that is not there")
+    func manyRoutes() async throws {
+        let service = try Self.service()
+        let ready = try PipeEnds()
+        let routes = """
+            ip link set lo up && ip link add d0 type veth peer name d1 && ip link set d0 up && ip link set d1 up &&
+            for i in $(seq 1 60); do ip -6 addr add fd00:$i::1/64 dev d0 nodad || exit; done &&
+            ip -6 route add default via fd00:1::2 dev d0 &&
+            exec '\(Products.backgrounderd)' --home '\(service.home)' --ready-descriptor 3
+            """
+        let process = try ForegroundProcess(
+            "/usr/bin/unshare",
+            ["-n", Programs.shell, "-c", routes],
+            environment: service.environment,
+            descriptors: [3: ready.writeEnd]
+        )
+        close(ready.writeEnd)
+        try await LineReader(ready.readEnd).wait(for: "readiness") { lines, isAtEnd in
+            try #require(!isAtEnd || !lines.isEmpty, "no network of its own can be had here, which this test needs")
+            return lines.isEmpty ? nil : true
+        }
+        try await service.run("transfer", "get", "https://[fd00:1::1]:9/x", service.file("downloads/x"))
+        let state = try await service.events().wait(forState: "a fault", within: 60) {
+            $0.status.transfers?.first?.error != nil
+        }
+        let transfer = try #require(state.status.transfers?.first)
+        #expect(transfer.waitingFor == .backoff && transfer.error?.contains("refused") == true, "\(transfer)")
+        process.kill(SIGTERM)
+        try await process.waitForEnd()
+    }
+
     @Test("On a terminal a bar shows how far it is, and goes away at the end")
     func bar() async throws {
         let service = try Self.service()

@@ -2,7 +2,8 @@
 
     https_server.py CERTIFICATE KEY FILE RATE
 
-serves FILE at each path, RATE bytes a second, with an ETag and Range. It prints `port N`, then a line for each connection when it
+serves FILE at each path, RATE bytes a second, with an ETag and Range; at `/unsized` a half of it without a length, and without
+the last word of TLS. It prints `port N`, then a line for each connection when it
 is over: `get START ACKNOWLEDGED whole|broken`, `put BYTES`, where ACKNOWLEDGED are the bytes that the peer's kernel took, those of
 TLS and of the head among them.
 """
@@ -33,7 +34,7 @@ def serve(connection, context, content, rate):
     try:
         secure = context.wrap_socket(connection, server_side=True)
         reader = secure.makefile("rb")
-        method = reader.readline().split(b" ")[0]
+        method, path = reader.readline().split(b" ")[:2]
         headers = {}
         while (line := reader.readline()) not in (b"\r\n", b""):
             name, value = line.decode().split(":", 1)
@@ -42,6 +43,9 @@ def serve(connection, context, content, rate):
             body = reader.read(int(headers["content-length"]))
             say(f"put {len(body)} {hashlib.sha256(body).hexdigest()}")
             secure.sendall(b"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
+            return
+        if path == b"/unsized":
+            secure.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + content[:len(content) // 2])
             return
         start = int(headers.get("range", "bytes=0-")[6:-1])
         size = len(content)

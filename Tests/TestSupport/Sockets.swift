@@ -48,6 +48,16 @@ package final class CrowdedPort: Sendable {
     }
 
     deinit { for descriptor in descriptors { close(descriptor) } }
+
+    /// Returns when somebody tries to connect.
+    package func waitForConnecting(within seconds: Double = 10) async throws {
+        let end = ContinuousClock.now + .seconds(seconds)
+        let remote = String(format: "0100007F:%04X 02", port)  // SYN_SENT (proc_pid_net(5))
+        // Foundation would read the first page alone.
+        while !String(decoding: try await Tool.run("cat", "/proc/net/tcp"), as: UTF8.self).contains(remote) {
+            guard ContinuousClock.now < end else { throw SystemCallFailure("a connection to \(port)", ETIMEDOUT) }
+        }
+    }
 }
 
 /// Writes all of `text` to a connection.

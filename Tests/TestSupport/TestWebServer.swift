@@ -19,6 +19,7 @@ package final class TestWebServer: Sendable {
 
     fileprivate struct State {
         var scripts: [String: Script] = [:]
+        var early: Set<String> = []
         var requests: [TestWebRequest] = []
         var connections: [Int32] = []
         var isEnded = false
@@ -94,6 +95,14 @@ package final class TestWebServer: Sendable {
         shared.state.withLock { $0.scripts[path] = script }
     }
 
+    /// Runs `script` for each request to `path` when its head has come; nobody reads the body.
+    package func onHead(of path: String, _ script: @escaping Script) {
+        shared.state.withLock { state in
+            state.early.insert(path)
+            state.scripts[path] = script
+        }
+    }
+
     /// Answers each request to `path` alike.
     package func reply(to path: String, _ status: Int = 200, headers: [String: String] = [:], body: String = "") {
         on(path) { _, connection in try connection.reply(status, headers, Array(body.utf8)) }
@@ -148,7 +157,9 @@ package final class TestWebServer: Sendable {
     }
 
     private static func serve(_ connection: TestWebConnection, _ shared: Shared) {
-        while let request = connection.readRequest() {
+        while let request = connection.readRequest(isEarly: { path in
+            shared.state.withLock { $0.early.contains(path) }
+        }) {
             let script = shared.state.withLock { state in
                 state.requests.append(request)
                 return state.scripts[request.path] ?? state.scripts["*"]
@@ -277,7 +288,7 @@ package final class TestWebConnection {
         }
     }
 
-    fileprivate func readRequest() -> TestWebRequest? {
+    fileprivate func readRequest(isEarly: (_ path: String) -> Bool) -> TestWebRequest? {
         var end: Range<Int>?
         while true {
             end = buffer.firstRange(of: Array("\r\n\r\n".utf8))
@@ -296,8 +307,11 @@ package final class TestWebConnection {
                 in: .whitespaces
             )
         }
+        let target = words[1].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         var body: [UInt8] = []
-        if let length = headers["content-length"].flatMap({ Int($0) }) {
+        if isEarly(String(target[0])) {
+            isOver = true
+        } else if let length = headers["content-length"].flatMap({ Int($0) }) {
             while buffer.count < length { guard more() else { return nil } }
             body = Array(buffer.prefix(length))
             buffer.removeFirst(length)
@@ -305,7 +319,6 @@ package final class TestWebConnection {
             // A script would not know where the next request begins.
             isOver = true
         }
-        let target = words[1].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         return TestWebRequest(
             method: String(words[0]),
             path: String(target[0]),

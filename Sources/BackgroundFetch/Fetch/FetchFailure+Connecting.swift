@@ -16,7 +16,7 @@ extension FetchFailure {
         case let error as HTTPClientError: self.init(error, server)
         default:
             self.init(
-                handshakeProblem(error).map { "no secure connection to \(server) comes about: \($0)" }
+                tlsProblem(error).map { "no secure connection to \(server) comes about: \($0)" }
                     ?? "the server's answer cannot be read: \(error)"
             )
         }

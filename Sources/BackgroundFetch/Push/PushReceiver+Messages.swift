@@ -46,6 +46,10 @@ extension PushReceiver {
             first: earlier?.first ?? arrived,
             alertDue: waiting.alert.map { _ in arrived.addingTimeInterval(PushJudgement.alertDelay) }
         )
+        // The newest stands for all, but for what a person was to be told.
+        if waiting.alert == nil, let superseded = earlier?.message, let text = superseded.alert {
+            show(text, superseded)
+        }
         await startDue()
         guard let source = sources[content.source], source.waiting?.message.id == content.id else {
             return PushOutcome(.started, source: content.source)

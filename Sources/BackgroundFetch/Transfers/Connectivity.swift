@@ -11,20 +11,28 @@ enum DefaultRoutes {
     /// The interfaces that lead to the rest of the world, by name; IPv4 and IPv6.
     static func interfaces() -> [String] {
         var names: Set<String> = []
-        for line in lines("/proc/net/route").dropFirst() where line.count > 2 && line[1] == "00000000" {
-            names.insert(String(line[0]))
+        eachLine(of: "/proc/net/route") { line in
+            if line.count > 2, line[1] == "00000000" { names.insert(String(line[0])) }
         }
         let zeros = String(repeating: "0", count: 32)
-        for line in lines("/proc/net/ipv6_route") where line.count > 9 && line[0] == zeros && line[1] == "00" {
-            if line[9] != "lo" { names.insert(String(line[9])) }
+        eachLine(of: "/proc/net/ipv6_route") { line in
+            guard line.count > 9, line[0] == zeros, line[1] == "00", line[9] != "lo" else { return }
+            names.insert(String(line[9]))
         }
         return names.sorted()
     }
 
-    private static func lines(_ path: String) -> [[Substring]] {
-        guard let data = try? Data(contentsOf: URL(filePath: path)) else { return [] }
-        return String(decoding: data, as: UTF8.self).split(separator: "\n").map { line in
-            line.split(whereSeparator: \.isWhitespace)
+    /// The words of each line. Foundation reads the first page of such a file and takes it for all of it.
+    private static func eachLine(of path: String, _ body: ([Substring]) -> Void) {
+        guard let file = fopen(path, "re") else { return }
+        var line: UnsafeMutablePointer<CChar>?
+        var capacity = 0
+        defer {
+            free(line)
+            fclose(file)
+        }
+        while getline(&line, &capacity, file) > 0, let line {
+            body(String(cString: line).split(whereSeparator: \.isWhitespace))
         }
     }
 }
@@ -41,6 +49,9 @@ extension TransferFault {
             return
         case let error as HTTPParserError where error != .invalidEOFState:
             self = .passing("what \(host) answers is no HTTP: \(error)")
+            return
+        case is NIOHTTPDecoderError:
+            self = .passing("\(host) answers before it is asked")
             return
         default: break
         }
@@ -65,7 +76,7 @@ extension TransferFault {
             if case .connectTimeout = error { return ("it does not answer", nil) }
             return ("it was closed", nil)
         case HTTPParserError.invalidEOFState, NIOSSLError.uncleanShutdown: return ("it was cut", nil)
-        default: return (handshakeProblem(error).map { "TLS says \($0)" } ?? "\(error)", nil)
+        default: return (tlsProblem(error) ?? "\(error)", nil)
         }
     }
 }

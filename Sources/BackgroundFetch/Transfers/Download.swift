@@ -186,7 +186,7 @@ final class Download {
         // Where the server does not say how much it is, it is taken for 32 MiB.
         if record.detail.connections == 1 { connection.widen(for: total ?? 32 << 20) }
         let start = tally.offset
-        var widens: Int64 = 1 << 20
+        var widens: Int64 = 2 << 20
         let bound = end ?? total ?? record.detail.sizeLimit
         var synced = ContinuousClock.now
         var shown: ContinuousClock.Instant?

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import NIOTLS
 
 /// One request and its reply on a channel of their own.
 struct HTTPWire: Sendable {
@@ -9,10 +10,12 @@ struct HTTPWire: Sendable {
 
     /// Takes a channel that was just connected; to be called on its loop.
     ///
-    /// - Parameter tls: `nil` for a connection without it.
-    init(_ channel: any Channel, host: String, tls: NIOSSLContext?) throws {
+    /// - Parameters:
+    ///   - tls: `nil` for a connection without it.
+    ///   - handshakeTime: for TLS to come about.
+    init(_ channel: any Channel, host: String, tls: NIOSSLContext?, handshakeTime: TimeAmount) throws {
         let pipeline = channel.pipeline.syncOperations
-        let parts = ReplyParts(on: channel.eventLoop)
+        let parts = ReplyParts(on: channel.eventLoop, handshakeTime: tls.map { _ in handshakeTime })
         do {
             if let tls {
                 let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
@@ -63,14 +66,17 @@ struct ReplyBody: AsyncSequence, Sendable {
     func makeAsyncIterator() -> Iterator { Iterator(wire: wire) }
 }
 
-/// The parts of a reply, one at a time. Nothing is read before somebody waits for it: what this process has taken from the kernel,
-/// and not used, is lost when it is killed.
+/// The parts of a reply, one at a time. Nothing is read before somebody waits for it, but for the rest of a connection whose end has
+/// come: what this process has taken from the kernel, and not used, is lost when it is killed.
 private final class ReplyParts: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
 
     private let loop: any EventLoop
+    /// `nil` without TLS.
+    private let handshakeTime: TimeAmount?
+    private var handshakeLimit: Scheduled<Void>?
     private var context: ChannelHandlerContext?
     /// Those that came with the last one.
     private var parts: CircularBuffer<HTTPClientResponsePart> = []
@@ -78,7 +84,7 @@ private final class ReplyParts: ChannelDuplexHandler {
     private var failure: (any Error)?
     private var isReadHeld = false
 
-    init(on loop: any EventLoop) { self.loop = loop }
+    init(on loop: any EventLoop, handshakeTime: TimeAmount?) { (self.loop, self.handshakeTime) = (loop, handshakeTime) }
 
     func next() -> EventLoopFuture<HTTPClientResponsePart> {
         if let part = parts.popFirst() { return loop.makeSucceededFuture(part) }
@@ -92,18 +98,42 @@ private final class ReplyParts: ChannelDuplexHandler {
         return promise.futureResult
     }
 
-    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
-    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        guard let handshakeTime else { return }
+        handshakeLimit = loop.assumeIsolated().scheduleTask(in: handshakeTime) {
+            self.errorCaught(context: context, error: ChannelError.connectTimeout(handshakeTime))
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        // Of a channel that is closed while it becomes active nothing else is heard.
+        fail(ChannelError.alreadyClosed)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .handshakeCompleted? = event as? TLSUserEvent { handshakeLimit?.cancel() }
+        context.fireUserInboundEventTriggered(event)
+    }
 
     func read(context: ChannelHandlerContext) {
         if waiting == nil { isReadHeld = true } else { context.read() }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // Behind an error the parser takes the end of the connection for that of a body without a length.
+        guard failure == nil else { return }
         parts.append(unwrapInboundIn(data))
         guard let waiting else { return }
         self.waiting = nil
         waiting.succeed(parts.removeFirst())
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        // So it does where we end it.
+        fail(ChannelError.alreadyClosed)
+        context.close(mode: mode, promise: promise)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -116,6 +146,7 @@ private final class ReplyParts: ChannelDuplexHandler {
     }
 
     private func fail(_ error: any Error) {
+        handshakeLimit?.cancel()
         failure = failure ?? error
         waiting?.fail(error)
         waiting = nil

@@ -1,5 +1,4 @@
 import NIOCore
-import NIOPosix
 
 /// How many bytes may be on their way on a connection: those that come again when it breaks.
 ///
@@ -26,7 +25,7 @@ enum SocketWindow {
     static func prepare(_ size: Int, for channel: any Channel) -> EventLoopFuture<Void> {
         guard size < wide else { return channel.eventLoop.makeSucceededVoidFuture() }
         // A buffer that is locked when the connection is made can never become wide (RFC 7323, 2.2). Before Linux 5.14 it cannot be
-        // unlocked; then the connection begins as wide as others.
+        // unlocked; then the connection begins as wide as others, and what comes from the same machine waits now and then.
         return channel.setOption(lock, value: 0)
             .flatMap { channel.setOption(.socketOption(.so_rcvbuf), value: SocketOptionValue(size)) }
             .flatMap { channel.setOption(lock, value: 0) }

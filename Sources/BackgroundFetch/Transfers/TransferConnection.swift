@@ -1,5 +1,4 @@
 import BackgrounderAPI
-import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -38,7 +37,7 @@ final class TransferConnection: Sendable {
 
     /// Sends a request, hands its reply to `take`, and closes the connection.
     ///
-    /// A reply may come before all of `content` went; then the rest does not go.
+    /// A refusal may come before all of `content` went; then the rest does not go.
     func exchange<Value: Sendable>(
         _ request: HTTPRequestHead,
         with origin: WebURL.Origin,
@@ -49,7 +48,10 @@ final class TransferConnection: Sendable {
             let wire = try await open(to: origin)
             async let sent: Void = send(request, content, on: wire)
             do {
-                let value = try await take(wire.head(), wire.body)
+                let head = try await wire.head()
+                // Nobody can have taken what did not go.
+                if content != nil, (200...299).contains(head.status.code) { try await sent }
+                let value = try await take(head, wire.body)
                 close(wire)
                 return value
             } catch {
@@ -137,7 +139,7 @@ final class TransferConnection: Sendable {
                     channel.close(promise: nil)
                     throw ChannelError.alreadyClosed
                 }
-                return try HTTPWire(channel, host: host, tls: tls)
+                return try HTTPWire(channel, host: host, tls: tls, handshakeTime: connectTime)
             }
             .cascade(to: promise)
         return try await promise.futureResult.get()
@@ -159,19 +161,19 @@ extension HTTPRequestHead {
 private actor Trust {
     private let executor: DiskExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    private var known: NIOSSLContext?
 
     init(executor: DiskExecutor) { self.executor = executor }
 
-    /// Reads the certificates of this machine, which takes some 50 ms.
-    func context() throws(TransferFault) -> NIOSSLContext {
+    /// Reads the certificates of this machine, which takes some 50 ms, once.
+    func context() throws -> NIOSSLContext {
+        if let known { return known }
         var configuration = TLSConfiguration.client()
         configuration.applicationProtocols = ["http/1.1"]
-        // judgement: for a last word of a server whose bytes are here, or not wanted any more
+        // judgement: for what is still to be sent, and for a last word of the server, which nobody reads
         configuration.shutdownTimeout = .seconds(1)
-        do {
-            return try NIOSSLContext(configuration: configuration)
-        } catch {
-            throw .passing("the certificates that this machine trusts cannot be read: \(error)")
-        }
+        let context = try NIOSSLContext(configuration: configuration)
+        known = context
+        return context
     }
 }

@@ -107,10 +107,14 @@ import Testing
         try await rig.send("5", alert: "Five")
         try await rig.time.advance(toTimerAt: 35)
         try await rig.wait(alerts: ["Five"])
+        try await rig.send("6", alert: "Six")
+        try await rig.send("7")
+        // A silent one has nothing in its place.
+        #expect(rig.alerts == ["Five", "Six"])
         try await rig.time.advance(toTimerAt: 3600)
         try await rig.wait(fetches: 4)
         try await rig.waitUntilIdle()
-        #expect(rig.alerts == ["Five"])
+        #expect(rig.alerts == ["Five", "Six"])
         try await rig.end()
     }
 

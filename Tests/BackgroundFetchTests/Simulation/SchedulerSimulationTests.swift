@@ -31,6 +31,19 @@ import Testing
         )
     }
 
+    @Test(arguments: SimulatedUser.withoutHabit)
+    func `Who has no habit is through 84 days never more than 10 % worse off than with even spacing`(
+        user: SimulatedUser
+    ) async throws {
+        var (all, allEven): ([Freshness], [Freshness]) = ([], [])
+        for seed in FreshnessTests.seeds {
+            let user = FetchSimulation(user, seed: seed)
+            all.append(user.freshness(try await runs(for: user).compactMap(\.ended)))
+            allEven += (0..<8).map { user.even(runs: 8, phase: Double($0) / 8) }
+        }
+        FreshnessTests.expect(all.joined(), noWorseThan: allEven.joined(), "\(user)")
+    }
+
     private func runs(for user: FetchSimulation) async throws -> [FetchRun] {
         let simulation = try await SchedulerSimulation(duration: 28)
         try await simulation.add("news", .minimum)

@@ -78,7 +78,7 @@ import Testing
         let task = Task {
             try await connection.exchange(HTTPRequestHead(.GET, url), with: url.origin) { _, _ in }
         }
-        try await Task.sleep(for: .milliseconds(50))
+        try await crowd.waitForConnecting()
         let began = ContinuousClock.now
         task.cancel()
         await #expect(throws: (any Error).self) { try await task.value }
@@ -87,5 +87,68 @@ import Testing
         await #expect(throws: (any Error).self) {
             try await connection.exchange(HTTPRequestHead(.GET, url), with: url.origin) { _, _ in }
         }
+    }
+
+    @Test func `TLS that does not come about has its time`() async throws {
+        let server = try TestWebServer()
+        let url = try WebURL("https://127.0.0.1:\(server.port)/")
+        await #expect(throws: ChannelError.connectTimeout(.milliseconds(200))) {
+            let connection = connection(connectTime: .milliseconds(200))
+            try await connection.exchange(HTTPRequestHead(.GET, url), with: url.origin) { _, _ in }
+        }
+    }
+
+    /// How the connection of a body without a length ends.
+    enum End: CaseIterable {
+        case closed, reset, brokenOffHere
+    }
+
+    @Test(arguments: End.allCases)
+    func `A body without a length is whole only where the server closes the connection`(end: End) async throws {
+        let server = try TestWebServer()
+        server.on("/f") { _, connection in
+            try connection.sendHead(200, ["Connection": "close"])
+            try connection.send([UInt8](repeating: 7, count: 100_000))
+            switch end {
+            case .closed: connection.close()
+            case .reset: connection.reset()
+            case .brokenOffHere: connection.wait(milliseconds: 20_000)
+            }
+        }
+        let url = try WebURL(server.url("/f"))
+        let connection = connection()
+        var count = 0
+        do {
+            try await connection.exchange(HTTPRequestHead(.GET, url), with: url.origin) { _, body in
+                for try await buffer in body {
+                    count += buffer.readableBytes
+                    if count == 100_000, end == .brokenOffHere { connection.end() }
+                }
+            }
+            #expect(end == .closed && count == 100_000, "\(count)")
+        } catch {
+            #expect(end != .closed, "\(error)")
+        }
+    }
+
+    @Test(arguments: [200, 413])
+    func `What a server says before all went is believed where it refuses`(status: Int) async throws {
+        let server = try TestWebServer()
+        server.onHead(of: "/in") { _, connection in
+            try connection.reply(status)
+            connection.close()
+        }
+        let url = try WebURL(server.url("/in"))
+        var request = HTTPRequestHead(.PUT, url)
+        request.headers.add(name: "Content-Length", value: "20000000")
+        let connection = connection()
+        let content = AsyncThrowingStream<ByteBuffer, any Error> { stream in
+            for _ in 0..<20 { stream.yield(ByteBuffer(repeating: 7, count: 1_000_000)) }
+            stream.finish()
+        }
+        let said = try? await connection.exchange(request, with: url.origin, sending: content) { head, _ in
+            Int(head.status.code)
+        }
+        #expect(said == (status == 200 ? nil : status))
     }
 }

@@ -42,6 +42,26 @@ import Testing
         #expect(events.map(\.state) == ["cancelled"] && events.map(\.transfer) == [id])
     }
 
+    @Test func `What came of a file without a length is not taken for all of it, whoever breaks it off`() async throws {
+        let rig = try TransferRig { ($0.stallTime, $0.attempts) = (.seconds(1), 2) }
+        rig.server.on("/f") { _, connection in
+            try connection.sendHead(200, ["Connection": "close", "ETag": "\"1\""])
+            try connection.send([UInt8](repeating: 7, count: 100_000))
+            connection.wait(milliseconds: 60_000)
+        }
+        let cancelled = try await rig.get("/f", to: "cancelled")
+        try await rig.wait(cancelled, for: "bytes") { $0.received > 0 }
+        #expect(try await rig.transfers.cancel(cancelled).state == .cancelled)
+        let paused = try await rig.get("/f", to: "paused")
+        try await rig.wait(paused, for: "bytes") { $0.received > 0 }
+        #expect(try await rig.transfers.pause(paused).state == .paused)
+        let stalled = try await rig.get("/f", to: "stalled")
+        let stall = try await rig.wait(stalled, for: "a stall") { $0.error != nil }
+        #expect(stall.error?.contains("stalls") == true, "\(stall)")
+        _ = try await rig.transfers.cancel(stalled)
+        #expect(rig.names == [".backgrounder-2.part"])
+    }
+
     @Test func `Many cancelled at once, each of them twice, end once, and nothing begins meanwhile`() async throws {
         let rig = try TransferRig()
         rig.server.on("/silent") { _, connection in connection.wait(milliseconds: 60_000) }

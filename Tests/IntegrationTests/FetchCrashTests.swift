@@ -1,0 +1,65 @@
+import BackgrounderAPI
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// `kill -9` at random moments of a podcast's fetches, that between the transfers of a run and its end among them.
+@Suite(.sharing) struct FetchCrashTests {
+    private static let kills = 40
+
+    @Test(
+        "Killed 40 times while episodes come out: each counts once as unseen, and its file is there once, whole",
+        .timeLimit(.minutes(5))
+    )
+    func killed() async throws {
+        let service = try Service(
+            TestConfiguration(modes: "[fetch]", rest: ["transfers: {allowHTTP: [127.0.0.1]}"])
+        )
+        let folder = service.file("downloads")
+        let server = try TestWebServer()
+        let published = Mutex(0)
+        server.on("/feed") { _, connection in
+            let items = (1...published.withLock { $0 }).map { number in
+                let file = server.url("/\(number)/episode.mp3")
+                let attachment = #"{"url":"\#(file)","mime_type":"audio/mpeg"}"#
+                return #"{"id":"\#(number)","title":"\#(number)","attachments":[\#(attachment)]}"#
+            }
+            let feed = #"{"version":"https://jsonfeed.org/version/1.1","items":[\#(items.joined(separator: ","))]}"#
+            try connection.reply(200, [:], Array(feed.utf8))
+        }
+        server.on("*") { request, connection in
+            try connection.reply(200, ["ETag": "\"1\""], Array("episode at \(request.path)".utf8))
+        }
+        try await service.start()
+        try await service.run("fetch", "add", "cast", "--url", server.url("/feed"), "--download", folder)
+        try await service.run("stop")
+        var random = SeededGenerator(seed: 6)
+        for _ in 1...Self.kills {
+            published.withLock { $0 += 1 }
+            let launch = try ServiceLaunch(service)
+            #expect(try await launch.isReady())
+            let connection = try service.connection()
+            try await connection.begin("POST", "/v1/fetch/cast/run", body: "{}")
+            // A run takes some 20 ms.
+            launch.kill(after: .random(in: 0...0.05, using: &random))
+            try await launch.waitForEnd()
+        }
+        try await service.start()
+        try await service.run("fetch", "run", "cast")
+        try await service.events().wait(forState: "the end of all transfers", within: 60) { $0.status.transfers == nil }
+        let source: FetchSource = try await service.json("fetch", "show", "cast")
+        #expect(source.unseen == Self.kills)
+        let runs: [FetchRun] = try await service.json("fetch", "log", "cast", "-n", "500")
+        let brokenOff = runs.count { $0.reason == "the service ended in the middle of it" }
+        #expect(brokenOff > 5 && runs.contains { $0.result == .newData }, "\(brokenOff) broken off")
+        let transfers: [Transfer] = try await service.json("transfer", "list")
+        #expect(transfers.count == Self.kills && transfers.allSatisfy { $0.state == .done })
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        let contents = names.map { name in
+            FileManager.default.contents(atPath: "\(folder)/\(name)").map { String(decoding: $0, as: UTF8.self) } ?? ""
+        }
+        let expected = Set((1...Self.kills).map { "episode at /\($0)/episode.mp3" })
+        #expect(names.count == Self.kills && Set(contents) == expected, "\(names)")
+    }
+}
