@@ -137,6 +137,24 @@ import Testing
         #expect(line.contains(" error "))
     }
 
+    @Test func `A system without room for a connection is said, and tried again`() async throws {
+        let (service, broker) = (try Service(Self.configuration()), try await Mosquitto())
+        let pid = try await service.start()
+        let connection = try service.connection()
+        _ = try await connection.send("GET", "/v1/push")
+        // The lowest descriptor that is free is the first that it may not have.
+        let used = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").compactMap { Int($0) }
+        let free = (0...).first { !used.contains($0) }!
+        try await Tool.run("prlimit", "--pid", "\(pid)", "--nofile=\(free):")
+        let request = PushRequest(name: "all", url: "mqtt://localhost:\(broker.port)", topic: "t")
+        let reply = try await connection.send("POST", "/v1/push", body: try JSON.line(request))
+        let status = try JSON.decode(PushStatus.self, from: Data(reply.body))
+        #expect(reply.status == 201 && status.lastError?.contains("Too many open files") == true, "\(reply.text)")
+        try await Tool.run("prlimit", "--pid", "\(pid)", "--nofile=1024:")
+        try await FileWatch(service.paths.log).wait(for: "Push all: connected", within: 60)
+        #expect(service.logLines().count { $0.contains("Push all cannot listen") } == 1)
+    }
+
     @Test func `Bad input of each kind gets one line`() async throws {
         let service = try Service(Self.configuration())
         try await service.start()

@@ -34,6 +34,8 @@ extension PushReceiver {
         try await journal.add(push)
         pushes.append(Listening(push: push))
         if mayWork { open(pushes.count - 1) }
+        // Where the system has no room now, there is a time to try again.
+        await startDue()
         onEvent(.changed)
     }
 
