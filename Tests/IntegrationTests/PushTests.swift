@@ -143,7 +143,13 @@ import Testing
         let connection = try service.connection()
         _ = try await connection.send("GET", "/v1/push")
         // The lowest descriptor that is free is the first that it may not have.
-        let used = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").compactMap { Int($0) }
+        var used: Set<Int> = []
+        while true {
+            let now = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").compactMap { Int($0) }
+            if used == Set(now) { break }
+            used = Set(now)
+            try await Task.sleep(for: .milliseconds(200))
+        }
         let free = (0...).first { !used.contains($0) }!
         try await Tool.run("prlimit", "--pid", "\(pid)", "--nofile=\(free):")
         let request = PushRequest(name: "all", url: "mqtt://localhost:\(broker.port)", topic: "t")

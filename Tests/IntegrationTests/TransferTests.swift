@@ -200,7 +200,7 @@ import Testing
         }
         try await service.run("transfer", "get", "https://[fd00:1::1]:9/x", service.file("downloads/x"))
         let state = try await service.events().wait(forState: "a fault", within: 60) {
-            $0.status.transfers?.first?.error != nil
+            $0.status.transfers?.first?.error != nil && $0.status.transfers?.first?.waitingFor != nil
         }
         let transfer = try #require(state.status.transfers?.first)
         #expect(transfer.waitingFor == .backoff && transfer.error?.contains("refused") == true, "\(transfer)")

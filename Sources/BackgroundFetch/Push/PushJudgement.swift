@@ -15,6 +15,8 @@ enum PushJudgement {
     static let mostPushes = 32
     /// Seconds until what could not be stored is tried again.
     static let storeRetry = 30.0
+    /// Seconds until a session is tried again for which the system had no room.
+    static let sessionRetry = 30.0
 
     /// Seconds of silence after which the broker is asked for a sign of life.
     static let keepalive = 60

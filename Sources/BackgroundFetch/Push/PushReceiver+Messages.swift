@@ -35,21 +35,24 @@ extension PushReceiver {
         } catch {
             return try await ignore(error, of: name)
         }
-        let waiting = WaitingPush(source: content.source, id: content.id, alert: content.alert, arrived: arrived)
+        let earlier = sources[content.source]?.waiting
+        // The newest stands for all, and a silent one for what a person was to be told, too.
+        let waiting = WaitingPush(
+            source: content.source,
+            id: content.id,
+            alert: content.alert ?? earlier?.message.alert,
+            arrived: arrived
+        )
         guard try await journal.take(waiting, of: name) else {
             return try await ignore(.duplicate, of: name, isCounted: true)
         }
         change(name) { $0.received += 1 }
-        let earlier = sources[content.source]?.waiting
         sources[content.source, default: Source()].waiting = Waiting(
             message: waiting,
             first: earlier?.first ?? arrived,
-            alertDue: waiting.alert.map { _ in arrived.addingTimeInterval(PushJudgement.alertDelay) }
+            alertDue: content.alert.map { _ in arrived.addingTimeInterval(PushJudgement.alertDelay) }
+                ?? earlier?.alertDue
         )
-        // The newest stands for all, but for what a person was to be told.
-        if waiting.alert == nil, let superseded = earlier?.message, let text = superseded.alert {
-            show(text, superseded)
-        }
         await startDue()
         guard let source = sources[content.source], source.waiting?.message.id == content.id else {
             return PushOutcome(.started, source: content.source)
@@ -101,9 +104,7 @@ extension PushReceiver {
             await showDueAlert(name)
             times += [sources[name]?.waiting?.alertDue, sources[name]?.running?.alertDue].compactMap(\.self)
         }
-        if pushes.contains(where: { $0.session == nil }) {
-            times.append(now().addingTimeInterval(PushJudgement.storeRetry))
-        }
+        if let sessionRetry, pushes.contains(where: { $0.session == nil }) { times.append(sessionRetry) }
         rearm(times)
     }
 

@@ -61,6 +61,8 @@ package actor PushReceiver: Service {
     var pushes: [Listening]
     var sources: [String: Source]
     var timer: Task<Void, Never>?
+    /// When those without a session are tried again.
+    var sessionRetry: Date?
     private var isServing = false
     var isEnding = false
     private var isSuspended = false
@@ -164,8 +166,10 @@ package actor PushReceiver: Service {
                 Task { await self?.heard(box, of: push) }
             }
         } catch {
-            pushes[index].lastError = PushError.system(reason: error.description).description
-            logger.error("Push \(push.name) cannot listen: \(error)")
+            let reason = PushError.system(reason: error.description).description
+            if pushes[index].lastError != reason { logger.error("Push \(push.name) cannot listen: \(error)") }
+            pushes[index].lastError = reason
+            sessionRetry = now().addingTimeInterval(PushJudgement.sessionRetry)
         }
     }
 

@@ -16,14 +16,15 @@ private var ownCertificates: String? {
     ProcessInfo.processInfo.environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : $0 }
 }
 
-/// Why TLS let no connection come about, in a few words; `nil` where it was not TLS.
+/// Why TLS let no connection come about, or ended one, in a few words; `nil` where it was not TLS.
 func tlsProblem(_ error: any Error) -> String? {
     switch error {
     case let error as NIOSSLExtraError where error == .failedToValidateHostname:
         return "the certificate is for another name"
     case NIOSSLError.handshakeFailed(let reason):
         return opensslReason("\(reason)") ?? "the server broke it off"
-    case NIOSSLError.noSuchFilesystemObject, NIOSSLError.failedToLoadCertificate, is BoringSSLError:
+    case NIOSSLError.noSuchFilesystemObject, NIOSSLError.failedToLoadCertificate,
+        BoringSSLError.unknownError:
         guard let ownCertificates else { return "the certificates that this machine trusts cannot be read" }
         return "SSL_CERT_FILE names no file of certificates: \(ownCertificates)"
     default:
