@@ -6,8 +6,9 @@ DESTDIR ?=
 RUNS ?= 4000
 PREFIX ?= /usr/local
 MODULES = $(filter-out IntegrationTests,$(notdir $(wildcard Tests/*Tests))) IntegrationTests
-# What counts wakeups, and what computes for so long that others beside it would miss their times.
-ALONE = IntegrationTests.IdleTests BackgroundFetchTests.SchedulerSimulationTests
+# What counts wakeups, what computes for so long that others beside it would miss their times, and what reads the memory of its
+# process.
+ALONE = IntegrationTests.IdleTests BackgroundFetchTests.SchedulerSimulationTests BackgroundFetchTests.HostileBrokerTests
 SHARE = $(DESTDIR)$(PREFIX)/share
 
 .PHONY: help run test fuzz build bench-location bench-audio dependencies test-dependencies bench-dependencies format lint clean-run \
