@@ -86,8 +86,15 @@ extension QueuePlayer {
     /// Takes in what decoder and output have done since the last look. It comes before every command.
     func settle() {
         let isClosed = pipeline.takeClosed()
-        for report in pipeline.takeDecoderReports() { take(report) }
-        let snapshot = pipeline.snapshot()
+        var snapshot = pipeline.snapshot()
+        // What failed before the moment of the snapshot is known before the queue follows it, or it would count as played. A queue
+        // of nothing else does not hold up the next command.
+        for _ in 0..<8 {
+            let reports = pipeline.takeDecoderReports()
+            guard !reports.isEmpty else { break }
+            for report in reports { take(report) }
+            snapshot = pipeline.snapshot()
+        }
         follow(snapshot.token)
         settleAnnouncements()
         settleOutput(snapshot)
