@@ -212,14 +212,15 @@ extension Playback {
         @Test func `Where no music plays the device is opened for it and closed behind it`() async throws {
             let output = media.path("out.wav")
             let fixture = PlayerFixture(driver: .wav(output))
-            let first = try await media.wav("first.wav", seconds: 1, rate: 48_000)
-            let second = try await media.mp3("second.mp3", seconds: 1, "-b", "128")
+            // Not rendered whole before the answer is there.
+            let first = try await media.wav("first.wav", seconds: 20, rate: 48_000)
+            let second = try await media.mp3("second.mp3", seconds: 20, "-b", "128")
             for (path, file) in [(first, output), (second, output + "-2")] {
                 let status = try await fixture.player.interrupt(with: path)
                 #expect(status.timeControlStatus == .stopped && status.announcement?.path == path)
                 try await fixture.wait("the end") { $0.announcement == nil }
                 // The header is written when the file is closed.
-                try await FileSize(of: file).pass(170_000)
+                try await FileSize(of: file).pass(3_400_000)
             }
             #expect(try await media.rendered(output) == media.sox(first))
             #expect(try await media.rendered(output + "-2") == media.mpg123(second))

@@ -148,6 +148,7 @@ import Testing
             let now = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").compactMap { Int($0) }
             if used == Set(now) { break }
             used = Set(now)
+            // What the start had open may close a moment later, and nothing tells of it.
             try await Task.sleep(for: .milliseconds(200))
         }
         let free = (0...).first { !used.contains($0) }!

@@ -65,6 +65,26 @@ extension Service {
         try #require(run.exitCode == 0, "\(run)")
     }
 
+    /// Runs `backgrounderd` in namespaces of its own, behind a script that prepares them, and returns when it is ready.
+    ///
+    /// - Parameter options: of unshare(1).
+    func start(unsharing options: [String], after script: String = ":") async throws -> ForegroundProcess {
+        let ready = try PipeEnds()
+        let daemon = "exec '\(Products.backgrounderd)' --home '\(home)' --ready-descriptor 3"
+        let process = try ForegroundProcess(
+            "/usr/bin/unshare",
+            options + [Programs.shell, "-ec", "\(script)\n\(daemon)"],
+            environment: environment,
+            descriptors: [3: ready.writeEnd]
+        )
+        close(ready.writeEnd)
+        try await LineReader(ready.readEnd).wait(for: "readiness") { lines, isAtEnd in
+            try #require(!isAtEnd || !lines.isEmpty, "no \(options) or \(script) here, which this test needs")
+            return lines.isEmpty ? nil : true
+        }
+        return process
+    }
+
     /// A connection to the control socket.
     func connection() throws -> HTTPConnection { try HTTPConnection(paths.controlSocket) }
 

@@ -99,7 +99,7 @@ private final class Chaos {
             if diesEarly { launch.kill(after: .random(in: 0.02...0.3, using: &random)) }
             if try await launch.isReady(), !diesEarly {
                 if files.count < 10 || round.isMultiple(of: 7) { try await begin() }
-                // What comes while it does not read is lost with it.
+                // What comes while it does not read is lost with it; it is stopped at any moment of its work.
                 if round.isMultiple(of: 3) {
                     try await Task.sleep(for: .seconds(.random(in: 0...0.3, using: &random)))
                     launch.send(SIGSTOP)

@@ -83,22 +83,10 @@ import Testing
         let service = try Self.service()
         let folder = service.file("downloads")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        let ready = try PipeEnds()
-        let process = try ForegroundProcess(
-            "/usr/bin/unshare",
-            [
-                "-m", "--propagation", "private", Programs.shell, "-c",
-                "mount -t tmpfs -o size=1m tmpfs '\(folder)' && exec '\(Products.backgrounderd)' --home '\(service.home)' --ready-descriptor 3",
-            ],
-            environment: service.environment,
-            descriptors: [3: ready.writeEnd]
+        let process = try await service.start(
+            unsharing: ["-m", "--propagation", "private"],
+            after: "mount -t tmpfs -o size=1m tmpfs '\(folder)'"
         )
-        close(ready.writeEnd)
-        let lines = LineReader(ready.readEnd)
-        try await lines.wait(for: "readiness") { lines, isAtEnd in
-            try #require(!isAtEnd || !lines.isEmpty, "no tmpfs can be mounted here, which this test needs")
-            return lines.isEmpty ? nil : true
-        }
         let server = try TestWebServer(sendBuffer: 4096)
         let (known, unknown) = (
             TestWebFile(size: 3_000_000, seed: 1), TestWebFile(size: 3_000_000, seed: 2) { $0.isChunked = true }
@@ -140,18 +128,7 @@ import Testing
     @Test("Without a way out it waits for one, and the kernel's word ends the wait")
     func offline() async throws {
         let service = try Self.service()
-        let ready = try PipeEnds()
-        let process = try ForegroundProcess(
-            "/usr/bin/unshare",
-            ["-n", Products.backgrounderd, "--home", service.home, "--ready-descriptor", "3"],
-            environment: service.environment,
-            descriptors: [3: ready.writeEnd]
-        )
-        close(ready.writeEnd)
-        try await LineReader(ready.readEnd).wait(for: "readiness") { lines, isAtEnd in
-            try #require(!isAtEnd || !lines.isEmpty, "no network of its own can be had here, which this test needs")
-            return lines.isEmpty ? nil : true
-        }
+        let process = try await service.start(unsharing: ["-n"])
         try await service.run("transfer", "get", "https://192.0.2.1/x", service.file("downloads/x"))
         let events = try service.events()
         let state = try await events.wait(forState: "a wait for the network", within: 60) {
@@ -180,24 +157,12 @@ import Testing
     @Test("A way out is seen behind many routes, and a server that refuses is told from a network that is not there")
     func manyRoutes() async throws {
         let service = try Self.service()
-        let ready = try PipeEnds()
         let routes = """
-            ip link set lo up && ip link add d0 type veth peer name d1 && ip link set d0 up && ip link set d1 up &&
-            for i in $(seq 1 60); do ip -6 addr add fd00:$i::1/64 dev d0 nodad || exit; done &&
-            ip -6 route add default via fd00:1::2 dev d0 &&
-            exec '\(Products.backgrounderd)' --home '\(service.home)' --ready-descriptor 3
+            ip link set lo up; ip link add d0 type veth peer name d1; ip link set d0 up; ip link set d1 up
+            for i in $(seq 1 60); do ip -6 addr add fd00:$i::1/64 dev d0 nodad; done
+            ip -6 route add default via fd00:1::2 dev d0
             """
-        let process = try ForegroundProcess(
-            "/usr/bin/unshare",
-            ["-n", Programs.shell, "-c", routes],
-            environment: service.environment,
-            descriptors: [3: ready.writeEnd]
-        )
-        close(ready.writeEnd)
-        try await LineReader(ready.readEnd).wait(for: "readiness") { lines, isAtEnd in
-            try #require(!isAtEnd || !lines.isEmpty, "no network of its own can be had here, which this test needs")
-            return lines.isEmpty ? nil : true
-        }
+        let process = try await service.start(unsharing: ["-n"], after: routes)
         try await service.run("transfer", "get", "https://[fd00:1::1]:9/x", service.file("downloads/x"))
         let state = try await service.events().wait(forState: "a fault", within: 60) {
             $0.status.transfers?.first?.error != nil && $0.status.transfers?.first?.waitingFor != nil

@@ -13,13 +13,7 @@ import Testing
     func `A user finds through 84 days what the planner's simulation promises, for 8 fetches a day`(
         user: SimulatedUser
     ) async throws {
-        var (all, allPromised): ([Freshness], [Freshness]) = ([], [])
-        for seed in FreshnessTests.seeds {
-            let user = FetchSimulation(user, seed: seed)
-            all.append(user.freshness(try await runs(for: user).compactMap(\.ended)))
-            allPromised.append(await user.planned(runs: 8))
-        }
-        let (found, promised) = (all.joined(), allPromised.joined())
+        let (found, promised) = try await looks(of: user) { await $0.planned(runs: 8) }
         let comment: Comment = "\(found), promised \(promised)"
         #expect(
             found.share(within: 60) >= 0.95 && found.share(within: 60) >= promised.share(within: 60) - 0.01,
@@ -35,13 +29,24 @@ import Testing
     func `Who has no habit is through 84 days never more than 10 % worse off than with even spacing`(
         user: SimulatedUser
     ) async throws {
-        var (all, allEven): ([Freshness], [Freshness]) = ([], [])
+        let (found, even) = try await looks(of: user) { user in
+            (0..<8).map { user.even(runs: 8, phase: Double($0) / 8) }.joined()
+        }
+        FreshnessTests.expect(found, noWorseThan: even, "\(user)")
+    }
+
+    /// What a user's looks find with the scheduler, and what with something else, of all seeds.
+    private func looks(
+        of user: SimulatedUser,
+        beside other: (FetchSimulation) async -> Freshness
+    ) async throws -> (Freshness, Freshness) {
+        var (found, others): ([Freshness], [Freshness]) = ([], [])
         for seed in FreshnessTests.seeds {
             let user = FetchSimulation(user, seed: seed)
-            all.append(user.freshness(try await runs(for: user).compactMap(\.ended)))
-            allEven += (0..<8).map { user.even(runs: 8, phase: Double($0) / 8) }
+            found.append(user.freshness(try await runs(for: user).compactMap(\.ended)))
+            others.append(await other(user))
         }
-        FreshnessTests.expect(all.joined(), noWorseThan: allEven.joined(), "\(user)")
+        return (found.joined(), others.joined())
     }
 
     private func runs(for user: FetchSimulation) async throws -> [FetchRun] {

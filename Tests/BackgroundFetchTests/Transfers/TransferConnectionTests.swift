@@ -31,6 +31,7 @@ import Testing
         await #expect(throws: Stopped.self) {
             try await connection(expected: expected).exchange(HTTPRequestHead(.GET, url), with: url.origin) { _, body in
                 for try await _ in body {
+                    // All comes in it that may; nothing tells that no more will.
                     try await Task.sleep(for: .milliseconds(500))
                     throw Stopped()
                 }
@@ -176,6 +177,7 @@ import Testing
             }
             guard isOver else { return ByteBuffer(string: "abc") }
             try await server.waitForEnd()
+            // The word of it has some way to go inside of the connection, which does not tell.
             try await Task.sleep(for: .milliseconds(100))
             return nil
         }

@@ -224,3 +224,10 @@ final class MemoryJournal: TransferJournal {
         return try await events(of: session)
     }
 }
+
+/// Something that happens once.
+final class Flag: Sendable {
+    private let state = Mutex(false)
+    var value: Bool { state.withLock { $0 } }
+    func set() { state.withLock { $0 = true } }
+}
