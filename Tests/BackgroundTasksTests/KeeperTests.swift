@@ -98,14 +98,17 @@ import Testing
     @Test func `A command has nothing of the service but its environment`() async throws {
         let mark = "BACKGROUNDER_TASK=test-\(UInt64.random(in: 0 ... .max))"
         let script = """
-            echo "$BACKGROUNDER_TASK"; pwd; ls /proc/$$/fd | tr '\\n' ' '; echo
+            echo "$BACKGROUNDER_TASK"; pwd; ls -x /proc/$$/fd
             ps -o pid=,pgid=,sid= -p $$; grep -E '^Sig(Blk|Ign)' /proc/$$/status
             """
         let (process, output) = try await Self.begin(["/bin/bash", "-c", script], directory: "/usr", mark: mark)
         #expect(await process.end()?.exitStatus == 0)
         let lines = try await output.wait(for: "end of the output") { $1 ? $0 : nil }
         try #require(lines.count == 6, "\(lines)")
-        #expect(lines[0] == String(mark.split(separator: "=")[1]) && lines[1] == "/usr" && lines[2] == "0 1 2 ")
+        #expect(
+            lines[0] == String(mark.split(separator: "=")[1]) && lines[1] == "/usr"
+                && lines[2].split(separator: " ") == ["0", "1", "2"]
+        )
         #expect(
             lines[3].split(separator: " ").compactMap { Int32($0) } == Array(repeating: process.running.pid, count: 3)
         )

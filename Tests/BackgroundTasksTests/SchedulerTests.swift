@@ -231,39 +231,34 @@ import Testing
         #expect(await !rig.scheduler.isAtWork)
     }
 
+    /// It ignores SIGTERM.
+    private static func stubborn(_ pipe: String) -> String { "trap '' TERM; echo > \(pipe); while :; do sleep 5; done" }
+
     @Test func `An end asks first, and waits until the task is over`() async throws {
         let rig = try TaskRig()
-        let kind = try await rig.begin("trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.05; done").id
-        let stubborn = try await rig.begin("trap '' TERM; while :; do sleep 5; done", budget: 60, grace: 0.3).id
+        let kind = try await rig.beginStanding {
+            "trap 'echo bye; exit 0' TERM; echo > \($0); while :; do sleep 0.05; done"
+        }.id
+        let stubborn = try await rig.beginStanding(budget: 60, grace: 0.3, Self.stubborn).id
         #expect(try await rig.scheduler.end(stubborn).exitStatus == 137)
         let ended = try await rig.scheduler.end(kind)
-        #expect(ended.state == .ended)
-        // Asked before its trap stood, it went by the signal itself.
-        #expect(ended.exitStatus == 0 || ended.exitStatus == 143)
+        #expect(ended.state == .ended && ended.exitStatus == 0)
+        // Before it the shell may tell of the sleep that the signal ended.
+        #expect(try await rig.scheduler.output(kind).text.hasSuffix("bye\n"))
         await #expect(throws: TaskError.over(id: kind, state: .ended)) { _ = try await rig.scheduler.end(kind) }
     }
 
     @Test func `What cannot be ended is said before its keeper is given up`() async throws {
         let rig = try TaskRig()
-        let fifo = rig.scratch.file("ready")
-        try #require(mkfifo(fifo, 0o600) == 0)
-        let task = try await rig.begin(
-            "exec /usr/bin/python3 -c '\(Self.traceable)' > \(fifo)",
-            budget: 60,
-            grace: 0.2
-        )
-        let isReady = await blocking {
-            let reading = open(fifo, O_RDONLY | O_CLOEXEC)
-            defer { close(reading) }
-            var byte: UInt8 = 0
-            return read(reading, &byte, 1) == 1
+        let task = try await rig.beginStanding(budget: 60, grace: 0.2) {
+            "exec /usr/bin/python3 -c '\(Self.traceable)' > \($0)"
         }
-        let pid = try #require(isReady ? task.pid : nil)
+        let pid = try #require(task.pid)
         let (input, output) = (try PipeEnds(), try PipeEnds())
         let tracer = try spawn(
             "/usr/bin/python3",
             ["-c", Self.tracer, "\(pid)"],
-            descriptors: [0: input.readEnd, 1: output.writeEnd]
+            descriptors: [0: input.readEnd, 1: output.writeEnd, 2: output.writeEnd]
         )
         for descriptor in [input.readEnd, output.writeEnd] { close(descriptor) }
         let reader = LineReader(output.readEnd)
@@ -271,7 +266,10 @@ import Testing
             close(input.writeEnd)
             waitpid(tracer, nil, 0)
         }
-        try await reader.wait(for: "tracer") { lines, _ in lines.contains("ready") ? () : nil }
+        let said = try await reader.wait(for: "tracer") { lines, isAtEnd in
+            lines.contains("ready") || isAtEnd ? lines : nil
+        }
+        try #require(said == ["ready"])
         #expect(try await rig.scheduler.end(task.id).detail == "some of its processes could not be ended")
     }
 
@@ -364,7 +362,7 @@ import Testing
         )
         let running = Task { try await service.run() }
         let kind = try await rig.begin("sleep 100").id
-        let stubborn = try await rig.begin("trap '' TERM; while :; do sleep 5; done").id
+        let stubborn = try await rig.beginStanding(Self.stubborn).id
         let code = try await rig.scheduler.beginBackgroundTask("code") {}
         let start = ContinuousClock.now
         await service.triggerGracefulShutdown()

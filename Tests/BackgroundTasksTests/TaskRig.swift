@@ -81,6 +81,18 @@ final class TaskRig: Sendable {
         )
     }
 
+    /// A shell command that begins as a task, once it stands: when `script`, which gets the path of a pipe, wrote a line there.
+    func beginStanding(
+        budget: Double? = nil,
+        grace: Double? = nil,
+        _ script: (_ pipe: String) -> String
+    ) async throws -> BackgroundTask {
+        let pipe = try NamedPipe(scratch.file("standing-\(UInt64.random(in: 0 ... .max))"))
+        let task = try await begin(script(pipe.path), budget: budget, grace: grace)
+        try await pipe.reader.wait(for: "command that stands") { lines, _ in lines.first }
+        return task
+    }
+
     /// Returns when `look` finds what it looks for after a change of a task.
     func waitForChange(_ what: String, _ look: @Sendable () async -> Bool) async throws {
         try await heard.signal.wait(for: what) { await look() ? () : nil }

@@ -65,14 +65,12 @@ import Testing
 
     @Test func `Nothing is left of a command that is ended, whatever it ignores and wherever it hides`() async throws {
         let scratch = try ScratchDirectory()
-        let fifo = scratch.file("pids")
-        let (reader, writing) = try Self.pipe(fifo)
-        defer { close(writing) }
+        let pids = try NamedPipe(scratch.file("pids"))
         let tree =
-            "trap '' TERM; echo $$ > \(fifo); sleep 1000 & echo $! > \(fifo); "
-            + "setsid sh -c 'trap \"\" TERM HUP; echo $$ > \(fifo); sleep 1000'; wait"
+            "exec 3> \(pids.path); trap '' TERM; echo $$ >&3; sleep 1000 & echo $! >&3; "
+            + "setsid sh -c 'trap \"\" TERM HUP; echo $$ >&3; sleep 1000'; wait"
         let task = Task { await failure(tree) }
-        let found = try await reader.wait(for: "three processes") { lines, _ in
+        let found = try await pids.reader.wait(for: "three processes") { lines, _ in
             lines.count == 3 ? lines.compactMap { pid_t($0) } : nil
         }
         try #require(found.count == 3)
@@ -83,15 +81,13 @@ import Testing
 
     @Test func `A command is over with its processes, also when somebody else holds its stdout`() async throws {
         let scratch = try ScratchDirectory()
-        let (pids, word) = (scratch.file("pids"), scratch.file("word"))
-        let (reader, writing) = try Self.pipe(pids)
-        defer { close(writing) }
+        let (pids, word) = (try NamedPipe(scratch.file("pids")), scratch.file("word"))
         try #require(mkfifo(word, 0o600) == 0)
         // For both directions: neither side waits for the other to open it.
         let answer = open(word, O_RDWR | O_CLOEXEC)
         defer { close(answer) }
-        let task = Task { try await fetch("sh -c 'echo $PPID' > \(pids); read word < \(word); echo $word") }
-        let pid = try await reader.wait(for: "the command") { lines, _ in lines.first }
+        let task = Task { try await fetch("sh -c 'echo $PPID' > \(pids.path); read word < \(word); echo $word") }
+        let pid = try await pids.reader.wait(for: "the command") { lines, _ in lines.first }
         let held = open("/proc/\(pid)/fd/1", O_WRONLY | O_CLOEXEC)
         try #require(held >= 0)
         #expect(write(answer, "hello\n", 6) == 6)
@@ -103,14 +99,5 @@ import Testing
         close(held)
         guard case .content(let bytes, _) = try await task.value.body else { return #expect(Bool(false)) }
         #expect(String(decoding: bytes, as: UTF8.self) == "hello\n")
-    }
-
-    /// A pipe with a name, which has no end as long as `writing` is open.
-    private static func pipe(_ path: String) throws -> (reader: LineReader, writing: Int32) {
-        try #require(mkfifo(path, 0o600) == 0)
-        let reading = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        let writing = open(path, O_WRONLY | O_CLOEXEC)
-        try #require(fcntl(reading, F_SETFL, 0) == 0)
-        return (LineReader(reading), writing)
     }
 }
