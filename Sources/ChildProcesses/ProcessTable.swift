@@ -49,17 +49,42 @@ struct ProcessEntry: Hashable, Sendable {
     }
 
     /// All that can be seen.
-    static func all() -> [ProcessEntry] {
-        guard let directory = opendir("/proc") else { return [] }
+    static func all() -> [ProcessEntry] { numbers(in: "/proc").compactMap { ProcessEntry($0) } }
+
+    /// All below `pid`, by what each thread started or adopted (proc_pid_children(5)): some microseconds a process, where a look
+    /// at all of the machine takes milliseconds. Who forks or ends meanwhile may be missed.
+    static func below(_ pid: pid_t) -> [ProcessEntry] {
+        var found: [ProcessEntry] = []
+        var seen: Set<pid_t> = [pid]
+        var next = [pid]
+        while let pid = next.popLast() {
+            for thread in numbers(in: "/proc/\(pid)/task") {
+                let bytes = readProcessFile(pid, "task/\(thread)/children", limit: 1 << 20) ?? []
+                let children = String(decoding: bytes, as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
+                for child in children where seen.insert(child).inserted {
+                    next.append(child)
+                    if let process = ProcessEntry(child) { found.append(process) }
+                }
+            }
+        }
+        return found
+    }
+
+    /// Whether the kernel tells of children (CONFIG_PROC_CHILDREN).
+    static var hasChildren: Bool { access("/proc/thread-self/children", R_OK) == 0 }
+
+    /// The entries of a folder of /proc that are numbers.
+    private static func numbers(in path: String) -> [pid_t] {
+        guard let directory = opendir(path) else { return [] }
         defer { closedir(directory) }
-        var entries: [ProcessEntry] = []
+        var numbers: [pid_t] = []
         while let entry = readdir(directory) {
-            let pid = withUnsafeBytes(of: entry.pointee.d_name) { name in
+            let number = withUnsafeBytes(of: entry.pointee.d_name) { name in
                 pid_t(String(decoding: name.prefix { $0 != 0 }, as: UTF8.self))
             }
-            if let pid, let process = ProcessEntry(pid) { entries.append(process) }
+            if let number { numbers.append(number) }
         }
-        return entries
+        return numbers
     }
 }
 

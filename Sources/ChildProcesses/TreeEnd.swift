@@ -17,10 +17,12 @@ enum TreeEnd {
     ///   - reaped: called for each child that ended.
     /// - Returns: whether none is left.
     static func killDescendants(until deadline: Duration, reaped: (_ pid: pid_t, _ status: CInt) -> Void) -> Bool {
+        let own = getpid()
+        let hasChildren = ProcessEntry.hasChildren
         while true {
             // Most trees are gone already, with their group.
             if reap(reaped) { return true }
-            kill { descendants(of: [getpid()], among: $0) }
+            kill { hasChildren ? ProcessEntry.below(own) : descendants(of: [own], among: ProcessEntry.all()) }
             if reap(reaped) { return true }
             guard monotonicTime() < deadline else { return false }
             _ = clinux_poll(nil, 0, pause)
@@ -73,7 +75,7 @@ enum TreeEnd {
             return all
         }
         while true {
-            guard kill(tree) > 0 else { return true }
+            guard kill({ tree(ProcessEntry.all()) }) > 0 else { return true }
             guard monotonicTime() < deadline else { return false }
             _ = clinux_poll(nil, 0, pause)
         }
@@ -83,17 +85,17 @@ enum TreeEnd {
     ///
     /// - Returns: how many there were.
     @discardableResult
-    private static func kill(_ find: ([ProcessEntry]) -> [ProcessEntry]) -> Int {
+    private static func kill(_ find: () -> [ProcessEntry]) -> Int {
         var stopped: Set<ProcessIdentity> = []
         for _ in 0..<looks {
-            let new = find(ProcessEntry.all()).filter { !$0.isZombie && !stopped.contains($0.identity) }
+            let new = find().filter { !$0.isZombie && !stopped.contains($0.identity) }
             guard !new.isEmpty else { break }
             for process in new {
                 process.signal(SIGSTOP)
                 stopped.insert(process.identity)
             }
         }
-        let found = find(ProcessEntry.all()).filter { !$0.isZombie }
+        let found = find().filter { !$0.isZombie }
         for process in found { process.signal(SIGKILL) }
         return found.count
     }

@@ -50,6 +50,18 @@ import Testing
         }
     }
 
+    @Test func `What hops from process to process as fast as it can is caught`() async throws {
+        let token = Int.random(in: 100_000..<1_000_000)
+        let hop = "setsid(); while (1) { my $p = fork(); exit 0 if $p; setsid(); } # \(token)"
+        let (process, output) = try await Self.begin(["/bin/sh", "-c", "perl -MPOSIX -e '\(hop)' & echo ready; wait"])
+        try await output.waitForReady()
+        let (aWhile, _) = try await Self.begin(["sleep", "0.2"])
+        _ = await aWhile.end()
+        process.kill()
+        #expect(await process.end()?.isComplete == true)
+        #expect(ProcessSearch.running(with: "\(token)") == [])
+    }
+
     @Test func `What a command leaves behind goes with it`() async throws {
         let token = Int.random(in: 100_000..<1_000_000)
         let (process, _) = try await Self.begin(["/bin/sh", "-c", "setsid env -i sleep 86400.\(token) & exit 3"])
@@ -98,22 +110,24 @@ import Testing
     @Test func `A command has nothing of the service but its environment`() async throws {
         let mark = "BACKGROUNDER_TASK=test-\(UInt64.random(in: 0 ... .max))"
         let script = """
-            echo "$BACKGROUNDER_TASK"; pwd; ls -x /proc/$$/fd
+            echo "$BACKGROUNDER_TASK"; pwd; ls -x /proc/$$/fd; nice
             ps -o pid=,pgid=,sid= -p $$; grep -E '^Sig(Blk|Ign)' /proc/$$/status
             """
         let (process, output) = try await Self.begin(["/bin/bash", "-c", script], directory: "/usr", mark: mark)
         #expect(await process.end()?.exitStatus == 0)
         let lines = try await output.wait(for: "end of the output") { $1 ? $0 : nil }
-        try #require(lines.count == 6, "\(lines)")
+        try #require(lines.count == 7, "\(lines)")
         #expect(
             lines[0] == String(mark.split(separator: "=")[1]) && lines[1] == "/usr"
                 && lines[2].split(separator: " ") == ["0", "1", "2"]
         )
         #expect(
-            lines[3].split(separator: " ").compactMap { Int32($0) } == Array(repeating: process.running.pid, count: 3)
+            lines[4].split(separator: " ").compactMap { Int32($0) } == Array(repeating: process.running.pid, count: 3)
         )
         // The C library keeps two signals of its own ignored in what it spawns (32 and 33).
-        #expect(lines[4] == "SigBlk:\t0000000000000000" && lines[5] == "SigIgn:\t0000000180000000")
+        #expect(lines[5] == "SigBlk:\t0000000000000000" && lines[6] == "SigIgn:\t0000000180000000")
+        // The keeper's own priority, where it may have one, is not the command's.
+        #expect(Int32(lines[3]) == getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0))
     }
 
     enum Fault: CaseIterable {

@@ -149,10 +149,11 @@ import Testing
     }
 
     @Test func `A connection that is kept alive is closed after the limit, and not while it is used`() async throws {
-        let server = try await makeServer(requestLimit: .milliseconds(300))
+        // A busy machine, too, lets this thread send within such a limit.
+        let server = try await makeServer(requestLimit: .seconds(1))
         let connection = try server.connect()
         let begin = ContinuousClock.now
-        while ContinuousClock.now - begin < .milliseconds(900) {
+        while ContinuousClock.now - begin < .seconds(3) {
             #expect(try await connection.send("GET", "/v1/status").status == 200)
         }
         #expect(try await connection.socket.receiveAll(within: 5).isEmpty)

@@ -17,6 +17,9 @@ package struct Keeper {
     /// judgement: milliseconds in which the next of a killed group ends
     private static let groupPatience = 5
 
+    /// judgement: it has to be in time on a busy machine, as the sound has to, and does next to nothing
+    private static let niceness: CInt = -11
+
     private let order: CommandOrder
     private var running: RunningCommand
     private var lease: Lease
@@ -114,6 +117,8 @@ package struct Keeper {
     }
 
     private mutating func run() {
+        // Where it may; its command keeps that of the service.
+        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
         KeeperSocket.send(json: KeeperReport.began(running), on: connection)
         while true {
             reap()
@@ -234,7 +239,7 @@ package struct Keeper {
             close(connection)
         }
         if let path = order.socket { unlink(path) }
-        // It holds what cannot be ended now, and wakes up for nothing else.
-        while !end.isComplete, waitpid(-1, nil, 0) > 0 || errno == EINTR {}
+        // It holds what cannot be ended now, and tries again when some of that ends; it wakes up for nothing else.
+        while !end.isComplete, waitpid(-1, nil, 0) > 0 || errno == EINTR { endTree() }
     }
 }

@@ -86,18 +86,24 @@ enum KeeperSocket {
 
     private static func receive(on descriptor: CInt) -> [UInt8]? {
         // A look first: most are tiny.
-        var count: Int
-        repeat {
-            count = recv(descriptor, nil, 0, CInt(MSG_PEEK) | CInt(MSG_TRUNC))
-            // A peer that left without reading all is told of once, before what it had sent.
-        } while count < 0 && (errno == EINTR || errno == ECONNRESET)
+        let count = take(descriptor, nil, 0, CInt(MSG_PEEK) | CInt(MSG_TRUNC))
         guard count > 0, count <= largest else { return nil }
         var length = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            length = recv(descriptor, buffer.baseAddress, count, 0)
+            length = take(descriptor, buffer.baseAddress, count, 0)
             initialized = max(0, length)
         }
         return length > 0 ? bytes : nil
+    }
+
+    /// recv(2), once more where it failed for what is no end. A peer that left without reading all is told of once, at any
+    /// time, and before what it had sent.
+    private static func take(_ descriptor: CInt, _ buffer: UnsafeMutableRawPointer?, _ size: Int, _ flags: CInt) -> Int
+    {
+        while true {
+            let count = recv(descriptor, buffer, size, flags)
+            guard count < 0, errno == EINTR || errno == ECONNRESET else { return count }
+        }
     }
 
     static func address(_ path: String) -> sockaddr_un? {
