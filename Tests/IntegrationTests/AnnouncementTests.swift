@@ -13,7 +13,7 @@ import Testing
         try await service.start()
         let events = try service.events()
         let path = service.file("doors close.wav")
-        try await Tool.run("sox", "-n", "-r", "48000", "-c", "1", path, "synth", "1.5", "sine", "440")
+        try await Tool.run("sox", "-n", "-r", "48000", "-c", "1", path, "synth", "6", "sine", "440")
         let first: AudioStatus = try await service.json("audio", "interrupt", path, "--duck", "20%")
         #expect(first.timeControlStatus == .stopped && first.announcement?.path == path)
         #expect(first.announcement?.duck == 0.2 && first.announcements == nil)
@@ -48,8 +48,8 @@ import Testing
         }
         let position = try #require(held.status.audio?.elapsed)
         try await service.crash()
-        try await service.start()
         let began = ContinuousClock.now
+        try await service.start()
         let after: AudioStatus = try await service.json("audio")
         #expect(after.timeControlStatus == .playing && after.announcement == nil && after.announcements == nil)
         #expect(after.currentItem?.id == held.status.audio?.currentItem?.id)

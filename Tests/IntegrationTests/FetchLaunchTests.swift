@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Starts for one fetch that meet each other, and what a fetch hands to the transfers.
-@Suite struct FetchLaunchTests {
+@Suite(.sharing) struct FetchLaunchTests {
     @Test func `Two starts for one fetch at once share its run, and both say how it went`() async throws {
         let server = try TestWebServer()
         let service = try Service(TestConfiguration(modes: "[fetch]"))

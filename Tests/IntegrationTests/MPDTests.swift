@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The service behind MPD's protocol, beside MPD itself.
-@Suite struct MPDTests {
+@Suite(.sharing) struct MPDTests {
     /// Each answer to a long session with python3-mpd that is another one than MPD's.
     private static let differences = [
         AllowedDifference("tagtypes =>", "those that are read from files here, fewer than MPD's"),

@@ -19,7 +19,7 @@ import Testing
     @Test("Stopped and killed while a file comes, it goes on, and little comes twice")
     func killed() async throws {
         let content = TestWebFile(size: 1_500_000, seed: 1).content()
-        let server = try await SecureServer(showing: content, bytesPerSecond: 1_000_000, in: scratch)
+        let server = try await SecureServer(showing: content, bytesPerSecond: 300_000, in: scratch)
         let path = service.file("downloads/f")
         var before: Int64 = 0
         for round in 1...6 {

@@ -162,7 +162,7 @@ import Testing
     }
 
     /// A window that holds less than a segment or two makes the sender wait a fifth of a second, again and again.
-    @Test(arguments: [200_000, 3_000_000, 6_000_000, 12_000_000])
+    @Test(.serialized, arguments: [200_000, 3_000_000, 6_000_000, 12_000_000])
     func `What the same machine sends does not wait for the window`(size: Int) async throws {
         let rig = try TransferRig()
         let server = try TestWebServer()
