@@ -7,6 +7,11 @@ import NIOCore
 ///
 /// Its bytes are from one version of what the server has: who begins another one empties it first.
 actor PartFile {
+    /// judgement: a program has started a fifth of a second later
+    private static let lockTries = 20
+    /// microseconds
+    private static let lockPause: UInt32 = 10_000
+
     private let executor: DiskExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -47,7 +52,7 @@ actor PartFile {
             if file >= 0, fstat(file, &attributes) == 0, attributes.isRegularFile, attributes.st_nlink == 1,
                 FileIdentity(attributes) == known
             {
-                guard flock(file, LOCK_EX | LOCK_NB) == 0 else { throw .passing("another service writes to \(name)") }
+                try lock(file)
                 let size = Int64(attributes.st_size)
                 offset = record.detail.boot == boot ? size : min(size, record.detail.durable)
                 if offset > record.transfer.total ?? .max { offset = 0 }
@@ -61,7 +66,7 @@ actor PartFile {
         let leftover = openat(folder.descriptor, name, flags)
         if leftover >= 0 {
             defer { close(leftover) }
-            guard flock(leftover, LOCK_EX | LOCK_NB) == 0 else { throw .passing("another service writes to \(name)") }
+            try lock(leftover)
         }
         unlinkat(folder.descriptor, name, 0)
         file = openat(folder.descriptor, name, flags | O_CREAT | O_EXCL, 0o600)
@@ -72,6 +77,16 @@ actor PartFile {
         }
         offset = 0
         return Opening(identity: FileIdentity(attributes), offset: 0)
+    }
+
+    /// Keeps other services from the file. A program that starts has a copy of what was open here until it is itself: what is
+    /// held by that alone is free a moment later.
+    private func lock(_ file: Int32) throws(TransferFault) {
+        for _ in 0..<Self.lockTries {
+            if flock(file, LOCK_EX | LOCK_NB) == 0 { return }
+            usleep(Self.lockPause)
+        }
+        throw .passing("another service writes to \(name)")
     }
 
     /// Empties it, for another version.

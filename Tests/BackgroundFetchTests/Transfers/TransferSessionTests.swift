@@ -143,6 +143,43 @@ import Testing
         #expect(rig.file() == file.content() && rig.names == ["file.bin"])
     }
 
+    @Test func `A part that another service writes to is left alone, and one that is held for a moment waited for`()
+        async throws
+    {
+        let rig = try TransferRig { $0.attempts = 1000 }
+        let file = TestWebFile(size: 400_000, seed: 1) { $0.stallsAfter = 150_000 }
+        rig.server.on("/file.bin", file.script)
+        let id = try await rig.get("/file.bin")
+        try await rig.wait(id, for: "bytes") { $0.received > 0 }
+        let part = open("\(rig.root)/.backgrounder-1.part", O_RDWR | O_CLOEXEC)
+        defer { close(part) }
+        for isMoment in [true, false] {
+            _ = try await rig.transfers.pause(id)
+            try #require(flock(part, LOCK_EX | LOCK_NB) == 0)
+            if isMoment {
+                // As long as a program that is being started takes.
+                Thread.detachNewThread {
+                    Thread.sleep(forTimeInterval: 0.05)
+                    flock(part, LOCK_UN)
+                }
+            }
+            let asked = rig.server.requests().count
+            _ = try await rig.transfers.resume(id)
+            if isMoment {
+                try await rig.server.wait(forRequests: asked + 1)
+                #expect(try await rig.transfers.transfer(id).error == nil)
+            } else {
+                let refused = try await rig.wait(id, for: "a refusal") { $0.error != nil }
+                #expect(refused.error == "another service writes to .backgrounder-1.part" && refused.attempts > 0)
+                #expect(rig.server.requests().count == asked)
+            }
+        }
+        file.behaviour.withLock { $0.stallsAfter = nil }
+        flock(part, LOCK_UN)
+        #expect(try await rig.end(id).state == .done)
+        #expect(rig.file() == file.content() && rig.names == ["file.bin"])
+    }
+
     @Test func `A server that goes away is taken up again when it is back`() async throws {
         let rig = try TransferRig { ($0.attempts, $0.firstRetry) = (1000, .milliseconds(20)) }
         let file = TestWebFile(size: 300_000, seed: 1) { $0.stallsAfter = 100_000 }
