@@ -9,6 +9,7 @@ struct ProcessEntry: Hashable, Sendable {
     var session: pid_t
     /// Clock ticks from the machine's start: with the id it is a process's own for as long as the machine runs.
     var start: UInt64
+    /// Whether nothing of it runs any more; one whose first thread alone has ended still does.
     var isZombie: Bool
 
     /// The process with this id now; `nil` where there is none.
@@ -22,7 +23,7 @@ struct ProcessEntry: Hashable, Sendable {
         else { return nil }
         self.pid = pid
         (self.parent, self.group, self.session, self.start) = (parent, group, session, start)
-        isZombie = fields[0] == "Z" || fields[0] == "X"
+        isZombie = (fields[0] == "Z" || fields[0] == "X") && (Int(fields[17]) ?? 0) <= 1
     }
 
     /// Signals it, and never another that has its number by now.
@@ -51,8 +52,9 @@ struct ProcessEntry: Hashable, Sendable {
     /// All that can be seen.
     static func all() -> [ProcessEntry] { numbers(in: "/proc").compactMap { ProcessEntry($0) } }
 
-    /// All below `pid`, by what each thread started or adopted (proc_pid_children(5)): some microseconds a process, where a look
-    /// at all of the machine takes milliseconds. Who forks or ends meanwhile may be missed.
+    /// Those below `pid`, by what each thread started or adopted (/proc/PID/task/TID/children in proc(5)); it does not get
+    /// slower with what else the machine runs. The kernel may leave out a living child while a sibling ends: whoever has to find
+    /// all looks again until there is no child.
     static func below(_ pid: pid_t) -> [ProcessEntry] {
         var found: [ProcessEntry] = []
         var seen: Set<pid_t> = [pid]
@@ -61,9 +63,13 @@ struct ProcessEntry: Hashable, Sendable {
             for thread in numbers(in: "/proc/\(pid)/task") {
                 let bytes = readProcessFile(pid, "task/\(thread)/children", limit: 1 << 20) ?? []
                 let children = String(decoding: bytes, as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
-                for child in children where seen.insert(child).inserted {
+                for child in children {
+                    // The number may be a stranger's by now, whose parent is another.
+                    guard let process = ProcessEntry(child), seen.contains(process.parent),
+                        seen.insert(child).inserted
+                    else { continue }
+                    found.append(process)
                     next.append(child)
-                    if let process = ProcessEntry(child) { found.append(process) }
                 }
             }
         }

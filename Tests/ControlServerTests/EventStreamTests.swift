@@ -210,11 +210,10 @@ import Testing
     @Test func `Fifty clients that leave before their first state are all forgotten`() async throws {
         let server = try await rig.serve()
         for _ in 0..<50 { try await server.connect().begin("GET", "/v1/events?attach=1") }
-        // The server takes connections in their order, so that this one is the last to attach.
+        // The server takes connections in their order, and their first states as it comes to them.
         let last = try await Reader(server, "?attach=1")
         _ = try await last.event()
-        let count = rig.attachments.entries.count { if case .attached = $0 { true } else { false } }
-        for id in 1..<count { try await rig.attachments.wait(for: .detached(id)) }
+        try await rig.attachments.wait(forAttached: 1)
         try await server.stop()
     }
 

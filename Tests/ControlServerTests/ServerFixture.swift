@@ -68,6 +68,20 @@ final class AttachmentLog: Attachments {
 
     var entries: [Entry] { log.withLock { $0 } }
 
+    /// Returns when as many are attached.
+    func wait(forAttached count: Int) async throws {
+        try await signal.wait(for: "\(count) attached") {
+            let changes = entries.map { entry in
+                switch entry {
+                case .attached: 1
+                case .detached: -1
+                case .stalled: 0
+                }
+            }
+            return changes.reduce(0, +) == count ? () : nil
+        }
+    }
+
     /// Returns when `entry` is there.
     func wait(for entry: Entry) async throws {
         try await signal.wait(for: "\(entry)") { entries.contains(entry) ? () : nil }

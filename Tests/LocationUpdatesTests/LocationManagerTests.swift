@@ -95,7 +95,7 @@ import Testing
         arguments: [1, 2, 3]
     )
     func crash(round: Int) async throws {
-        try track(count: 400, bad: "<trkpt/>")
+        try track(count: 1000, bad: "<trkpt/>")
         var rig = try await LocationRig(source("200"), settings: LocationSettings(distanceFilter: 12))
         for stop in 1...round {
             try await rig.wait(for: "\(60 * stop) points") { $0.received >= 60 * stop }
@@ -104,9 +104,9 @@ import Testing
             rig = try await LocationRig(source("200"), settings: LocationSettings(distanceFilter: 12), journal: journal)
         }
         let status = try await rig.wait(for: "end") { $0.connection == .finished }
-        #expect(status.received == 401 && status.rejected[.invalid] == 1)
+        #expect(status.received == 1001 && status.rejected[.invalid] == 1)
         let stored = await rig.journal.points
-        #expect(stored.count == 134 && stored.filter { $0.segmentStart == true }.count == 1)
+        #expect(stored.count == 334 && stored.filter { $0.segmentStart == true }.count == 1)
         #expect(Set(stored.map(\.timestamp)).count == stored.count)
         try await rig.shutDown()
     }
@@ -154,19 +154,19 @@ import Testing
 
     @Test("Suspended, the source is off; resumed, a replay goes on where it was")
     func suspension() async throws {
-        try track(count: 200)
+        try track(count: 600)
         let rig = try await LocationRig(source("200"))
         try await rig.wait(for: "20 points") { $0.received >= 20 }
         await rig.manager.suspend()
         let suspended = await rig.manager.status()
-        #expect(suspended.connection == .off && suspended.updating && suspended.received < 200)
+        #expect(suspended.connection == .off && suspended.updating && suspended.received < 600)
         await rig.manager.resume()
         let status = try await rig.wait(for: "end") { $0.connection == .finished }
-        #expect(status.received == 200 && status.accepted == 200)
+        #expect(status.received == 600 && status.accepted == 600)
         await rig.manager.suspend()
         await rig.manager.resume()
         #expect(await rig.manager.status().connection == .finished)
-        #expect(await rig.manager.status().received == 200)
+        #expect(await rig.manager.status().received == 600)
         try await rig.shutDown()
     }
 
@@ -209,7 +209,7 @@ import Testing
 
     @Test("While the journal is full tracking goes on, and what waited is stored when it is not")
     func fullDisk() async throws {
-        try track(count: 300)
+        try track(count: 900)
         let rig = try await LocationRig(source("300"))
         try await rig.wait(for: "points") { $0.accepted >= 10 }
         await rig.journal.setFull(true)
@@ -218,9 +218,9 @@ import Testing
         #expect(await rig.journal.points.count == kept)
         await rig.journal.setFull(false)
         let status = try await rig.wait(for: "end") { $0.connection == .finished }
-        #expect(status.accepted == 300)
+        #expect(status.accepted == 900)
         let stored = await rig.journal.points
-        #expect(stored.map(\.timestamp) == (0..<300).map { time(Double($0)) })
+        #expect(stored.map(\.timestamp) == (0..<900).map { time(Double($0)) })
         #expect(rig.log.lines.filter { $0.contains("cannot be written") }.count == 1)
         #expect(rig.log.lines.filter { $0.contains("written again") }.count == 1)
         try await rig.shutDown()

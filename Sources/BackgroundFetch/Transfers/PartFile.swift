@@ -7,7 +7,7 @@ import NIOCore
 ///
 /// Its bytes are from one version of what the server has: who begins another one empties it first.
 actor PartFile {
-    /// judgement: a program has started a fifth of a second later
+    /// judgement: exec comes within 0.2 s of fork
     private static let lockTries = 20
     /// microseconds
     private static let lockPause: UInt32 = 10_000
@@ -79,11 +79,12 @@ actor PartFile {
         return Opening(identity: FileIdentity(attributes), offset: 0)
     }
 
-    /// Keeps other services from the file. A program that starts has a copy of what was open here until it is itself: what is
-    /// held by that alone is free a moment later.
+    /// Keeps other services from the file. Between fork and exec a new process still has copies of this one's descriptors, and
+    /// the locks with them: what that alone holds is free a moment later.
     private func lock(_ file: Int32) throws(TransferFault) {
         for _ in 0..<Self.lockTries {
             if flock(file, LOCK_EX | LOCK_NB) == 0 { return }
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw Self.fault("cannot lock \(name)", errno) }
             usleep(Self.lockPause)
         }
         throw .passing("another service writes to \(name)")

@@ -17,9 +17,6 @@ package struct Keeper {
     /// judgement: milliseconds in which the next of a killed group ends
     private static let groupPatience = 5
 
-    /// judgement: it has to be in time on a busy machine, as the sound has to, and does next to nothing
-    private static let niceness: CInt = -11
-
     private let order: CommandOrder
     private var running: RunningCommand
     private var lease: Lease
@@ -117,8 +114,6 @@ package struct Keeper {
     }
 
     private mutating func run() {
-        // Where it may; its command keeps that of the service.
-        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
         KeeperSocket.send(json: KeeperReport.began(running), on: connection)
         while true {
             reap()
@@ -239,7 +234,10 @@ package struct Keeper {
             close(connection)
         }
         if let path = order.socket { unlink(path) }
-        // It holds what cannot be ended now, and tries again when some of that ends; it wakes up for nothing else.
-        while !end.isComplete, waitpid(-1, nil, 0) > 0 || errno == EINTR { endTree() }
+        guard !end.isComplete else { return }
+        // It holds what cannot be ended now. It wakes up when some of that ends, and tries once more with the rest.
+        while waitpid(-1, nil, 0) > 0 || errno == EINTR {
+            _ = TreeEnd.killDescendants(until: monotonicTime()) { _, _ in }
+        }
     }
 }
