@@ -314,6 +314,7 @@ import Testing
         try await server.stop()
         #expect(ContinuousClock.now - begin < .seconds(5))
         for reader in readers { #expect(try await reader.next() == nil) }
+        try await rig.attachments.wait(for: .detached(1))
         #expect(rig.attachments.entries == [.attached(1), .detached(1)])
     }
 }

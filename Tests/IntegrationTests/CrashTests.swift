@@ -13,7 +13,7 @@ import Testing
     )
     func killed() async throws {
         let scratch = try ScratchDirectory()
-        let file = try scratch.write(Self.longTrack(points: 60_000), to: "long.gpx")
+        let file = try scratch.write(await computing { Self.longTrack(points: 60_000) }, to: "long.gpx")
         let service = try Service(source: "gpx:\(file)?rate=500")
         var log = LogFile(path: service.paths.log)
         var points = 0

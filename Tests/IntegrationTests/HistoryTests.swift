@@ -111,7 +111,7 @@ import Testing
     @Test("An import that kill -9 cut off is completed by the next, with the trips of one that was not")
     func killed() async throws {
         let (whole, killed) = (try await makeIdle(), try await makeIdle())
-        let file = try killed.scratch.write(Self.longTrack(points: 60_000), to: "long.gpx")
+        let file = try killed.scratch.write(await computing { Self.longTrack(points: 60_000) }, to: "long.gpx")
         let expected = try await importing(whole, file)
         let connection = try killed.connection()
         let body = String(decoding: try JSON.encode(ImportRequest(path: file)), as: UTF8.self)
@@ -198,7 +198,7 @@ import Testing
     @Test("An export that is cut off never has the file's name", arguments: [true, false])
     func cutOff(serviceDies: Bool) async throws {
         let service = try await makeIdle()
-        let file = try service.scratch.write(Self.longTrack(points: 60_000), to: "long.gpx")
+        let file = try service.scratch.write(await computing { Self.longTrack(points: 60_000) }, to: "long.gpx")
         _ = try await importing(service, "--raw", file)
         let path = service.file("out.gpx")
         let errors = try PipeEnds()

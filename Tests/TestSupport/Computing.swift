@@ -24,6 +24,11 @@ extension Trait where Self == ComputingTrait {
     package static var computing: Self { Self() }
 }
 
+/// Computes for long in a test that otherwise waits, on the thread of those that compute.
+package func computing<Value: Sendable>(_ body: @Sendable () throws -> Value) async rethrows -> Value {
+    try await withTaskExecutorPreference(ComputingThread.shared) { try body() }
+}
+
 private final class ComputingThread: TaskExecutor {
     static let shared = ComputingThread()
 

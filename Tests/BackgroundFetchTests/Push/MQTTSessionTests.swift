@@ -35,13 +35,15 @@ import Testing
     }
 
     @Test func `A restart of the broker loses nothing that came before, during or after it`() async throws {
-        let broker = try await Mosquitto()
+        let broker = try await Mosquitto(["allow_anonymous true", "log_type all"])
         let push = try StoredPush.sample(port: broker.port)
         do {
             let rig = try MQTTRig(push)
             try await rig.waitUntilConnected()
             try await broker.publish("1")
             try await rig.wait(messages: 1)
+            // What it did not hear of would come again.
+            try await broker.wait(for: "Received PUBACK")
             try await broker.stop()
             _ = try await rig.signal.wait(for: "the loss", within: 20) { rig.standings.count > 1 ? true : nil }
             try await broker.start()
