@@ -28,6 +28,15 @@ extension RealProcesses {
             return (process, LineReader(pipe.readEnd))
         }
 
+        /// Begins a script, kills it as soon as it is ready, and looks whether all of it could be ended.
+        private static func killWhenReady(_ script: String) async throws {
+            let (process, output) = try await begin(["/bin/sh", "-c", script])
+            try await output.waitForReady()
+            process.kill()
+            let end = await process.end()
+            #expect(end?.isComplete == true && end?.exitStatus == 128 + SIGKILL)
+        }
+
         @Test func `Nothing survives of fifty hostile trees`() async throws {
             let tokens = Array(
                 Set((0..<Self.trees * 2).map { _ in Int.random(in: 100_000..<1_000_000) }).prefix(Self.trees)
@@ -62,24 +71,12 @@ extension RealProcesses {
                 my $n = 0; while (1) { my $p = fork(); exit 0 if $p; setsid();
                     syswrite(STDOUT, "ready\\n") if ++$n == 100; } # \(token)
                 """
-            let (process, output) = try await Self.begin([
-                "/bin/sh", "-c", "perl -MPOSIX -e '\(hop)' & exec sleep 86400.\(token)",
-            ])
-            try await output.waitForReady()
-            process.kill()
-            let end = await process.end()
-            #expect(end?.isComplete == true && end?.exitStatus == 128 + SIGKILL)
+            try await Self.killWhenReady("perl -MPOSIX -e '\(hop)' & exec sleep 86400.\(token)")
             #expect(ProcessSearch.running(with: "\(token)") == [])
         }
 
         @Test func `What has lost its first thread and its session is ended with the others`() async throws {
-            let (process, output) = try await Self.begin([
-                "/bin/sh", "-c", "setsid /usr/bin/python3 -c '\(Self.headless)' & exec sleep 1000",
-            ])
-            try await output.waitForReady()
-            process.kill()
-            let end = await process.end()
-            #expect(end?.isComplete == true && end?.exitStatus == 128 + SIGKILL)
+            try await Self.killWhenReady("setsid /usr/bin/python3 -c '\(Self.headless)' & exec sleep 1000")
         }
 
         /// Its first thread ends, and is a zombie while another one goes on.

@@ -48,8 +48,8 @@ import Testing
         }
         let position = try #require(held.status.audio?.elapsed)
         try await service.crash()
-        let began = ContinuousClock.now
         try await service.start()
+        let began = ContinuousClock.now
         let after: AudioStatus = try await service.json("audio")
         #expect(after.timeControlStatus == .playing && after.announcement == nil && after.announcements == nil)
         #expect(after.currentItem?.id == held.status.audio?.currentItem?.id)

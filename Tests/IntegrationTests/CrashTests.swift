@@ -68,8 +68,8 @@ import Testing
     @Test("Queue, options, current item and position come back, and what was playing goes on")
     func playing() async throws {
         let (service, before) = try await Self.interrupted(paused: false)
-        let began = ContinuousClock.now
         try await service.start()
+        let began = ContinuousClock.now
         let after: AudioStatus = try await service.json("audio")
         let queue: [PlayerItem] = try await service.json("queue")
         let since = (ContinuousClock.now - began) / .seconds(1)

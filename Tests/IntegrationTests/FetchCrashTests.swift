@@ -10,7 +10,7 @@ import Testing
 
     @Test(
         "Killed 40 times while episodes come out: each counts once as unseen, and its file is there once, whole",
-        .timeLimit(.minutes(15))
+        .timeLimit(.minutes(10))
     )
     func killed() async throws {
         let service = try Service(

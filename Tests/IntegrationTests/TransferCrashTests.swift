@@ -12,7 +12,7 @@ import Testing
 
     @Test(
         "Killed 200 times: no file is spliced or lost, none has its name before it is whole, little comes twice",
-        .timeLimit(.minutes(15))
+        .timeLimit(.minutes(10))
     )
     func killed() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in

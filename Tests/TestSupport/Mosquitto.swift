@@ -66,8 +66,8 @@ package final class Mosquitto: Sendable {
 
     /// Returns when it has said `words` since its start.
     package func wait(for words: String) async throws {
-        let lines = running.withLock { $0?.lines }
-        try await lines?.wait(for: words) { lines, _ in lines.contains { $0.contains(words) } ? true : nil }
+        guard let lines = running.withLock({ $0?.lines }) else { throw SystemCallFailure("mosquitto", ECHILD) }
+        try await lines.wait(for: words) { lines, _ in lines.contains { $0.contains(words) } ? true : nil }
     }
 
     package func signal(_ number: Int32) { running.withLock { $0?.process.kill(number) } }
