@@ -71,7 +71,7 @@ let package = Package(
         .target(
             name: "StateStore",
             dependencies: [
-                "BackgrounderAPI",
+                "BackgrounderAPI", "CLinux",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]

@@ -30,6 +30,8 @@ package enum PlayerError: Error, Hashable, Sendable {
     /// Seconds that are not finite, lie before the start, or are more than any item has.
     case invalidTime(Double)
     case unknownDriver(name: String, allowed: [String])
+    /// The journal takes nothing, so that a change would be gone after a restart. `isInEffect` says that it was made all the same.
+    case notStored(reason: String, isInEffect: Bool)
 }
 
 extension PlayerError {
@@ -67,6 +69,9 @@ extension PlayerError: CustomStringConvertible {
         case .invalidTime(let seconds): "\(seconds) is no time in an item"
         case .unknownDriver(let name, let allowed):
             "\"\(name)\" is no audio driver here; allowed are \(allowed.joined(separator: ", "))"
+        case .notStored(let reason, isInEffect: false):
+            "nothing was changed, since the change cannot be stored: \(reason)"
+        case .notStored(let reason, isInEffect: true): "the change is in effect, but cannot be stored yet: \(reason)"
         }
     }
 }

@@ -17,6 +17,8 @@ struct Unsaved {
 
 /// While the journal cannot be written: when it is tried again, if nothing else tries before.
 struct JournalFailure {
+    /// Why the last write failed, one line.
+    var reason: String
     var delay = Duration.seconds(1)
     var retry: Task<Void, Never>?
 }
@@ -65,14 +67,15 @@ extension QueuePlayer {
         guard let failure = journalFailure else { return }
         failure.retry?.cancel()
         journalFailure = nil
-        logger.notice("What the player does is stored again.")
+        logger.notice("Storing the player's state again.")
     }
 
     private func notWritten(_ error: any Error) {
         if journalFailure == nil {
-            logger.error("What the player does cannot be stored; it is tried again: \(error)")
+            logger.error("Cannot store the player's state; retrying: \(error)")
         }
-        var failure = journalFailure ?? JournalFailure()
+        var failure = journalFailure ?? JournalFailure(reason: "")
+        failure.reason = "\(error)"
         defer { journalFailure = failure }
         guard failure.retry == nil, !isShuttingDown else { return }
         let delay = failure.delay
@@ -83,6 +86,26 @@ extension QueuePlayer {
             journalFailure?.retry = nil
             await commit()
         }
+    }
+
+    /// Refuses a change that could not be stored: a write shows whether the journal takes any.
+    ///
+    /// Commands that must work whatever the disk does, such as ``pause()``, do without it.
+    func requireJournal() async throws(PlayerError) {
+        unsaved.state = true
+        await commit()
+        if let journalFailure { throw .notStored(reason: journalFailure.reason, isInEffect: false) }
+    }
+
+    /// Stores a change that was made after ``requireJournal()``.
+    func commitChange() async throws(PlayerError) {
+        await commit()
+        if let journalFailure { throw .notStored(reason: journalFailure.reason, isInEffect: true) }
+    }
+
+    /// Stores what could not be stored before; the journal takes writes again.
+    package func storeUnsaved() async {
+        if journalFailure != nil { await commit() }
     }
 
     /// Waits until what a reader is about to see has been written.

@@ -3,7 +3,8 @@ import Logging
 
 /// Changing the queue. What plays goes on; what was decoded ahead and is no longer next is decoded no more.
 ///
-/// Each command is one step for whoever reads: its version, its write and its event. Nothing is changed by one that throws.
+/// Each command is one step for readers: its version, its write and its event. One that throws changes nothing, except where
+/// ``PlayerError/notStored(reason:isInEffect:)`` says so.
 extension QueuePlayer {
     /// Adds files, and the media of folders and playlists, at the end. Nothing is added when one of them is missing.
     ///
@@ -11,6 +12,7 @@ extension QueuePlayer {
     /// ``PlayerError/noMedia(folder:)``; what is in a file is looked at when its turn comes.
     package func append(_ paths: [String]) async throws -> [PlayerItem] {
         let files = try await mediaFolder.files(paths)
+        try await requireJournal()
         settle()
         return try await insert(files: files, at: nil)
     }
@@ -18,6 +20,7 @@ extension QueuePlayer {
     /// The same, before `position`; without one behind the current item, and in front where there is none.
     package func insert(_ paths: [String], at position: Int? = nil) async throws -> [PlayerItem] {
         let files = try await mediaFolder.files(paths)
+        try await requireJournal()
         settle()
         return try await insert(files: files, at: position ?? list.current.map { $0.position + 1 } ?? 0)
     }
@@ -56,7 +59,7 @@ extension QueuePlayer {
 
     private func insert(files: [String], at position: Int?) async throws -> [PlayerItem] {
         let new = try list.insert(paths: files, at: position)
-        await changed()
+        try await changed()
         describeNewItems()
         return new
     }
@@ -73,13 +76,14 @@ extension QueuePlayer {
     package func remove(positions: Range<Int>) async throws { try await remove { try $0.remove(positions: positions) } }
 
     private func remove(_ remove: (inout PlayerQueue) throws -> Void) async throws {
+        try await requireJournal()
         settle()
         let before = list.currentID
         try remove(&list)
         unplayable = unplayable.filter { list.slot(of: $0.key) != nil }
         reportedFaults = reportedFaults.filter { list.slot(of: $0) != nil }
         if list.currentID != before { currentRemoved() }
-        await changed()
+        try await changed()
     }
 
     private func currentRemoved() {
@@ -96,28 +100,34 @@ extension QueuePlayer {
 
     /// Brings an item to `position`, as it is counted afterwards.
     package func move(id: Int, to position: Int) async throws -> PlayerItem {
+        try await requireJournal()
         settle()
         let item = try list.move(id: id, to: position)
-        await changed()
+        try await changed()
         return marked(item)
     }
 
     /// Brings those at `positions` to where the first of them has `position`. Throws ``PlayerError/invalidPosition(_:count:)``.
     package func move(_ positions: Range<Int>, to position: Int) async throws {
+        try await requireJournal()
         settle()
         try list.move(positions, to: position)
-        await changed()
+        try await changed()
     }
 
     /// Each of the two items comes to where the other was. Throws ``PlayerError/noSuchItem(id:)``.
     package func swap(id: Int, with other: Int) async throws {
+        try await requireJournal()
         settle()
         try list.swap(id: id, with: other)
-        await changed()
+        try await changed()
     }
 
     /// Takes everything out, and stops.
-    package func clear() async {
+    ///
+    /// Throws ``PlayerError/notStored(reason:isInEffect:)``.
+    package func clear() async throws {
+        try await requireJournal()
         settle()
         let hadCurrent = list.currentID != nil
         list.clear()
@@ -125,21 +135,22 @@ extension QueuePlayer {
         reportedFaults = []
         if intent != .stopped { finish(.command) }
         if hadCurrent { currentChanged() }
-        await changed()
+        try await changed()
     }
 
     /// Mixes the items, all or those at `positions`; a current one among them comes first and plays on.
     ///
     /// Throws ``PlayerError/invalidPosition(_:count:)``.
     package func shuffle(_ positions: Range<Int>? = nil) async throws {
+        try await requireJournal()
         settle()
         try list.shuffle(positions)
-        await changed()
+        try await changed()
     }
 
-    private func changed() async {
+    private func changed() async throws {
         plan()
         queueChanged()
-        await commit()
+        try await commitChange()
     }
 }

@@ -43,6 +43,7 @@ extension QueuePlayer {
     /// Puts files and folders behind the current item and plays the first of them.
     package func play(paths: [String]) async throws -> AudioStatus {
         let files = try await mediaFolder.files(paths)
+        try await requireJournal()
         settle()
         let new = try list.insert(paths: files, at: list.current.map { $0.position + 1 })
         queueChanged()
@@ -125,7 +126,9 @@ extension QueuePlayer {
         return await seekCurrent(to: min(max(0, (elapsed ?? 0) + seconds), Self.latestTime))
     }
 
-    /// Changes the settings that are given, in one step. Throws ``PlayerError/invalidVolume(_:)``.
+    /// Changes the settings that are given, in one step.
+    ///
+    /// Throws ``PlayerError/invalidVolume(_:)`` and ``PlayerError/notStored(reason:isInEffect:)``.
     package func setOptions(
         volume: Int? = nil,
         repeat: Bool? = nil,
@@ -136,6 +139,7 @@ extension QueuePlayer {
         actionAtItemEnd: ActionAtItemEnd? = nil
     ) async throws -> AudioStatus {
         if let volume, !(0...100).contains(volume) { throw PlayerError.invalidVolume(volume) }
+        try await requireJournal()
         settle()
         var options = list.options
         options.volume = volume ?? options.volume
@@ -150,7 +154,8 @@ extension QueuePlayer {
         pipeline.setGain(Self.gain(volume: options.volume))
         plan()
         stateChanged()
-        return await answer()
+        try await commitChange()
+        return present()
     }
 
     /// Silence while the mode may not run: the device is closed, what was asked for is remembered, and so stored.

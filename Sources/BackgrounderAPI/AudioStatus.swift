@@ -32,6 +32,8 @@ package struct AudioStatus: Codable, Hashable, Sendable {
     package var announcement: AnnouncementStatus?
     /// How many others wait behind it, absent when none does.
     package var announcements: Int?
+    /// What is wrong with the storage, so that a restart may not know what the player did; absent while nothing is.
+    package var health: StorageHealth?
 
     package init(
         timeControlStatus: TimeControlStatus,
@@ -52,7 +54,8 @@ package struct AudioStatus: Codable, Hashable, Sendable {
         since: Date,
         lastError: PlaybackError? = nil,
         announcement: AnnouncementStatus? = nil,
-        announcements: Int? = nil
+        announcements: Int? = nil,
+        health: StorageHealth? = nil
     ) {
         self.timeControlStatus = timeControlStatus
         self.currentItem = currentItem
@@ -73,6 +76,7 @@ package struct AudioStatus: Codable, Hashable, Sendable {
         self.lastError = lastError
         self.announcement = announcement
         self.announcements = announcements
+        self.health = health
     }
 }
 

@@ -9,6 +9,7 @@ package enum Event: Sendable {
     case fetch(FetchRun)
     case transfer(Transfer)
     case alert(PushAlert)
+    case health(StorageHealth)
 
     /// The `event:` field of the server-sent event.
     package var name: String {
@@ -22,6 +23,7 @@ package enum Event: Sendable {
         case .fetch: "fetch"
         case .transfer: "transfer"
         case .alert: "alert"
+        case .health: "health"
         }
     }
 
@@ -37,6 +39,7 @@ package enum Event: Sendable {
         case .fetch(let value): value
         case .transfer(let value): value
         case .alert(let value): value
+        case .health(let value): value
         }
     }
 }

@@ -23,6 +23,14 @@ package struct LocationStatus: Codable, Hashable, Sendable {
     package var received: Int
     package var accepted: Int
     package var rejected: RejectionCounts
+    /// Accepted points that are in the database. Always `accepted` minus `waiting` and `dropped`.
+    package var stored: Int
+    /// Accepted points that wait in memory, since the database cannot be written.
+    package var waiting: Int
+    /// Accepted points that had no room in memory while the database could not be written, and are lost.
+    package var dropped: Int
+    /// What is wrong with the storage; absent while nothing is.
+    package var health: StorageHealth?
     /// The newest accepted one.
     package var lastFix: Location?
     package var lastRejection: Rejection?
@@ -44,6 +52,9 @@ package struct LocationStatus: Codable, Hashable, Sendable {
         received: Int,
         accepted: Int,
         rejected: RejectionCounts,
+        waiting: Int = 0,
+        dropped: Int = 0,
+        health: StorageHealth? = nil,
         lastFix: Location? = nil,
         lastRejection: Rejection? = nil,
         trackCount: Int
@@ -62,6 +73,10 @@ package struct LocationStatus: Codable, Hashable, Sendable {
         self.received = received
         self.accepted = accepted
         self.rejected = rejected
+        self.waiting = waiting
+        self.dropped = dropped
+        stored = accepted - waiting - dropped
+        self.health = health
         self.lastFix = lastFix
         self.lastRejection = lastRejection
         self.trackCount = trackCount

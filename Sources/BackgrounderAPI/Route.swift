@@ -44,6 +44,10 @@ package enum Routes {
     package static let stop = Route<Empty, ProcessReply>(.post, "/v1/stop", status: 202)
     package static let reload = Route<Empty, ReloadReply>(.post, "/v1/reload")
 
+    package static let health = Route<Empty, StorageHealth>(.get, "/v1/health")
+    /// Ends the report of what was found damaged or missing.
+    package static let acknowledgeHealth = Route<Empty, StorageHealth>(.post, "/v1/health/acknowledge")
+
     package static let location = Route<Empty, LocationStatus>(.get, "/v1/location")
     package static let changeLocation = Route<LocationChange, LocationStatus>(.patch, "/v1/location")
     package static let track = Route<Empty, [Location]>(.get, "/v1/track")

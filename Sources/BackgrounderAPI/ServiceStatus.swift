@@ -19,6 +19,8 @@ package struct ServiceStatus: Codable, Hashable, Sendable {
     package var fetch: [FetchSource]?
     /// Those that are not over.
     package var transfers: [Transfer]?
+    /// Whether what must be kept reaches the disk.
+    package var health: StorageHealth?
 
     package init(
         version: String,
@@ -31,7 +33,8 @@ package struct ServiceStatus: Codable, Hashable, Sendable {
         audio: AudioStatus? = nil,
         tasks: [BackgroundTask]? = nil,
         fetch: [FetchSource]? = nil,
-        transfers: [Transfer]? = nil
+        transfers: [Transfer]? = nil,
+        health: StorageHealth? = nil
     ) {
         self.version = version
         self.pid = pid
@@ -44,6 +47,7 @@ package struct ServiceStatus: Codable, Hashable, Sendable {
         self.tasks = tasks
         self.fetch = fetch
         self.transfers = transfers
+        self.health = health
     }
 }
 

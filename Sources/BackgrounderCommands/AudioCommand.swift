@@ -349,8 +349,13 @@ extension AudioDevice {
     }
 }
 
+/// Does what must work whatever the disk does, and warns where it cannot be stored.
 private func act(_ route: Route<Empty, AudioStatus>, _ reading: ReadingOptions) async throws {
-    try reading.show(try await reading.use { try await $0.call(route) }, text)
+    let status = try await reading.use { try await $0.call(route) }
+    try reading.show(status, text)
+    if let health = status.health, health.state == .failing, let line = health.line {
+        Output.note("backgrounder: warning: done, but a restart will not know it: \(line)")
+    }
 }
 
 private func change(_ change: AudioChange, _ reading: ReadingOptions) async throws {

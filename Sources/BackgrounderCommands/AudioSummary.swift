@@ -18,9 +18,10 @@ extension AudioStatus {
         }
         if let announcing { rows.append(("speaks", announcing)) }
         rows.append(("output", output))
-        rows.append(("health", health))
+        rows.append(("health", continuity))
         rows.append(("volume", settings))
         if let lastError { rows.append(("error", lastError.summary)) }
+        rows += (health?.lines ?? []).enumerated().map { ($0 == 0 ? "storage" : "", $1) }
         return rows.map { name, text in
             name + String(repeating: " ", count: max(1, Self.indent - name.count)) + text
         }
@@ -32,7 +33,7 @@ extension AudioStatus {
         driver + (device.map { " (\($0))" } ?? "") + (format.map { ", \($0)" } ?? "")
     }
 
-    private var health: String {
+    private var continuity: String {
         func times(_ count: Int, _ noun: String) -> String {
             count == 0 ? "no \(noun)s" : "\(count) \(noun)\(count == 1 ? "" : "s")"
         }

@@ -11,12 +11,16 @@ struct DoctorCommand: AsyncParsableCommand {
             EXAMPLES
               backgrounder doctor
               backgrounder doctor --format json | jq '.checks[].name'
+              backgrounder doctor --acknowledge        # damage was seen; stop reporting it
             """
     )
 
+    @Flag(help: "Stop reporting a damaged or missing database that you have dealt with.")
+    var acknowledge = false
     @OptionGroup var reading: ReadingOptions
 
     func run() async throws {
+        if acknowledge { _ = try await reading.use { try await $0.call(Routes.acknowledgeHealth) } }
         let report = DoctorReport(checks: await checks())
         try reading.show(report) { report in
             report.checks.map { check in
@@ -51,6 +55,7 @@ struct DoctorCommand: AsyncParsableCommand {
                     hint: "restart the service: `backgrounder stop`, `backgrounder start`"
                 )
             )
+            if let health = status.health { checks.append(health.check) }
             if let location = status.location { checks.append(self.location(location)) }
             if let audio = status.audio {
                 checks += self.audio(audio, configured: InstanceRecord.read(paths.lock)?.driver)

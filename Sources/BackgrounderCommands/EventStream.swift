@@ -77,6 +77,7 @@ extension Event {
         case "task": self = .task(try JSON.decode(BackgroundTask.self, from: data))
         case "fetch": self = .fetch(try JSON.decode(FetchRun.self, from: data))
         case "transfer": self = .transfer(try JSON.decode(Transfer.self, from: data))
+        case "health": self = .health(try JSON.decode(StorageHealth.self, from: data))
         case "alert": self = .alert(try JSON.decode(PushAlert.self, from: data))
         default: return nil
         }

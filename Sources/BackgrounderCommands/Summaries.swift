@@ -11,6 +11,8 @@ extension ServiceStatus {
         if let location { lines += location.lines.enumerated().map { ($0 == 0 ? "location  " : "          ") + $1 } }
         if let audio { lines += audio.lines.enumerated().map { ($0 == 0 ? "audio     " : "          ") + $1 } }
         lines += backgroundLines(now: Date())
+        let storage = health?.lines ?? []
+        lines += storage.enumerated().map { ($0 == 0 ? "storage   " : "          ") + $1 }
         return lines.printable
     }
 }
@@ -35,6 +37,7 @@ extension LocationStatus {
             "\(received) received, \(accepted) accepted"
                 + (reasons.isEmpty ? "" : ", rejected: \(reasons.joined(separator: ", "))")
         )
+        if waiting + dropped > 0 { lines.append("\(stored) stored, \(waiting) waiting, \(dropped) dropped") }
         if let lastRejection { lines.append("last rejected: \(lastRejection.summary)") }
         if let lastFix { lines.append("last fix \(lastFix.summary)") }
         return lines

@@ -13,6 +13,7 @@ import Synchronization
 /// The parts of the service, and how they hold together: this is the only place where they know of each other.
 struct Daemon: Sendable {
     let paths: RuntimePaths
+    let store: StateStore
     let log: DaemonLog
     let logger: Logger
     let preferences: Preferences
@@ -46,6 +47,7 @@ struct Daemon: Sendable {
         http: HTTPClient
     ) async throws {
         self.paths = paths
+        self.store = store
         self.log = log
         self.source = source
         let logger = log.makeLogger()
@@ -129,7 +131,7 @@ struct Daemon: Sendable {
             wires.hub?.post(.lifecycle(BackgrounderAPI.Lifecycle(state: state.state, attached: state.attached)))
         }
         let hub = EventHub(clock: clock) {
-            var status = await Self.status(lifecycle, modes, location, player, parts)
+            var status = await Self.status(lifecycle, modes, location, player, parts, store)
             status.transfers = status.transfers.map(StateSnapshot.shown)
             let track = await location.track(last: 100)
             let (items, length) = await player.itemsAroundCurrent(StateSnapshot.mostItems)
@@ -151,7 +153,7 @@ struct Daemon: Sendable {
     }
 
     func status() async -> ServiceStatus {
-        await Self.status(lifecycle, modes, location, player, parts)
+        await Self.status(lifecycle, modes, location, player, parts, store)
     }
 
     private static func status(
@@ -159,7 +161,8 @@ struct Daemon: Sendable {
         _ modes: Modes,
         _ location: LocationManager,
         _ player: QueuePlayer,
-        _ parts: [any DaemonPart]
+        _ parts: [any DaemonPart],
+        _ store: StateStore
     ) async -> ServiceStatus {
         await lifecycle.update()
         let current = lifecycle.current
@@ -174,6 +177,12 @@ struct Daemon: Sendable {
             audio: await player.status()
         )
         for part in parts { await part.report(in: &status) }
+        let health = await location.health(store.problems)
+        status.health = health
+        if health.state != .ok {
+            status.location?.health = health
+            status.audio?.health = health
+        }
         return status
     }
 }

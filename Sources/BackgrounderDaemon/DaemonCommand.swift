@@ -122,7 +122,8 @@ package struct DaemonCommand: AsyncParsableCommand {
         let logger = log.makeLogger()
         logger.info("Backgrounder \(Backgrounder.version) starts, pid \(getpid()).")
 
-        let store = try Self.openStore(paths, configuration, logger)
+        let storage = StorageWatch(logger: logger)
+        let store = try Self.openStore(paths, configuration, logger, storage)
         let group = MultiThreadedEventLoopGroup.singleton
         let http = HTTPClient.forSources(on: group)
         let daemon = try await Daemon(
@@ -137,6 +138,7 @@ package struct DaemonCommand: AsyncParsableCommand {
             group: group,
             http: http
         )
+        daemon.follow(storage)
         let end = ServiceEnd(sockets: paths.sockets, environment: environment, logger: logger)
         let router = daemon.makeRouter(store: store, end: end)
         let server = ControlServer(socket: paths.controlSocket, router: router, group: group, logger: logger) {
@@ -183,16 +185,20 @@ package struct DaemonCommand: AsyncParsableCommand {
     static func openStore(
         _ paths: RuntimePaths,
         _ configuration: DaemonConfiguration,
-        _ logger: Logger
+        _ logger: Logger,
+        _ storage: StorageWatch
     ) throws(StateStoreError) -> StateStore {
         let store = try StateStore(
             path: paths.database,
             syncInterval: configuration.value(Keys.syncInterval),
             retention: configuration.value(Keys.retention)
-        ) { error in logger.error("The store cannot be synced: \(error)") }
-        if let aside = store.movedAside {
-            logger.error("\(paths.database) was damaged and is now \(aside); a new one begins.")
+        ) { event in
+            switch event {
+            case .health(let problems): storage.changed(to: problems)
+            case .purged(let purge): logger.notice("\(purge)")
+            }
         }
+        storage.changed(to: store.problems)
         return store
     }
 }

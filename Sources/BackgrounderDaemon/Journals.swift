@@ -11,11 +11,18 @@ struct StoreJournal: LocationJournal, PlayerJournal {
 
     func commit(
         _ accepted: [Location],
+        isLive: Bool,
         trips: [TripRecord],
         checkpoint: LocationCheckpoint,
         durable: Bool
     ) throws {
-        try store.append(accepted, trips: trips, state: try record(.location, checkpoint), durable: durable)
+        try store.append(
+            accepted,
+            from: isLive ? .receiver : .file,
+            trips: trips,
+            state: try record(.location, checkpoint),
+            durable: durable
+        )
     }
 
     func save(_ changes: [QueueChange], state: PlayerState) async throws {

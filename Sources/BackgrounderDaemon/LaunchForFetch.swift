@@ -71,7 +71,8 @@ struct LaunchForFetch: Sendable {
         let (paths, configuration) = (launch.paths, launch.configuration)
         paths.closeDirectories()
         let log = DaemonLog(path: paths.log, level: configuration.value(Keys.logLevel), environment: launch.environment)
-        let store = try DaemonCommand.openStore(paths, configuration, log.makeLogger())
+        let logger = log.makeLogger()
+        let store = try DaemonCommand.openStore(paths, configuration, logger, StorageWatch(logger: logger))
         // It was under way when this one was asked for.
         if let last = try await store.fetchRuns(of: source, last: 1).last, let ended = last.ended, ended >= launch.asked
         {

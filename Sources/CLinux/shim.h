@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -69,6 +70,16 @@ static inline int clinux_clock_watch(void) { return timerfd_create(CLOCK_REALTIM
 static inline int clinux_watch_clock(int timer) {
     const struct itimerspec never = {.it_value = {.tv_sec = 1LL << 33}};
     return timerfd_settime(timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
+}
+
+// The system clock in milliseconds since 1970, or -1 while the kernel does not know it to be synchronised (adjtimex(2)).
+static inline int64_t clinux_synchronised_time(void) {
+    struct timex state;
+    memset(&state, 0, sizeof state);
+    int result = adjtimex(&state);
+    if (result < 0 || result == TIME_ERROR || (state.status & STA_UNSYNC)) return -1;
+    int64_t fraction = state.status & STA_NANO ? state.time.tv_usec / 1000000 : state.time.tv_usec / 1000;
+    return (int64_t)state.time.tv_sec * 1000 + fraction;
 }
 
 // A path that is resolved beneath `directory` and through no symbolic link; -1 and errno where it leads elsewhere.

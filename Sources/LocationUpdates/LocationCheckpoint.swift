@@ -36,8 +36,18 @@ package struct LocationCheckpoint: Codable, Hashable, Sendable {
 package struct LocationCounts: Codable, Hashable, Sendable {
     package var accepted = 0
     package var rejected = RejectionCounts()
+    /// Of the accepted those that had no room in memory while the journal could not be written.
+    package var dropped = 0
 
     package init() {}
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        accepted = try container.decode(Int.self, forKey: .accepted)
+        rejected = try container.decode(RejectionCounts.self, forKey: .rejected)
+        // States of earlier versions have none.
+        dropped = try container.decodeIfPresent(Int.self, forKey: .dropped) ?? 0
+    }
 
     package var received: Int { accepted + rejected.total }
 }
@@ -70,10 +80,12 @@ package struct ReplayProgress: Codable, Hashable, Sendable {
 package protocol LocationJournal: Sendable {
     /// Stores all of it in one transaction, with the `trips` that changed by the points; after a crash it is there or nothing of it.
     ///
-    /// `durable` says that a power cut must not take them for longer than the configured interval. Throws when nothing was stored.
-    /// Blocks, on a thread that may; one call after the other.
+    /// `isLive` says that a receiver made them just now, so that their times are GPS time. `durable` says that a power cut must not
+    /// take them for longer than the configured interval. Throws when nothing was stored. Blocks, on a thread that may; one call
+    /// after the other.
     func commit(
         _ accepted: [Location],
+        isLive: Bool,
         trips: [TripRecord],
         checkpoint: LocationCheckpoint,
         durable: Bool

@@ -129,6 +129,7 @@ extension LocationManager {
         // A trip has exactly the points that are stored, so that it takes them only when they are.
         var stored = next
         let trips = stored.recordTrips(of: points)
+        let isLive = source.isLive
         do {
             try await withCheckedThrowingContinuation { (isStored: CheckedContinuation<Void, any Error>) in
                 executor.runBlocking { [journal, stored] in
@@ -136,6 +137,7 @@ extension LocationManager {
                         with: Result {
                             try journal.commit(
                                 points,
+                                isLive: isLive,
                                 trips: trips,
                                 checkpoint: stored,
                                 durable: durable || !points.isEmpty
@@ -145,22 +147,26 @@ extension LocationManager {
                 }
             }
             state = stored
-            if isFailing {
+            if failingSince != nil {
                 logger.notice(
-                    "The location history is written again: \(points.count) points were waiting, \(lost) are lost."
+                    """
+                    Storing the location history again: \(points.count) points were waiting, \
+                    \(stored.counts.dropped) were dropped so far.
+                    """
                 )
             }
-            isFailing = false
-            lost = 0
+            failingSince = nil
             unsaved = []
         } catch {
-            if !isFailing {
-                logger.error("The location history cannot be written; points wait in memory: \(error)")
+            if failingSince == nil {
+                failingSince = elapsed()
+                logger.error(
+                    "Cannot store the location history; up to \(Judgement.unsavedPoints) points wait in memory: \(error)"
+                )
             }
-            isFailing = true
             unsaved = points.suffix(Judgement.unsavedPoints)
-            lost += points.count - unsaved.count
             state = next
+            state.counts.dropped += points.count - unsaved.count
         }
         for location in accepted { track.append(location) }
     }

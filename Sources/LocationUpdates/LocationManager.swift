@@ -33,9 +33,8 @@ package actor LocationManager: Service {
     var turn = Turn()
     /// Accepted points that could not be stored yet.
     var unsaved: [Location] = []
-    /// Accepted points for which there was no room in memory either.
-    var lost = 0
-    var isFailing = false
+    /// Since when the journal cannot be written, seconds of `elapsed`; `nil` while it can.
+    var failingSince: Double?
     var skippedLines = 0
     /// Why the source is away; none while it reads.
     var rest: Rest?
@@ -129,10 +128,35 @@ package actor LocationManager: Service {
             received: state.counts.received,
             accepted: state.counts.accepted,
             rejected: state.counts.rejected,
+            waiting: unsaved.count,
+            dropped: state.counts.dropped,
             lastFix: track.newest,
             lastRejection: state.lastRejection,
             trackCount: track.count
         )
+    }
+
+    /// What the storage `problems` mean for the points.
+    package func health(_ problems: [StorageProblem]) -> StorageHealth {
+        let seconds = failingSince.map { elapsed() - $0 } ?? 0
+        let room = Double(Judgement.unsavedPoints - unsaved.count)
+        return StorageHealth(
+            problems: problems,
+            waiting: unsaved.count,
+            capacity: Judgement.unsavedPoints,
+            // One point alone has no pace.
+            lasts: unsaved.count > 1 && seconds > 0 ? (room / Double(unsaved.count) * seconds).rounded() : nil,
+            dropped: state.counts.dropped
+        )
+    }
+
+    /// Stores what waits in memory; the journal can be written again.
+    package func storeWaiting() async {
+        await takeTurn()
+        defer { turn.pass() }
+        guard failingSince != nil else { return }
+        await commit([], state, durable: true)
+        if failingSince == nil { onEvent(.changed) }
     }
 
     /// The newest `count` points, oldest first.
@@ -142,6 +166,11 @@ package actor LocationManager: Service {
 }
 
 extension LocationSource {
+    /// Whether its fixes are made by a receiver, now.
+    var isLive: Bool {
+        if case .gpsd = self { true } else { false }
+    }
+
     /// What makes a source another one: not the rate of a replay.
     var identity: String {
         switch self {

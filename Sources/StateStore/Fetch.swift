@@ -12,7 +12,7 @@ package struct SavedFetch: Sendable {
 extension StateStore {
     /// In the order in which they were added.
     package func fetchSources() throws -> [SavedFetch] {
-        try database.read { database in
+        try read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM fetchSource ORDER BY id").map { row in
                 SavedFetch(
                     definition: FetchDefinition(
@@ -34,21 +34,21 @@ extension StateStore {
 
     /// The greatest id that a run ever had.
     package func lastFetchRun() throws -> Int {
-        try database.read { database in
+        try read { database in
             try Int.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'fetchRun'") ?? 0
         }
     }
 
     /// Runs whose end was never told.
     package func openFetchRuns() throws -> [FetchRun] {
-        try database.read { database in
+        try read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM fetchRun WHERE ended IS NULL ORDER BY id").map(FetchRun.init)
         }
     }
 
     /// The newest `count` runs of `source`, oldest first.
     package func fetchRuns(of source: String, last count: Int) async throws -> [FetchRun] {
-        try await database.read { database in
+        try await read { database in
             let sql = "SELECT * FROM fetchRun WHERE source = ? ORDER BY id DESC LIMIT ?"
             return try Row.fetchAll(database, sql: sql, arguments: [source, count]).reversed().map(FetchRun.init)
         }
@@ -56,7 +56,7 @@ extension StateStore {
 
     /// What `source` gave last; `nil` before the first time.
     package func fetchContent(of source: String) async throws -> FetchContent? {
-        try await database.read { database in
+        try await read { database in
             let sql = "SELECT bytes, mediaType, items FROM fetchContent WHERE source = ?"
             return try Row.fetchOne(database, sql: sql, arguments: [source]).map { row in
                 FetchContent(
@@ -70,7 +70,7 @@ extension StateStore {
 
     /// The items of the feed `source`, without its bytes.
     package func fetchItems(of source: String) async throws -> [FetchItem] {
-        try await database.read { database in
+        try await read { database in
             let items = try Data.fetchOne(
                 database,
                 sql: "SELECT items FROM fetchContent WHERE source = ?",
@@ -82,14 +82,14 @@ extension StateStore {
 
     /// The mode's record of the items of a feed.
     package func fetchSeen(of source: String) async throws -> Data? {
-        try await database.read { database in
+        try await read { database in
             try Data.fetchOne(database, sql: "SELECT seen FROM fetchContent WHERE source = ?", arguments: [source])
         }
     }
 
     /// By source, oldest first.
     package func fetchOpens() throws -> [String: [FetchOpen]] {
-        try database.read { database in
+        try read { database in
             var opens: [String: [FetchOpen]] = [:]
             let rows = try Row.fetchCursor(database, sql: "SELECT * FROM fetchOpen ORDER BY source, at")
             while let row = try rows.next() {

@@ -10,11 +10,13 @@ struct LocationInsertion {
     private let database: Database
     /// Keeps the pointer alive.
     private let statement: Statement
-    private let recorded: Int64
+    private let recorded: Int64?
 
-    init(_ database: Database, recorded: Date) throws {
+    /// - Parameter recorded: from when the age of the points counts where that is later than their own time; `nil` where only
+    ///   their own time counts.
+    init(_ database: Database, recorded: Date?) throws {
         self.database = database
-        self.recorded = recorded.milliseconds
+        self.recorded = recorded?.milliseconds
         statement = try database.cachedStatement(
             sql: """
                 INSERT INTO location (id, recorded, time, latitude, longitude, altitude, horizontalAccuracy, accuracySource,
@@ -28,7 +30,7 @@ struct LocationInsertion {
     func insert(_ location: Location, id: Int64) throws {
         let pointer = statement.sqliteStatement
         sqlite3_bind_int64(pointer, 1, id)
-        sqlite3_bind_int64(pointer, 2, recorded)
+        sqlite3_bind_int64(pointer, 2, recorded ?? location.timestamp.milliseconds)
         sqlite3_bind_int64(pointer, 3, location.timestamp.milliseconds)
         sqlite3_bind_double(pointer, 4, location.latitude)
         sqlite3_bind_double(pointer, 5, location.longitude)

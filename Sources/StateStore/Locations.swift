@@ -1,73 +1,49 @@
 package import BackgrounderAPI
-package import FoundationEssentials
+import FoundationEssentials
 import GRDB
 
 extension StateStore {
     /// Appends `locations` to the history, and saves the `trips` that changed by them and `state` in the same transaction.
     package func append(
         _ locations: [Location],
+        from origin: LocationOrigin = .file,
         trips: [TripRecord] = [],
         state: StateRecord,
         durable: Bool
     ) async throws {
-        try await write(durable: durable) { try $0.append(locations, trips: trips, state: state) }
+        try await write(durable: durable) { try $0.append(locations, from: origin, trips: trips, state: state) }
+        received(locations, from: origin)
     }
 
-    /// As the other, on this thread, which waits for the disk; it must be none of the cooperative pool.
+    /// As the other, on this thread, which waits for the disk; it must not be one of the cooperative pool.
     package func append(
         _ locations: [Location],
+        from origin: LocationOrigin = .file,
         trips: [TripRecord] = [],
         state: StateRecord,
         durable: Bool
     ) throws {
-        try write(durable: durable) { try $0.append(locations, trips: trips, state: state) }
+        try write(durable: durable) { try $0.append(locations, from: origin, trips: trips, state: state) }
+        received(locations, from: origin)
+    }
+
+    private func received(_ locations: [Location], from origin: LocationOrigin) {
+        guard origin == .receiver, let newest = locations.last else { return }
+        clock.receive(fixTime: newest.timestamp)
     }
 
     /// The newest `count` points in the order in which they were accepted, without the imported.
     package func newestLocations(_ count: Int) throws -> [Location] {
-        try database.read { try $0.newestLocations(count) }
-    }
-
-    /// The points with `since <= timestamp < until` in the order of their times, in pages, so that a long answer neither
-    /// fills the memory nor holds up the writers.
-    package func history(since: Date?, until: Date?) -> AsyncThrowingStream<[Location], any Error> {
-        let pages = HistoryPages(store: self, since: since, until: until)
-        return AsyncThrowingStream { try await pages.next() }
+        try read { try $0.newestLocations(count) }
     }
 }
 
-/// A place in the history, moved on a page at a time.
-private actor HistoryPages {
-    private static let pageSize = 1000  // judgement: a page is read in about 2 ms
-    private let store: StateStore
-    private let until: Int64
-    private var after: (time: Int64, id: Int64)
-    private var isAtEnd = false
-
-    init(store: StateStore, since: Date?, until: Date?) {
-        self.store = store
-        self.until = until.map(\.milliseconds) ?? .max
-        after = (since.map { $0.milliseconds - 1 } ?? .min, .max)
-    }
-
-    func next() async throws -> [Location]? {
-        guard !isAtEnd else { return nil }
-        let (after, until) = (after, until)
-        let rows = try await store.database.read { database in
-            try Row.fetchAll(
-                database.cachedStatement(
-                    sql: """
-                        SELECT * FROM location WHERE (time, id) > (?, ?) AND time < ? ORDER BY time, id LIMIT ?
-                        """
-                ),
-                arguments: [after.time, after.id, until, Self.pageSize]
-            ).map { (time: $0["time"] as Int64, id: $0["id"] as Int64, location: Location(row: $0)) }
-        }
-        isAtEnd = rows.count < Self.pageSize
-        guard let last = rows.last else { return nil }
-        self.after = (last.time, last.id)
-        return rows.map(\.location)
-    }
+/// Where points come from.
+package enum LocationOrigin: Sendable {
+    /// A receiver that made them just now: their times are GPS time.
+    case receiver
+    /// A file that is replayed.
+    case file
 }
 
 extension Database {
@@ -76,9 +52,14 @@ extension Database {
             .reversed().map { Location(row: $0) }
     }
 
-    fileprivate func append(_ locations: [Location], trips: [TripRecord], state: StateRecord) throws {
+    fileprivate func append(
+        _ locations: [Location],
+        from origin: LocationOrigin,
+        trips: [TripRecord],
+        state: StateRecord
+    ) throws {
         let recorded = Date()
-        let insertion = try LocationInsertion(self, recorded: recorded)
+        let insertion = try LocationInsertion(self, recorded: origin == .receiver ? nil : recorded)
         var newest = try newestID()
         for location in locations {
             newest += 1

@@ -15,7 +15,7 @@ final class PositionFile: Sendable {
 
     init(path: String) throws(StateStoreError) {
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .failed(path: path, reason: systemMessage(errno)) }
+        guard descriptor >= 0 else { throw .failed(path: path, reason: systemMessage(errno), code: errno) }
         self.path = path
     }
 
@@ -27,7 +27,8 @@ final class PositionFile: Sendable {
         let record: Record = (generation, item, seconds, Self.checksum(generation, item, seconds))
         let count = withUnsafeBytes(of: record) { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
         guard count == MemoryLayout<Record>.size else {
-            throw .failed(path: path, reason: count < 0 ? systemMessage(errno) : "the disk is full")
+            let code = count < 0 ? errno : ENOSPC
+            throw .failed(path: path, reason: systemMessage(code), code: code)
         }
     }
 
@@ -51,9 +52,6 @@ final class PositionFile: Sendable {
 }
 
 extension StateStore {
-    /// Keeps a position in the place of the one before, on this thread, which may wait for the disk.
-    package func keep(_ position: PlayerPosition) throws(StateStoreError) { try positionFile.write(position) }
-
     /// The position that was kept last.
     package func position() -> PlayerPosition? { positionFile.read() }
 }

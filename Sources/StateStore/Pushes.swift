@@ -50,7 +50,7 @@ package struct PushMessageRow: Hashable, Sendable {
 extension StateStore {
     /// Oldest first.
     package func pushes() throws -> [PushRow] {
-        try database.read { database in
+        try read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM push ORDER BY number").map { row in
                 var ignored = PushIgnored()
                 ignored.retained = row["retained"]
@@ -101,7 +101,7 @@ extension StateStore {
 
     /// When the last fetches of each source began, oldest first.
     package func pushStarts() throws -> [String: [Date]] {
-        try database.read { database in
+        try read { database in
             try Row.fetchAll(database, sql: "SELECT source, began FROM pushStart ORDER BY began")
                 .reduce(into: [:]) { $0[$1["source"], default: []].append(Date(milliseconds: $1["began"])) }
         }

@@ -6,7 +6,7 @@ import GRDB
 extension StateStore {
     /// The queue in its order.
     package func queue() throws -> [PlayerItem] {
-        try database.read { database in
+        try read { database in
             var items: [PlayerItem] = []
             items.reserveCapacity(try Int.fetchOne(database, sql: "SELECT count(*) FROM queueItem") ?? 0)
             try database.queue { item, _ in items.append(item) }
@@ -16,7 +16,7 @@ extension StateStore {
 
     /// Ids of the items whose content was looked at and told nothing.
     package func unreadableItems() throws -> Set<Int> {
-        try database.read { try Int.fetchSet($0, sql: "SELECT id FROM queueItem WHERE unreadable") }
+        try read { try Int.fetchSet($0, sql: "SELECT id FROM queueItem WHERE unreadable") }
     }
 
     /// Takes the steps in their order, and saves `state` in the same transaction.

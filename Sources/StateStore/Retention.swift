@@ -1,35 +1,76 @@
 import BackgrounderAPI
-import FoundationEssentials
+package import FoundationEssentials
 import GRDB
 import Synchronization
 
-/// Deletes what is older than the retention, once an hour and a little at a time, so that no point waits for it.
+/// What one purge deleted.
+package struct Purge: Hashable, Sendable, CustomStringConvertible {
+    /// Deleted points.
+    package var points = 0
+    /// Deleted trips.
+    package var trips = 0
+    /// Times of the oldest and the newest deleted point.
+    package var range: ClosedRange<Date>?
+
+    /// `Deleted 86400 points and 3 trips older than store.retention, from 2025-11-21T06:55:49.786Z to 2025-11-22T….`
+    package var description: String {
+        let span = range.map { ", from \(ISO8601.string($0.lowerBound)) to \(ISO8601.string($0.upperBound))" } ?? ""
+        let (points, trips) = (counted(points, "point"), trips == 0 ? "" : " and \(counted(trips, "trip"))")
+        return "Deleted \(points)\(trips) older than store.retention\(span)."
+    }
+
+    private func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
+    fileprivate mutating func add(_ portion: PurgedPortion) {
+        points += portion.count
+        guard portion.count > 0 else { return }
+        let times = Date(milliseconds: portion.oldest)...Date(milliseconds: portion.newest)
+        range = range.map { min($0.lowerBound, times.lowerBound)...max($0.upperBound, times.upperBound) } ?? times
+    }
+}
+
+/// Deletes points older than the retention: at most once an hour, at most one day's worth of points at a time, and in small
+/// portions, so that no writer waits for it.
+///
+/// The age of a point that a receiver made counts from its own time; that of a replayed or imported point counts from its own
+/// time or from when it was stored, whichever is later. Nothing is deleted while no clock is trusted.
 final class Retention: Sendable {
     private struct State {
-        var last: ContinuousClock.Instant?
+        var next: ContinuousClock.Instant?
         var purge: Task<Void, Never>?
         var isEnded = false
     }
 
+    // Tuned: the hour and the day bound what a clock that is trusted and wrong can cost before somebody reads the log.
+    private static let interval: Double = 3600
+    private static let window: Int64 = 86_400_000
+
     private let age: Duration
+    private let clock: TrustedClock
+    private let onPurge: @Sendable (Purge) -> Void
     private let state = Mutex(State())
 
-    /// - Parameter age: after which recorded points are deleted.
-    init(_ age: Duration) {
+    /// - Parameters:
+    ///   - age: the retention.
+    ///   - onPurge: called on no particular thread after a purge that deleted something.
+    init(_ age: Duration, clock: TrustedClock, onPurge: @escaping @Sendable (Purge) -> Void) {
         self.age = age
+        self.clock = clock
+        self.onPurge = onPurge
     }
 
-    /// Begins a purge where one is due, and returns at once. Any thread.
+    /// Begins a purge if one is due, and returns immediately. Any thread.
     func purgeIfDue(_ database: DatabaseQueue) {
-        let now = ContinuousClock.now
+        let instant = ContinuousClock.now
         state.withLock { state in
             if state.isEnded { return }
-            if let last = state.last, now - last < .seconds(3600) { return }  // judgement: a purge an hour
-            state.last = now
+            if let next = state.next, instant < next { return }
+            guard let now = clock.now else { return }
+            state.next = instant + .seconds(Self.interval)
             let before = state.purge
             state.purge = Task { [self] in
                 await before?.value
-                await purge(database)
+                await purge(database, now: now.milliseconds)
             }
         }
     }
@@ -39,52 +80,126 @@ final class Retention: Sendable {
         await state.withLock { $0.purge }?.value
     }
 
-    private func purge(_ database: DatabaseQueue) async {
-        let oldest = Date(timeIntervalSinceNow: -age.seconds)
-        // A purge that fails is tried again in an hour; nothing depends on it. Writers that wait come between two portions.
-        while !state.withLock({ $0.isEnded }),
-            let count = try? await database.write({ try $0.purge(recordedBefore: oldest) }), count > 0
-        {}
-    }
-
     /// No portion begins after this.
     func end() {
         state.withLock { $0.isEnded = true }
     }
+
+    /// A purge that fails is retried in an hour; nothing depends on it. Waiting writers get their turn between two portions.
+    private func purge(_ database: DatabaseQueue, now: Int64) async {
+        guard let isDue = try? await database.write({ try $0.beginPurge(now: now, every: Self.interval) }), isDue else {
+            return
+        }
+        let cutoff = now - age.milliseconds
+        var purge = Purge()
+        for part in HistoryPart.all {
+            var cursor = PurgeCursor(part: part, now: now, cutoff: cutoff, window: Self.window)
+            while !state.withLock({ $0.isEnded }) {
+                let position = cursor
+                guard let portion = try? await database.write({ try $0.purgePortion(position) }) else { break }
+                purge.add(portion)
+                guard let next = portion.next else { break }
+                cursor = next
+            }
+        }
+        guard purge.points > 0 else { return }
+        purge.trips = (try? await database.write { try $0.deleteTripsWithoutPoints() }) ?? 0
+        onPurge(purge)
+    }
+}
+
+/// The two halves of the history: ids above 0 were recorded, ids below 0 imported.
+struct HistoryPart: Sendable {
+    let condition: String
+    /// How many of the newest are never purged: the rolling track.
+    let kept: Int
+
+    static let all = [HistoryPart(condition: "id > 0", kept: 100), HistoryPart(condition: "id < 0", kept: 0)]
+}
+
+/// Where a purge is in one part of the history. Times are milliseconds since 1970.
+struct PurgeCursor: Sendable {
+    var part: HistoryPart
+    var now: Int64
+    /// Points from here on stay.
+    var cutoff: Int64
+    var window: Int64
+    /// The oldest point's time that this purge found: its day is all that it deletes.
+    var dayStart: Int64?
+    /// The last id that was looked at.
+    var id = Int64.min
+}
+
+/// What became of one portion.
+struct PurgedPortion: Sendable {
+    var count = 0
+    var oldest = Int64.max
+    var newest = Int64.min
+    /// Where to continue; `nil` at the end.
+    var next: PurgeCursor?
 }
 
 extension Database {
-    /// Deletes the oldest points of a portion, never one of the newest 100 live ones, and then the trips that have no point left.
-    ///
-    /// - Returns: how many points there were.
-    func purge(recordedBefore date: Date) throws -> Int {
-        var count = 0
-        for (range, kept) in [("id > 0", 100), ("id < 0", 0)] {
-            try execute(
-                sql: """
-                    DELETE FROM location WHERE id IN (SELECT id FROM location WHERE \(range) ORDER BY id LIMIT 2000)
-                        AND recorded < ? AND id <= (SELECT max(id) FROM location WHERE \(range)) - \(kept)
-                    """,
-                arguments: [date.milliseconds]
-            )
-            count += changesCount
-        }
-        if count == 0 { try purgeTrips(recordedBefore: date) }
-        return count
+    /// The state that holds when the last purge began, so that restarts do not make them more frequent.
+    private static let purgeState = "retention.last"
+    private static let portionSize = 2000  // Tuned: a portion takes a few milliseconds.
+
+    /// Whether the last purge is `interval` seconds ago; notes that one begins now. A last purge in the future was noted by a wrong
+    /// clock and does not count.
+    fileprivate func beginPurge(now: Int64, every interval: Double) throws -> Bool {
+        let last = try Data.fetchOne(self, sql: "SELECT value FROM state WHERE name = ?", arguments: [Self.purgeState])
+            .flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
+        if let last, (0..<Int64(interval * 1000)).contains(now - last) { return false }
+        try save(StateRecord(name: Self.purgeState, value: Data(String(now).utf8)))
+        return true
     }
 
-    private func purgeTrips(recordedBefore date: Date) throws {
-        let old = try Int.fetchAll(self, sql: "SELECT id FROM trip WHERE recorded < ?", arguments: [date.milliseconds])
-        for trip in old {
-            let isEmpty = try points(ofTrip: trip)?.allSatisfy { run in
-                try Int.fetchOne(
-                    cachedStatement(sql: "SELECT 1 FROM location WHERE id BETWEEN ? AND ? LIMIT 1"),
-                    arguments: [run.lowerBound, run.upperBound]
-                ) == nil
-            }
-            if isEmpty == true {
-                try cachedStatement(sql: "DELETE FROM trip WHERE id = ?").execute(arguments: [trip])
-            }
+    /// Looks at the next portion of ids, which are in the order of recording, and deletes the expired points of its first day.
+    fileprivate func purgePortion(_ cursor: PurgeCursor) throws -> PurgedPortion {
+        let part = cursor.part.condition
+        let rows = try Row.fetchAll(
+            cachedStatement(
+                sql: """
+                    SELECT id, max(time, recorded) AS dated FROM location WHERE \(part) AND id > ?
+                        AND id <= (SELECT max(id) FROM location WHERE \(part)) - \(cursor.part.kept)
+                    ORDER BY id LIMIT \(Self.portionSize)
+                    """
+            ),
+            arguments: [cursor.id]
+        ).map { (id: $0["id"] as Int64, dated: $0["dated"] as Int64) }
+        guard let last = rows.last?.id else { return PurgedPortion() }
+        let expired = rows.filter { $0.dated < cursor.cutoff }
+        let dayStart = cursor.dayStart ?? expired.first?.dated
+        let due = expired.filter { point in
+            dayStart.map { ($0..<$0 + cursor.window).contains(point.dated) } == true
         }
+        var portion = PurgedPortion()
+        let delete = try cachedStatement(sql: "DELETE FROM location WHERE id = ?")
+        for point in due {
+            try delete.execute(arguments: [point.id])
+            portion.count += 1
+            portion.oldest = min(portion.oldest, point.dated)
+            portion.newest = max(portion.newest, point.dated)
+        }
+        // Points from the future, which a wrong clock made, stay and hide no older ones behind them.
+        if !due.isEmpty || rows.allSatisfy({ $0.dated > cursor.now }) {
+            portion.next = cursor
+            portion.next?.id = last
+            portion.next?.dayStart = dayStart
+        }
+        return portion
+    }
+
+    /// Deletes the trips whose first point is gone; the trip in progress stays as long as it has points.
+    ///
+    /// - Returns: how many there were.
+    func deleteTripsWithoutPoints() throws -> Int {
+        try execute(
+            sql: """
+                DELETE FROM trip WHERE firstPoint NOT IN (SELECT id FROM location)
+                    AND (isOpen = 0 OR lastPoint NOT IN (SELECT id FROM location))
+                """
+        )
+        return changesCount
     }
 }

@@ -17,7 +17,7 @@ package struct Setting: Hashable, Sendable {
 
 extension StateStore {
     package func settings() throws -> [Setting] {
-        try database.read { database in
+        try read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM setting ORDER BY key").map { row in
                 Setting(key: row["key"], value: row["value"], configured: row["configured"])
             }

@@ -1,4 +1,4 @@
-import BackgrounderAPI
+package import BackgrounderAPI
 import Dispatch
 import FoundationEssentials
 import GRDB
@@ -21,34 +21,43 @@ package final class StateStore: Sendable {
     /// Its presence says that the file was found damaged while it was in use: the next start moves it aside.
     private let marker: String
     private let sync: SyncTimer
+    private let monitor: StorageMonitor
     let musicReader: ReadConnection
     let positionFile: PositionFile
     let retention: Retention
+    let clock: TrustedClock
 
     /// Opens or creates the file at `path`; a file that SQLite cannot read is moved aside, never deleted.
     ///
     /// - Parameters:
-    ///   - retention: age after which recorded points are deleted.
-    ///   - onSyncFailure: called on a queue of its own when the disk refuses to sync.
+    ///   - retention: age after which points are deleted.
+    ///   - clock: tells the age of points.
+    ///   - onEvent: called on no particular thread; must return immediately.
     package init(
         path: String,
         syncInterval: Duration,
         retention: Duration,
-        onSyncFailure: @escaping @Sendable (any Error) -> Void
+        clock: TrustedClock = TrustedClock(),
+        onEvent: @escaping @Sendable (StoreEvent) -> Void
     ) throws(StateStoreError) {
         var aside: String?
+        var incidents: [StorageProblem] = []
         let marker = path + ".damaged"
+        if Self.isMissing(path) { incidents.append(Self.missing(path)) }
         do {
             if FileManager.default.fileExists(atPath: marker) { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
             database = try Self.open(path)
         } catch let error where error.isCorruption {
-            aside = try Self.moveAside(path)
+            let old = try Self.moveAside(path)
             unlink(marker)
+            let new: DatabaseQueue
             do {
-                database = try Self.open(path)
+                new = try Self.open(path)
             } catch {
                 throw StateStoreError(opening: path, error)
             }
+            incidents.append(Self.setAside(path, old, Salvage(from: old, into: new)))
+            (database, aside) = (new, old)
         } catch {
             throw StateStoreError(opening: path, error)
         }
@@ -56,16 +65,32 @@ package final class StateStore: Sendable {
         movedAside = aside
         musicReader = ReadConnection(path: path)
         self.marker = marker
-        self.retention = Retention(retention)
+        self.clock = clock
+        self.retention = Retention(retention, clock: clock) { onEvent(.purged($0)) }
         let database = database
+        let monitor = StorageMonitor(path: path, incidents: try Self.incidents(database, path, adding: incidents)) {
+            onEvent(.health($0))
+        }
+        self.monitor = monitor
         sync = SyncTimer(interval: syncInterval) {
             do {
                 try database.syncEverything()
+                // After a failed sync the kernel may take pages for clean that never reached the disk. A checkpoint writes them
+                // once more, to another file, and gives the room of the log back to a full disk.
+                if monitor.isFailing(.sync) || monitor.isFailing(.write) { try database.checkpoint() }
+                monitor.succeeded(.sync)
+                monitor.succeeded(.write)
+                monitor.succeeded(.position)
+                return !monitor.isFailing(.write)
             } catch {
-                onSyncFailure(error)
+                monitor.failed(.sync, error)
+                return false
             }
         }
     }
+
+    /// What is wrong with the storage, oldest first.
+    package var problems: [StorageProblem] { monitor.problems }
 
     /// Commits what `body` writes in one transaction, also for a task that was cancelled: what happened has happened.
     func write<Result: Sendable>(
@@ -77,12 +102,9 @@ package final class StateStore: Sendable {
             // GRDB gives up in a cancelled task; cancellation does not reach this one.
             result = try await Task { [database] in try await database.write(body) }.value
         } catch {
-            throw noting(error)
+            throw noting(error, of: .write)
         }
-        if durable {
-            sync.somethingWaits()
-            retention.purgeIfDue(database)
-        }
+        wrote(durable: durable)
         return result
     }
 
@@ -92,19 +114,131 @@ package final class StateStore: Sendable {
         do {
             result = try database.write(body)
         } catch {
-            throw noting(error)
+            throw noting(error, of: .write)
         }
-        if durable {
-            sync.somethingWaits()
-            retention.purgeIfDue(database)
-        }
+        wrote(durable: durable)
         return result
     }
 
-    /// `error`, after the next start was told of what it means.
-    private func noting(_ error: any Error) -> any Error {
-        if error.isCorruption { try? Data().write(to: URL(filePath: marker)) }
-        return error
+    private func wrote(durable: Bool) {
+        monitor.succeeded(.write)
+        guard durable else { return }
+        sync.somethingWaits()
+        retention.purgeIfDue(database)
+    }
+
+    /// Returns what `body` reads.
+    ///
+    /// - Throws: ``StorageFailure`` where the database cannot be read.
+    func read<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
+        do {
+            let result = try await database.read(body)
+            monitor.succeeded(.read)
+            return result
+        } catch {
+            throw noting(error, of: .read)
+        }
+    }
+
+    /// As the other, on this thread, which waits for the disk; it must not be one of the cooperative pool.
+    func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        do {
+            let result = try database.read(body)
+            monitor.succeeded(.read)
+            return result
+        } catch {
+            throw noting(error, of: .read)
+        }
+    }
+
+    /// Returns `error` as a ``StorageFailure`` where it is one, after it was reported, and the next start told of damage.
+    private func noting(_ error: any Error, of operation: StorageMonitor.Operation) -> any Error {
+        guard let failure = StorageFailure(error) else { return error }
+        if failure.kind == .damaged { try? Data().write(to: URL(filePath: marker)) }
+        if monitor.failed(operation, failure), !failure.kind.isPresent { saveIncidents() }
+        // Finds out when the disk works again, also where nothing else is written.
+        if operation == .write { sync.somethingWaits(for: .seconds(1)) }
+        return failure
+    }
+
+    /// Reports damage that was met while reading, and worked around.
+    func note(_ damage: StorageFailure) { _ = noting(damage, of: .read) }
+
+    /// Ends the report of what was found damaged or missing.
+    package func acknowledgeIncidents() async throws {
+        monitor.acknowledge()
+        try await save(StateRecord(name: Self.incidentState, value: Data("[]".utf8)), durable: true)
+    }
+
+    /// Notes in the database what it cannot be asked after a restart. Without effect where it cannot be written: damage is found again.
+    private func saveIncidents() {
+        let incidents = monitor.incidents
+        Task { [self] in
+            guard let value = try? JSON.encode(incidents) else { return }
+            try? await database.write { try $0.save(StateRecord(name: Self.incidentState, value: Data(value))) }
+        }
+    }
+
+    private static let incidentState = "storage.incidents"
+
+    /// Those that nobody has acknowledged, and `new` ones, which are noted.
+    private static func incidents(
+        _ database: DatabaseQueue,
+        _ path: String,
+        adding new: [StorageProblem]
+    ) throws(StateStoreError) -> [StorageProblem] {
+        do {
+            let value = try database.read { database in
+                try Data.fetchOne(database, sql: "SELECT value FROM state WHERE name = ?", arguments: [incidentState])
+            }
+            // The damage that was met in a database is dealt with once that is set aside.
+            let known = (value.flatMap { try? JSON.decode([StorageProblem].self, from: $0) } ?? []).filter { problem in
+                problem.kind != .damaged || new.isEmpty
+            }
+            guard !new.isEmpty else { return known }
+            let all = known + new
+            let record = StateRecord(name: incidentState, value: Data(try JSON.encode(all)))
+            try database.write { try $0.save(record) }
+            return all
+        } catch {
+            throw StateStoreError(opening: path, error)
+        }
+    }
+
+    /// Whether there was a database once: the position file is made after it, and is set aside with it.
+    private static func isMissing(_ path: String) -> Bool {
+        guard FileManager.default.fileExists(atPath: path + positionSuffix) else { return false }
+        let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+        return (size ?? 0) == 0
+    }
+
+    private static func missing(_ path: String) -> StorageProblem {
+        StorageProblem(
+            .missing,
+            "\(path) is missing or empty, although there was a database; a new one was started",
+            hint: "bring back a copy if you have one, then `backgrounder doctor --acknowledge`",
+            since: Date()
+        )
+    }
+
+    private static func setAside(_ path: String, _ aside: String, _ salvage: Salvage) -> StorageProblem {
+        StorageProblem(
+            .setAside,
+            "\(path) was damaged and is now \(aside); \(salvage.summary)",
+            hint: "check the disk and what is missing, then `backgrounder doctor --acknowledge`; the old file is kept",
+            since: Date()
+        )
+    }
+
+    /// Keeps a position in the place of the one before, on this thread, which may wait for the disk.
+    package func keep(_ position: PlayerPosition) throws(StateStoreError) {
+        do {
+            try positionFile.write(position)
+            monitor.succeeded(.position)
+        } catch {
+            if case .failed(_, _, let code?) = error { monitor.failed(.position, StorageFailure(code: code)) }
+            throw error
+        }
     }
 
     /// Syncs what waits and closes the file. Nothing may be called after it.
@@ -132,7 +266,18 @@ package final class StateStore: Sendable {
         }
         let database = try DatabaseQueue(path: path, configuration: configuration)
         try Schema.migrator.migrate(database)
+        try database.unsafeRead { try check($0) }
         return database
+    }
+
+    /// Looks for values that no write can have left, which would end the process where they are used.
+    ///
+    /// Not in ``probe(_:)``: SQLite ignores the constraints of a file that it opened for reading.
+    private static func check(_ database: Database) throws {
+        for table in checkedTables {
+            let report = try String.fetchOne(database, sql: "PRAGMA quick_check(\(table))")
+            guard report == "ok" else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: report) }
+        }
     }
 
     /// Looks at the file without a change to it, since GRDB writes to what it opens for writing: it is not of a later version,
@@ -165,6 +310,12 @@ package final class StateStore: Sendable {
         try database.close()
     }
 
+    /// The tables that are small enough to be checked at each start, in some milliseconds for all.
+    private static let checkedTables = [
+        "state", "setting", "trip", "queueItem", "task", "taskHook", "fetchSource", "fetchRun", "fetchOpen",
+        "transferSession", "transfer", "transferEvent", "push", "pushID", "pushMessage", "pushStart",
+    ]
+
     private static let positionSuffix = "-position"
 
     private static func moveAside(_ path: String) throws(StateStoreError) -> String {
@@ -182,11 +333,20 @@ package final class StateStore: Sendable {
     }
 }
 
+/// What a store reports by itself.
+package enum StoreEvent: Sendable {
+    /// A problem of the storage began or ended; these are all problems now.
+    case health([StorageProblem])
+    /// Points older than the retention were deleted.
+    case purged(Purge)
+}
+
 /// Why a store cannot be opened.
 package enum StateStoreError: Error, CustomStringConvertible {
     /// A later version of Backgrounder wrote it; it was left as it is.
     case newer(path: String)
-    case failed(path: String, reason: String)
+    /// `code` is that of a failed system call.
+    case failed(path: String, reason: String, code: CInt? = nil)
 
     init(opening path: String, _ error: any Error) {
         switch error {
@@ -201,7 +361,7 @@ package enum StateStoreError: Error, CustomStringConvertible {
         switch self {
         case .newer(let path):
             "\(path) was written by a later version of Backgrounder; install that version, or give another --home"
-        case .failed(let path, let reason):
+        case .failed(let path, let reason, _):
             "cannot open \(path): \(reason); check the folder's owner and mode and the free space"
         }
     }
@@ -224,5 +384,10 @@ extension DatabaseQueue {
             defer { try? database.execute(sql: "PRAGMA synchronous = NORMAL") }
             try database.execute(sql: "UPDATE sync SET count = count + 1")
         }
+    }
+
+    /// Writes the log into the file, syncs that and empties the log.
+    fileprivate func checkpoint() throws {
+        try writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
     }
 }

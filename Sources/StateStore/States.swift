@@ -15,7 +15,7 @@ package struct StateRecord: Sendable {
 extension StateStore {
     /// The value that was last saved under `name`.
     package func state(_ name: String) throws -> Data? {
-        try database.read { database in
+        try read { database in
             try Data.fetchOne(database, sql: "SELECT value FROM state WHERE name = ?", arguments: [name])
         }
     }

@@ -45,7 +45,7 @@ package struct StoredTask: Sendable {
 extension StateStore {
     /// All tasks that are kept, oldest first.
     package func tasks() throws -> [StoredTask] {
-        try database.read { database in
+        try read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM task ORDER BY id").map { try StoredTask($0) }
         }
     }
@@ -95,7 +95,7 @@ extension StateStore {
     }
 
     package func taskHooks() throws -> [TaskHook] {
-        try database.read { database in
+        try read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM taskHook ORDER BY name").map { row in
                 TaskHook(
                     name: row["name"],

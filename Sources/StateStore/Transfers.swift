@@ -20,7 +20,7 @@ extension StateStore {
 
     /// Those that are not over, by id.
     package func openTransfers() throws -> [StoredTransfer] {
-        try database.read { database in
+        try read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM transfer WHERE detail IS NOT NULL ORDER BY id").map { row in
                 StoredTransfer(transfer: try Transfer(row: row), detail: row["detail"])
             }
@@ -29,13 +29,13 @@ extension StateStore {
 
     /// Those that are not over, and the newest of the others; by id.
     package func transfers() async throws -> [Transfer] {
-        try await database.read { database in
+        try await read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM transfer ORDER BY id").map { try Transfer(row: $0) }
         }
     }
 
     package func transfer(_ id: Int) async throws -> Transfer? {
-        try await database.read { database in
+        try await read { database in
             try Row.fetchOne(database, sql: "SELECT * FROM transfer WHERE id = ?", arguments: [id]).map {
                 try Transfer(row: $0)
             }
@@ -96,7 +96,7 @@ extension StateStore {
 
     /// What of a session was not acknowledged, oldest first; `nil` where it never had a transfer.
     package func transferEvents(of session: String) async throws -> [TransferEvent]? {
-        try await database.read { try $0.transferEvents(of: session) }
+        try await read { try $0.transferEvents(of: session) }
     }
 
     /// Takes the events up to `seq` away. Where none is left, none can come, and some were taken, one comes that says so.

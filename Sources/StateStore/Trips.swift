@@ -5,7 +5,7 @@ import GRDB
 extension StateStore {
     /// The trips that overlap `since <= time < until`, oldest first.
     package func trips(since: Date?, until: Date?) async throws -> [Trip] {
-        try await database.read { database in
+        try await read { database in
             try Row.fetchAll(
                 database.cachedStatement(
                     sql: "SELECT * FROM trip WHERE ended >= ? AND began < ? ORDER BY began, id"
@@ -13,57 +13,6 @@ extension StateStore {
                 arguments: [since?.milliseconds ?? .min, until?.milliseconds ?? .max]
             ).map { Trip(row: $0, now: Date()) }
         }
-    }
-
-    /// The points of a trip with `since <= timestamp < until` in the order in which they were recorded, in pages as
-    /// ``history(since:until:)``; `nil` where there is no such trip.
-    package func history(
-        ofTrip id: Int,
-        since: Date?,
-        until: Date?
-    ) async throws -> AsyncThrowingStream<[Location], any Error>? {
-        guard let runs = try await database.read({ try $0.points(ofTrip: id) }) else { return nil }
-        let pages = TripPages(store: self, runs: runs, since: since, until: until)
-        return AsyncThrowingStream { try await pages.next() }
-    }
-}
-
-/// A place in the points of a trip, moved on a page at a time.
-private actor TripPages {
-    private static let pageSize = 1000
-    private let store: StateStore
-    private let since: Int64
-    private let until: Int64
-    /// What is left.
-    private var runs: ArraySlice<ClosedRange<Int64>>
-
-    init(store: StateStore, runs: [ClosedRange<Int64>], since: Date?, until: Date?) {
-        self.store = store
-        self.runs = runs[...]
-        self.since = since?.milliseconds ?? .min
-        self.until = until?.milliseconds ?? .max
-    }
-
-    func next() async throws -> [Location]? {
-        while let run = runs.first {
-            let (since, until) = (since, until)
-            let rows = try await store.database.read { database in
-                try Row.fetchAll(
-                    database.cachedStatement(
-                        sql: """
-                            SELECT * FROM location WHERE id BETWEEN ? AND ? AND time >= ? AND time < ? ORDER BY id LIMIT ?
-                            """
-                    ),
-                    arguments: [run.lowerBound, run.upperBound, since, until, Self.pageSize]
-                ).map { (id: $0["id"] as Int64, location: Location(row: $0)) }
-            }
-            runs.removeFirst()
-            if rows.count == Self.pageSize, let last = rows.last?.id, last < run.upperBound {
-                runs = [last + 1...run.upperBound] + runs
-            }
-            if !rows.isEmpty { return rows.map(\.location) }
-        }
-        return nil
     }
 }
 

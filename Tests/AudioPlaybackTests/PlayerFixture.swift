@@ -153,17 +153,20 @@ actor MemoryJournal: PlayerJournal {
     private(set) var unreadable: Set<Int> = []
     private(set) var state = PlayerState()
     private(set) var writes: [Write] = []
+    /// Writes that pass before those that are refused or held.
+    private var passes = 0
     private var refusals = 0
     private var gate: Gate?
     private let kept = Mutex<PlayerPosition?>(nil)
     nonisolated var keptPosition: PlayerPosition? { kept.withLock(\.self) }
     let onSave = Mutex<@Sendable () -> Void>({})
 
-    /// The next writes that fail.
-    func refuse(_ count: Int) { refusals = count }
+    /// `count` writes fail, once `passes` have passed.
+    func refuse(_ count: Int, after passes: Int = 0) { (refusals, self.passes) = (count, passes) }
 
-    /// The next write takes until the gate is opened.
-    func hold() -> Gate {
+    /// One write takes until the gate is opened, once `passes` have passed.
+    func hold(after passes: Int = 0) -> Gate {
+        self.passes = passes
         let gate = Gate()
         self.gate = gate
         return gate
@@ -193,6 +196,10 @@ actor MemoryJournal: PlayerJournal {
     }
 
     private func pass() async throws {
+        if passes > 0 {
+            passes -= 1
+            return
+        }
         if refusals > 0 {
             refusals -= 1
             throw DiskFull()

@@ -208,7 +208,7 @@ extension Playback {
             try await fixture.player.remove(id: items[1].id)
             status = await fixture.player.status()
             #expect(status.timeControlStatus == .stopped && status.currentItem?.id == items[2].id)
-            await fixture.player.clear()
+            try await fixture.player.clear()
             #expect(await fixture.player.status().currentItem == nil)
             await #expect(throws: PlayerError.emptyQueue) { try await fixture.player.play() }
         }

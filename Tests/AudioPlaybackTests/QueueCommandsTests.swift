@@ -113,13 +113,35 @@ extension Playback {
             let file = try await files(1)[0]
             _ = try await fixture.player.append([file, file])
             try await fixture.waitForDescriptions()
-            await fixture.journal.refuse(1)
-            try await fixture.player.remove(id: 1)
+            // The command's first write shows that the journal takes any; its second one fails.
+            await fixture.journal.refuse(1, after: 1)
+            await #expect(throws: PlayerError.notStored(reason: "DiskFull()", isInEffect: true)) {
+                try await fixture.player.remove(id: 1)
+            }
             #expect(await fixture.journal.queue.map(\.id) == [1, 2])
             _ = try await fixture.player.append([file])
             #expect(await fixture.journal.queue.map(\.id) == [2, 3])
             _ = try await fixture.player.move(id: 3, to: 0)
             #expect(await fixture.journal.queue.map(\.id) == [3, 2])
+        }
+
+        @Test func `A change that cannot be stored is refused, and changes nothing`() async throws {
+            let fixture = PlayerFixture(driver: .null, startsAtOnce: false)
+            let file = try await files(1)[0]
+            _ = try await fixture.player.append([file, file])
+            try await fixture.waitForDescriptions()
+            let refused = PlayerError.notStored(reason: "DiskFull()", isInEffect: false)
+            let commands: [@Sendable () async throws -> Void] = [
+                { _ = try await fixture.player.append([file]) }, { try await fixture.player.remove(id: 1) },
+                { try await fixture.player.clear() }, { _ = try await fixture.player.setOptions(volume: 3) },
+                { _ = try await fixture.player.play(paths: [file]) }, { try await fixture.player.shuffle() },
+            ]
+            for command in commands {
+                await fixture.journal.refuse(1)
+                await #expect(throws: refused) { try await command() }
+            }
+            #expect(await fixture.player.queue().map(\.id) == [1, 2])
+            #expect(await fixture.player.status().volume == 100)
         }
 
         @Test func `What told nothing is not asked again at each start, but once more when its turn comes`()

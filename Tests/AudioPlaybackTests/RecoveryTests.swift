@@ -77,17 +77,20 @@ extension Playback {
 
         @Test func `What could not be written is written later, without another command`() async throws {
             let fixture = PlayerFixture(driver: .null)
-            // More than the start and the command try.
-            await fixture.journal.refuse(4)
-            _ = try await fixture.player.setOptions(volume: 40)
-            #expect(await fixture.journal.writes.isEmpty)
+            // The command's first write shows that the journal takes any; more are refused than it tries.
+            await fixture.journal.refuse(4, after: 1)
+            await #expect(throws: PlayerError.notStored(reason: "DiskFull()", isInEffect: true)) {
+                try await fixture.player.setOptions(volume: 40)
+            }
+            #expect(await fixture.journal.state.options.volume != 40)
             try await fixture.wait("the write") { _ in await fixture.journal.state.options.volume == 40 }
         }
 
         @Test func `A reader sees only what has been written`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let path = try await media.wav("a.wav", seconds: 20)
-            let gate = await fixture.journal.hold()
+            // Not the command's first write, which shows that the journal takes any.
+            let gate = await fixture.journal.hold(after: 1)
             async let added = fixture.player.append([path])
             await gate.reached()
             let reader = Task { (seen: await fixture.player.queue(), stored: await fixture.journal.queue) }

@@ -30,7 +30,8 @@ import Testing
     }
 
     private static let routes = [
-        RouteFacts(Routes.status), .init(Routes.stop), .init(Routes.reload), .init(Routes.location),
+        RouteFacts(Routes.status), .init(Routes.health), .init(Routes.acknowledgeHealth), .init(Routes.stop),
+        .init(Routes.reload), .init(Routes.location),
         .init(Routes.changeLocation),
         .init(Routes.track), .init(Routes.audio), .init(Routes.changeAudio), .init(Routes.play), .init(Routes.pause),
         .init(Routes.toggle), .init(Routes.stopAudio), .init(Routes.next), .init(Routes.previous), .init(Routes.seek),
@@ -98,7 +99,10 @@ import Testing
         #expect(try problems(Sample.fullAudioStatus, of: Routes.interrupt) == [])
         #expect(try problems(Sample.status(Sample.fullLocationStatus, Sample.fullAudioStatus), of: Routes.status) == [])
         #expect(try problems(Sample.status(nil, nil), of: Routes.status) == [])
+        #expect(try problems(Sample.failingStorage, of: Routes.health) == [])
+        #expect(try problems(StorageHealth(), of: Routes.acknowledgeHealth) == [])
         var withTasks = Sample.status(nil, nil)
+        withTasks.health = Sample.failingStorage
         withTasks.tasks = [Sample.task]
         #expect(try problems(withTasks, of: Routes.status) == [])
         #expect(try problems([Sample.item, PlayerItem(id: 1, position: 0, path: "/b")], of: Routes.queue) == [])
@@ -151,7 +155,7 @@ import Testing
             .time(PlayerTime(itemID: 1, elapsed: 2)), .lifecycle(Lifecycle(state: .suspended, attached: 0)),
             .transfer(Sample.waitingTransfer), .fetch(Sample.run),
             .alert(PushAlert(source: "a", id: "1", text: "x")),
-            .task(Sample.task),
+            .task(Sample.task), .health(Sample.failingStorage),
         ]
         for event in events {
             let data = try JSONValue(parsing: JSON.encode(event.payload))

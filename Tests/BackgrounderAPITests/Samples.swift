@@ -124,6 +124,8 @@ enum Sample {
         received: 2,
         accepted: 1,
         rejected: RejectionCounts(),
+        waiting: 1,
+        health: failingStorage,
         lastFix: location,
         lastRejection: Rejection(reason: .accuracy, value: 40, limit: 30, timestamp: date),
         trackCount: 1
@@ -160,7 +162,8 @@ enum Sample {
         since: date,
         lastError: PlaybackError(path: "/a", reason: "r", timestamp: date),
         announcement: AnnouncementStatus(path: "/b", elapsed: 1.5, duration: 2, duck: 0.2, priority: -1),
-        announcements: 3
+        announcements: 3,
+        health: failingStorage
     )
     static let bareAudioStatus = AudioStatus(
         timeControlStatus: .stopped,
@@ -174,6 +177,16 @@ enum Sample {
         interruptions: 0,
         since: date,
         lastError: PlaybackError(reason: "r", timestamp: date)
+    )
+
+    static let failingStorage = StorageHealth(
+        problems: [
+            StorageProblem(.diskFull, "m", hint: "h", since: date), .init(.damaged, "m", hint: "h", since: date),
+        ],
+        waiting: 2,
+        capacity: 10,
+        lasts: 4,
+        dropped: 1
     )
 
     static let task = BackgroundTask(

@@ -24,7 +24,7 @@ final class MusicRig: Sendable {
             path: scratch.file("state.sqlite"),
             syncInterval: .seconds(3600),
             retention: .seconds(3600),
-            onSyncFailure: { _ in }
+            onEvent: { _ in }
         )
         let log = log
         database = MusicDatabase(

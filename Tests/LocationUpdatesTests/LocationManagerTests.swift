@@ -221,8 +221,8 @@ import Testing
         #expect(status.accepted == 900)
         let stored = await rig.journal.points
         #expect(stored.map(\.timestamp) == (0..<900).map { time(Double($0)) })
-        #expect(rig.log.lines.filter { $0.contains("cannot be written") }.count == 1)
-        #expect(rig.log.lines.filter { $0.contains("written again") }.count == 1)
+        #expect(rig.log.lines.filter { $0.contains("Cannot store the location history") }.count == 1)
+        #expect(rig.log.lines.filter { $0.contains("Storing the location history again") }.count == 1)
         try await rig.shutDown()
     }
 

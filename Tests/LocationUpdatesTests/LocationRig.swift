@@ -120,6 +120,7 @@ actor MemoryJournal: LocationJournal {
 
     nonisolated func commit(
         _ accepted: [Location],
+        isLive: Bool,
         trips: [TripRecord],
         checkpoint: LocationCheckpoint,
         durable: Bool

@@ -47,7 +47,13 @@ private final class HangingJournal: LocationJournal {
     let isEntered = Mutex(false)
     let disk = DispatchSemaphore(value: 0)
 
-    func commit(_ accepted: [Location], trips: [TripRecord], checkpoint: LocationCheckpoint, durable: Bool) {
+    func commit(
+        _ accepted: [Location],
+        isLive: Bool,
+        trips: [TripRecord],
+        checkpoint: LocationCheckpoint,
+        durable: Bool
+    ) {
         let isFirst = isEntered.withLock { isEntered in
             defer { isEntered = true }
             return !isEntered

@@ -78,7 +78,7 @@ import Testing
         try bytes.write(to: URL(fileURLWithPath: fixture.path))
         let damaged = try fixture.open()
         #expect(damaged.movedAside == nil)
-        await #expect(throws: DatabaseError.self) {
+        await #expect(throws: StorageFailure.self) {
             try await damaged.append([.sample(501)], state: .sample, durable: true)
         }
         try? damaged.close()

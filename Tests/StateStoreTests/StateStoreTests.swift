@@ -135,10 +135,10 @@ import Testing
             try database.execute(sql: "PRAGMA max_page_count = \(pages)")
         }
         let many = (1..<5000).map { Location.sample($0) }
-        let error = await #expect(throws: DatabaseError.self) {
+        let error = await #expect(throws: StorageFailure.self) {
             try await store.append(many, state: StateRecord(name: "location", value: Data("new".utf8)), durable: true)
         }
-        #expect(error?.resultCode == .SQLITE_FULL)
+        #expect(error?.kind == .diskFull)
         #expect(try store.newestLocations(10) == [.sample(0)])
         #expect(try store.state("location") == StateRecord.sample.value)
         try await store.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
@@ -150,9 +150,9 @@ import Testing
     @Test func `A purge takes what is older than the retention, and never one of the newest 100`() async throws {
         let store = try fixture.open(syncInterval: .seconds(3600), retention: .zero)
         let points = (0..<130).map { Location.sample($0) }
-        for point in points { try await store.append([point], state: .sample, durable: false) }
+        for point in points { try await store.append([point], from: .receiver, state: .sample, durable: false) }
         // The first durable write of an hour purges, after it is committed.
-        try await store.append([.sample(130)], state: .sample, durable: true)
+        try await store.append([.sample(130)], from: .receiver, state: .sample, durable: true)
         await store.retention.settled()
         #expect(try store.newestLocations(1000) == points.suffix(99) + [.sample(130)])
         try await store.append([.sample(131)], state: .sample, durable: true)

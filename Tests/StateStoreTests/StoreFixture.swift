@@ -11,6 +11,10 @@ struct StoreFixture {
     let scratch: ScratchDirectory
     /// Called when the disk refuses to sync.
     let syncFailures = Failures()
+    private let purges = Purges()
+
+    /// What the stores of this fixture purged, oldest first.
+    var purged: [Purge] { purges.withLock { $0 } }
 
     init() throws {
         scratch = try ScratchDirectory()
@@ -18,9 +22,22 @@ struct StoreFixture {
 
     var path: String { scratch.file("backgrounder.sqlite") }
 
-    func open(syncInterval: Duration = .milliseconds(20), retention: Duration = .seconds(86_400)) throws -> StateStore {
-        try StateStore(path: path, syncInterval: syncInterval, retention: retention) { [syncFailures] in
-            syncFailures.add($0)
+    /// - Parameter systemTime: what a synchronised system clock says; by default it is not synchronised.
+    func open(
+        syncInterval: Duration = .milliseconds(20),
+        retention: Duration = .seconds(86_400),
+        systemTime: @escaping @Sendable () -> Date? = { nil }
+    ) throws -> StateStore {
+        try StateStore(
+            path: path,
+            syncInterval: syncInterval,
+            retention: retention,
+            clock: TrustedClock(synchronised: systemTime)
+        ) { [syncFailures, purges] event in
+            switch event {
+            case .health(let problems): for problem in problems { syncFailures.add(problem.message) }
+            case .purged(let purge): purges.withLock { $0.append(purge) }
+            }
         }
     }
 
@@ -35,6 +52,12 @@ struct StoreFixture {
     }
 }
 
+private final class Purges: Sendable {
+    private let list = Mutex<[Purge]>([])
+
+    func withLock<Value: Sendable>(_ body: (inout sending [Purge]) -> sending Value) -> Value { list.withLock(body) }
+}
+
 /// The errors that a store told of.
 final class Failures: Sendable {
     private let errors = Mutex<[String]>([])
@@ -42,8 +65,8 @@ final class Failures: Sendable {
 
     var all: [String] { errors.withLock { $0 } }
 
-    func add(_ error: any Error) {
-        errors.withLock { $0.append("\(error)") }
+    func add(_ error: String) {
+        errors.withLock { $0.append(error) }
         signal.post()
     }
 }

@@ -32,6 +32,11 @@ struct LiveState {
             status?.location?.lastFix = location
             status?.location?.accepted += 1
             status?.location?.received += 1
+            if status?.health?.state == .failing {
+                status?.location?.waiting += 1
+            } else {
+                status?.location?.stored += 1
+            }
             status?.location?.trackCount = track.count
         case .currentItem(let current):
             status?.audio?.currentItem = current.item
@@ -47,6 +52,7 @@ struct LiveState {
         case .fetch(let run): apply(run)
         case .transfer(let transfer): apply(transfer)
         case .alert(let alert): self.alert = alert
+        case .health(let health): status?.health = health
         }
     }
 

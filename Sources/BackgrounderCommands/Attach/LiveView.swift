@@ -66,7 +66,8 @@ struct LiveView {
         let header =
             "Backgrounder \(status.version)  \(status.state.rawValue) since \(since)  \(status.attached) attached"
         let keys = "space play/pause  n next  p previous  q detach"
-        let footer = state.alert.map { "\($0.source): \($0.text)".withoutControlCharacters } ?? keys
+        let alert = state.alert.map { "\($0.source): \($0.text)" }
+        let footer = (status.health?.line.map { "! \($0)" } ?? alert ?? keys).withoutControlCharacters
         let bodyRows = max(0, rows - 2)
         let background = BackgroundPanels(state, now: now, instant: instant)
         let lower = background.height(of: bodyRows)

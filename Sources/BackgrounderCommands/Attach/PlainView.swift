@@ -49,6 +49,7 @@ struct PlainView {
         case .fetch(let run): "fetch     \(run.source): \(outcome(of: run))"
         case .transfer(let transfer): "transfer  \(Glance(transfer).text)"
         case .alert(let alert): "alert     \(alert.text)"
+        case .health(let health): health.line ?? "storage   everything is stored"
         }
     }
 

@@ -92,7 +92,7 @@ struct PlayerAdapter: MPDPlayer {
     }
 
     func shuffle(_ range: Range<Int>) async throws { try await translating { try await player.shuffle(range) } }
-    func clear() async { await player.clear() }
+    func clear() async throws { try await translating { try await player.clear() } }
 
     // MARK: Refusals
 

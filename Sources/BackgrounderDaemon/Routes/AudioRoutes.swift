@@ -1,58 +1,63 @@
 package import AudioPlayback
 package import BackgrounderAPI
 import ControlServer
+package import StateStore
 
 extension Daemon {
     func addAudioRoutes(to router: inout ControlRouter) {
-        router.on(Routes.audio) { _ in await player.status() }
+        router.on(Routes.audio) { _ in await reporting(player.status()) }
         router.on(Routes.changeAudio) { request in
             let change = request.body
-            return try await player.setOptions(
-                volume: change.volume,
-                repeat: change.repeat,
-                single: change.single,
-                consume: change.consume,
-                random: change.random,
-                replayGain: change.replayGain
+            return await reporting(
+                try await player.setOptions(
+                    volume: change.volume,
+                    repeat: change.repeat,
+                    single: change.single,
+                    consume: change.consume,
+                    random: change.random,
+                    replayGain: change.replayGain
+                )
             )
         }
         router.on(Routes.play) { request in
             try requireAudio()
             switch (request.body.id, request.body.items) {
-            case (nil, nil): return try await player.play()
-            case (let id?, nil): return try await player.play(id: id)
-            case (nil, let items?): return try await player.play(paths: Self.absolute(items))
+            case (nil, nil): return await reporting(try await player.play())
+            case (let id?, nil): return await reporting(try await player.play(id: id))
+            case (nil, let items?): return await reporting(try await player.play(paths: Self.absolute(items)))
             case (_?, _?): throw WireError(.invalid, "id and items are both there", hint: "give one of them")
             }
         }
-        router.on(Routes.pause) { _ in await player.pause() }
+        router.on(Routes.pause) { _ in await reporting(player.pause()) }
         router.on(Routes.toggle) { _ in
             try requireAudio()
-            return try await player.toggle()
+            return await reporting(try await player.toggle())
         }
-        router.on(Routes.stopAudio) { _ in await player.stop() }
+        router.on(Routes.stopAudio) { _ in await reporting(player.stop()) }
         router.on(Routes.next) { _ in
             try requireAudio()
-            return try await player.next()
+            return await reporting(try await player.next())
         }
         router.on(Routes.previous) { _ in
             try requireAudio()
-            return try await player.previous()
+            return await reporting(try await player.previous())
         }
         router.on(Routes.seek) { request in
             switch (request.body.to, request.body.by) {
-            case (let to?, nil): return try await player.seek(to: to)
-            case (nil, let by?): return try await player.seek(by: by)
+            case (let to?, nil): return await reporting(try await player.seek(to: to))
+            case (nil, let by?): return await reporting(try await player.seek(by: by))
             default: throw WireError(.invalid, "a seek is to a time or by a difference", hint: "give one of to and by")
             }
         }
         router.on(Routes.interrupt) { request in
             try requireAudio()
             let body = request.body
-            return try await player.interrupt(
-                with: Self.absolute(body.item),
-                duck: body.duck,
-                priority: body.priority ?? 0
+            return await reporting(
+                try await player.interrupt(
+                    with: Self.absolute(body.item),
+                    duck: body.duck,
+                    priority: body.priority ?? 0
+                )
             )
         }
         router.on(Routes.drivers) { _ in await player.drivers() }
@@ -71,7 +76,7 @@ extension Daemon {
             }
         }
         router.on(Routes.clearQueue) { _ in
-            await player.clear()
+            try await player.clear()
             return Empty()
         }
         router.onItems(Routes.shuffleQueue) { _ in
@@ -105,6 +110,8 @@ extension Daemon {
 extension PlayerError: WireErrorConvertible {
     package var wireError: WireError {
         switch self {
+        case .notStored:
+            WireError(.unavailable, description, hint: "`backgrounder doctor` says what is wrong with the storage")
         case .emptyQueue: WireError(.conflict, description, hint: "add something with `backgrounder queue add FILE`")
         case .stopped: WireError(.conflict, description, hint: "play something first")
         case .tooManyAnnouncements:
@@ -119,5 +126,16 @@ extension PlayerError: WireErrorConvertible {
         case .tooMany, .invalidPosition, .invalidVolume, .invalidDuck, .invalidTime, .unknownDriver:
             WireError(.invalid, description)
         }
+    }
+}
+
+extension StorageFailure: WireErrorConvertible {
+    package var wireError: WireError {
+        WireError(
+            .unavailable,
+            kind == .damaged
+                ? "part of the database cannot be read: \(reason)" : "the change cannot be stored: \(reason)",
+            hint: "`backgrounder doctor` says what to do"
+        )
     }
 }

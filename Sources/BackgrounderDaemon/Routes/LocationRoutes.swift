@@ -5,10 +5,10 @@ import StateStore
 
 extension Daemon {
     func addLocationRoutes(to router: inout ControlRouter, store: StateStore) {
-        router.on(Routes.location) { _ in await location.status() }
+        router.on(Routes.location) { _ in await locationStatus() }
         router.on(Routes.changeLocation) { request in
             try await change(request.body)
-            return await location.status()
+            return await locationStatus()
         }
         router.on(Routes.track, query: ["last"]) { request in
             let text = request.query("last") ?? "100"

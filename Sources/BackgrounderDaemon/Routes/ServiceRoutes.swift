@@ -24,6 +24,11 @@ extension Daemon {
 
     private func addServiceRoutes(to router: inout ControlRouter, end: ServiceEnd) {
         router.on(Routes.status) { _ in await status() }
+        router.on(Routes.health) { _ in await health() }
+        router.on(Routes.acknowledgeHealth) { _ in
+            try await store.acknowledgeIncidents()
+            return await health()
+        }
         router.on(Routes.stop) { _ in
             // The answer goes first.
             Task { end.begin() }

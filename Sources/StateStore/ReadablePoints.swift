@@ -1,0 +1,76 @@
+import BackgrounderAPI
+import FoundationEssentials
+import GRDB
+
+/// A point as a row of the history.
+struct StoredPoint: Sendable {
+    var id: Int64
+    /// Milliseconds since 1970.
+    var time: Int64
+    var location: Location
+
+    fileprivate static let scan = RowScan(
+        "location",
+        columns: """
+            id, time, latitude, longitude, altitude, horizontalAccuracy, accuracySource, verticalAccuracy, speed, course, mode, \
+            segmentStart
+            """
+    )
+
+    /// - Throws: where damage left values that no point has.
+    fileprivate init(row: Row) throws {
+        id = try row.decode(atIndex: 0)
+        time = try row.decode(atIndex: 1)
+        location = Location(
+            latitude: try row.number(2) ?? .nan,
+            longitude: try row.number(3) ?? .nan,
+            altitude: try row.number(4),
+            horizontalAccuracy: try row.number(5),
+            accuracySource: try row.decode(String?.self, atIndex: 6).flatMap { AccuracySource(rawValue: $0) },
+            verticalAccuracy: try row.number(7),
+            speed: try row.number(8),
+            course: try row.number(9),
+            timestamp: Date(milliseconds: time),
+            mode: try row.decode(atIndex: 10),
+            segmentStart: try row.decode(Bool.self, atIndex: 11) ? true : nil
+        )
+        guard abs(location.latitude) <= 90, abs(location.longitude) <= 180 else { throw ImpossiblePoint() }
+    }
+}
+
+private struct ImpossiblePoint: Error {}
+
+extension Row {
+    /// The number in a column, if there is one. SQLite itself would take a text or a blob for 0.
+    fileprivate func number(_ index: Int) throws -> Double? {
+        switch (self[index] as DatabaseValue).storage {
+        case .null: nil
+        case .double(let value): value
+        case .int64(let value): Double(value)
+        case .string, .blob: throw ImpossiblePoint()
+        }
+    }
+}
+
+extension StateStore {
+    /// The first `limit` points with these ids that can be read, in the order of ids. Damage is reported, and skipped.
+    func readablePoints(_ ids: ClosedRange<Int64>, limit: Int) async throws -> [StoredPoint] {
+        var points: [StoredPoint] = []
+        var next: Int64? = ids.lowerBound
+        while let id = next, points.count < limit {
+            let (range, rest) = (id...ids.upperBound, limit - points.count)
+            // Not in a transaction: SQLite refuses to commit one in which damage was met.
+            let (portion, result) = try await database.writeWithoutTransaction { database in
+                var portion: [StoredPoint] = []
+                let result = try StoredPoint.scan.read(range, limit: rest, from: database) { row in
+                    portion.append(try StoredPoint(row: row))
+                }
+                return (portion, result)
+            }
+            points += portion
+            next = result.next
+            if let damage = result.damage { note(damage) }
+        }
+        return points
+    }
+}

@@ -1,0 +1,107 @@
+import BackgrounderAPI
+import GRDB
+
+/// Reads the rows of a table in the order of their row ids, around damage.
+///
+/// A damaged page costs the rows that are in it: behind it the scan continues with the next row that can be read.
+struct RowScan: Sendable {
+    let table: String
+    /// What is read of each row; the row id comes first.
+    let columns: String
+
+    init(_ table: String, columns: String) {
+        self.table = table
+        self.columns = columns
+    }
+
+    /// What one call read.
+    struct Result: Sendable {
+        /// Where more rows may be; `nil` at the end.
+        var next: Int64?
+        var damage: StorageFailure?
+    }
+
+    /// Calls `body` with the rows of these ids, up to damage or to `limit`. `body` throws for a row whose values are damaged.
+    ///
+    /// - Throws: `DatabaseError` other than damage.
+    func read(
+        _ ids: ClosedRange<Int64>,
+        limit: Int,
+        from database: Database,
+        _ body: (Row) throws -> Void
+    ) throws -> Result {
+        var result = Result()
+        var last: Int64?
+        var count = 0
+        do {
+            let rows = try Row.fetchCursor(
+                database.cachedStatement(
+                    sql: "SELECT \(columns) FROM \(table) WHERE rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?"
+                ),
+                arguments: [ids.lowerBound, ids.upperBound, limit]
+            )
+            while let row = try rows.next() {
+                last = try row.decode(Int64.self, atIndex: 0)
+                count += 1
+                do {
+                    try body(row)
+                } catch {
+                    result.damage = StorageFailure(.damaged, "the database is damaged")
+                }
+            }
+            if count == limit, let last, last < ids.upperBound { result.next = last + 1 }
+        } catch {
+            guard let failure = StorageFailure(error), failure.kind == .damaged else { throw error }
+            result.damage = failure
+            let start = last.map { $0 + 1 } ?? ids.lowerBound
+            result.next = start <= ids.upperBound ? try firstReadableID(in: start...ids.upperBound, database) : nil
+        }
+        return result
+    }
+
+    /// The least id of a row that can be read, where the first one cannot: found by steps that double and then by halves.
+    private func firstReadableID(in ids: ClosedRange<Int64>, _ database: Database) throws -> Int64? {
+        var unreadable = ids.lowerBound
+        var step: Int64 = 1
+        while true {
+            let (probe, overflow) = ids.lowerBound.addingReportingOverflow(step)
+            guard !overflow, probe <= ids.upperBound, step < .max / 4 else { return nil }
+            if case .readable(let found) = try look(probe...ids.upperBound, database) {
+                guard var readable = found else { return nil }
+                var end = probe
+                while end - unreadable > 1 {
+                    let middle = unreadable + (end - unreadable) / 2
+                    if case .readable(let id?) = try look(middle...ids.upperBound, database) {
+                        (end, readable) = (middle, id)
+                    } else {
+                        unreadable = middle
+                    }
+                }
+                return readable
+            }
+            unreadable = probe
+            step *= 2
+        }
+    }
+
+    private enum Look {
+        /// The least id, if there is any.
+        case readable(Int64?)
+        case damaged
+    }
+
+    private func look(_ ids: ClosedRange<Int64>, _ database: Database) throws -> Look {
+        do {
+            let row = try Row.fetchOne(
+                database.cachedStatement(
+                    sql: "SELECT \(columns) FROM \(table) WHERE rowid BETWEEN ? AND ? ORDER BY rowid LIMIT 1"
+                ),
+                arguments: [ids.lowerBound, ids.upperBound]
+            )
+            return .readable(try row?.decode(Int64.self, atIndex: 0))
+        } catch {
+            guard StorageFailure(error)?.kind == .damaged else { throw error }
+            return .damaged
+        }
+    }
+}

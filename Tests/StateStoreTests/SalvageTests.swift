@@ -1,0 +1,147 @@
+import BackgrounderAPI
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import StateStore
+
+/// What is taken over from a database that has to be set aside.
+@Suite struct SalvageTests {
+    private let fixture: StoreFixture
+    private let points = (0..<5000).map { Location.sample($0) }
+
+    init() throws {
+        fixture = try StoreFixture()
+    }
+
+    /// A database with something in every kind of table, closed.
+    private func fill() async throws {
+        let store = try fixture.open()
+        try await store.append(points, trips: [.sample(0..<5000, newest: 4999)], state: .sample, durable: true)
+        let items = (1...300).map { PlayerItem(id: $0, position: $0 - 1, path: "/music/\($0).mp3") }
+        try await store.save([.inserted(items, .init())], state: StateRecord(name: "audio", value: Data("{}".utf8)))
+        try await store.save([Setting(key: "location.distanceFilter", value: "5", configured: nil)])
+        try await store.database.write { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO fetchSource (name, kind, url, interval, budget, standing)
+                        VALUES ('news', 'feed', 'http://a/', '"never"', 30, x'7B7D');
+                    INSERT INTO fetchOpen VALUES ('news', 1000, 0), ('news', 2000, 0);
+                    INSERT INTO fetchContent (source, bytes, items) VALUES ('news', zeroblob(100000), '[]');
+                    INSERT INTO push (name, url, topic, client) VALUES ('alarms', 'mqtt://b:1', 't', 'c');
+                    INSERT INTO transferSession VALUES ('default', 7);
+                    INSERT INTO task (id, name, command, state, budget, grace, used, boot, strict, repeats, isEndRequested)
+                        VALUES (41, 'upload', '["true"]', 'finished', 10, 5, 0, 'b', 0, 0, 0);
+                    DELETE FROM task WHERE id = 41;
+                    """
+            )
+        }
+        try store.close()
+    }
+
+    private func overwrite(pages query: String) async throws {
+        let output = try await Tool.run("sqlite3", fixture.path, query)
+        let list = String(decoding: output, as: UTF8.self).split(separator: "\n").compactMap { Int($0) }
+        try #require(!list.isEmpty)
+        var bytes = try fixture.bytes()
+        for page in list {
+            bytes.replaceSubrange((page - 1) * 4096..<page * 4096, with: repeatElement(0xFF, count: 4096))
+        }
+        try bytes.write(to: URL(fileURLWithPath: fixture.path))
+    }
+
+    @Test func `everything but the damaged page is taken over, and the loss is reported until it is acknowledged`()
+        async throws
+    {
+        try await fill()
+        // The newest points are read at each start.
+        try await overwrite(
+            pages: "SELECT pageno FROM dbstat WHERE name = 'location' AND pagetype = 'leaf' ORDER BY path DESC LIMIT 1"
+        )
+        let damaged = try fixture.bytes()
+        let store = try fixture.open()
+        let aside = try #require(store.movedAside)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: aside)) == damaged)
+        let kept = try store.newestLocations(10_000)
+        #expect((4940..<5000).contains(kept.count), "\(kept.count)")
+        #expect(kept == Array(points.prefix(kept.count)))
+        #expect(try store.queue().map(\.path) == (1...300).map { "/music/\($0).mp3" })
+        #expect(try store.state("location") == StateRecord.sample.value)
+        #expect(try store.settings().map(\.value) == ["5"])
+        #expect(try await store.trips(since: nil, until: nil).count == 1)
+        let counts = try await store.database.read { database in
+            try ["fetchSource", "fetchOpen", "fetchContent", "push", "transferSession"].map {
+                try Int.fetchOne(database, sql: "SELECT count(*) FROM \($0)")
+            }
+        }
+        #expect(counts == [1, 2, 1, 1, 1])
+        #expect(
+            try await store.database.read {
+                try Int.fetchOne($0, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'task'")
+            } == 41,
+            "an id that was given is never given again"
+        )
+        #expect(store.problems.map(\.kind) == [.setAside])
+        #expect(store.problems.first?.message.contains("\(kept.count) points") == true, "\(store.problems)")
+        try store.close()
+
+        let again = try fixture.open()
+        #expect(again.movedAside == nil)
+        #expect(again.problems.map(\.kind) == [.setAside])
+        try await again.acknowledgeIncidents()
+        #expect(again.problems.isEmpty)
+        try again.close()
+        let third = try fixture.open()
+        #expect(third.problems.isEmpty)
+        try third.close()
+    }
+
+    @Test func `values that no write can have left are found at the start and left out`() async throws {
+        try await fill()
+        try await Tool.run(
+            "sqlite3",
+            fixture.path,
+            """
+            PRAGMA ignore_check_constraints = ON;
+            UPDATE queueItem SET position = -1 WHERE id = 5;
+            """
+        )
+        let store = try fixture.open()
+        #expect(store.movedAside != nil)
+        #expect(try store.queue().count == 299)
+        #expect(try store.newestLocations(10_000) == points)
+        try store.close()
+    }
+
+    @Test func `damage met while reading is repaired by the next start`() async throws {
+        try await fill()
+        try await overwrite(
+            pages:
+                "SELECT pageno FROM dbstat WHERE name = 'location' AND pagetype = 'leaf' ORDER BY path LIMIT 1 OFFSET 5"
+        )
+        let store = try fixture.open()
+        #expect(store.movedAside == nil && store.problems.isEmpty)
+        let found = try await store.history(since: nil, until: nil).reduce(into: []) { $0 += $1 }
+        #expect(store.problems.map(\.kind) == [.damaged])
+        try store.close()
+        let repaired = try fixture.open()
+        #expect(repaired.movedAside != nil)
+        #expect(repaired.problems.map(\.kind) == [.setAside])
+        let kept = try await repaired.history(since: nil, until: nil).reduce(into: []) { $0 += $1 }
+        #expect(kept.map(\.timestamp) == found.map(\.timestamp))
+        try repaired.close()
+    }
+
+    @Test(arguments: [true, false])
+    func `a database that is gone is reported, and one that never was is not`(isEmpty: Bool) async throws {
+        let first = try fixture.open()
+        #expect(first.problems.isEmpty)
+        try first.close()
+        try FileManager.default.removeItem(atPath: fixture.path)
+        if isEmpty { try fixture.scratch.write("", to: "backgrounder.sqlite") }
+        let store = try fixture.open()
+        #expect(store.problems.map(\.kind) == [.missing])
+        try store.close()
+    }
+}
