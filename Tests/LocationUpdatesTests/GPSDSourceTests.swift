@@ -34,6 +34,26 @@ import Testing
             ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.0", .invalid),
             (tpv(at: 0) + tpv(at: 1), .invalid),
             ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"bogus\",\"lat\":48.0,\"lon\":11.0,\"eph\":5}", .invalid),
+            (
+                "{\"class\":\"TPV\",\"mode\":3,\"time\":\"99999999999-01-01T00:00:00Z\",\"lat\":48.0,\"lon\":11.0,\"eph\":5}",
+                .invalid
+            ),
+            (
+                "{\"class\":\"TPV\",\"mode\":3,\"time\":\"2101-01-01T00:00:00Z\",\"lat\":48.0,\"lon\":11.0,\"eph\":5}",
+                .invalid
+            ),
+            (
+                "{\"class\":\"TPV\",\"mode\":3,\"time\":\"1979-12-31T23:59:59Z\",\"lat\":48.0,\"lon\":11.0,\"eph\":5}",
+                .invalid
+            ),
+            (
+                "{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14 22:13:20Z\",\"lat\":48.0,\"lon\":11.0,\"eph\":5}",
+                .invalid
+            ),
+            (
+                "{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20\",\"lat\":48.0,\"lon\":11.0,\"eph\":5}",
+                .invalid
+            ),
             ("{\"class\":\"TPV\",\"mode\":3,\"time\":\"\",\"lat\":48.0,\"lon\":11.0,\"eph\":5}", .invalid),
             ("{\"class\":\"TPV\",\"mode\":3,\"lat\":48.0,\"lon\":11.0,\"eph\":5}", .invalid),
             (

@@ -64,11 +64,13 @@ final class GPSDDecoder {
     ]
 
     private func fix(_ line: UnsafeMutableBufferPointer<CChar>, arrival: Double) -> Fix {
+        // libgps makes some time of whatever stands there.
+        let isTimeValid = line.find("\"time\":\"").map(Self.isRFC3339) ?? true
         guard unpack(line) else { return Fix(mode: 3, arrival: arrival) }
         let fix = data.pointee.fix
         return Fix(
             mode: Int(fix.mode),
-            time: Self.date(fix.time),
+            time: isTimeValid ? Self.date(fix.time) : nil,
             latitude: fix.latitude.finite,
             longitude: fix.longitude.finite,
             altitude: fix.altMSL.finite ?? fix.altHAE.finite,
@@ -118,9 +120,29 @@ final class GPSDDecoder {
         )
     }
 
-    /// Whole milliseconds; `nil` where gpsd has no time, or took what it could not read for one before 1970.
+    /// From the first year of GPS on, up to where no receiver of today will be: 1980 to 2100, seconds since 1970.
+    private static let possibleTimes = 315_532_800..<4_102_444_800
+
+    /// Whether the text up to the next quote is a time in the form of RFC 3339, section 5.6: `2014-12-22T04:05:13.000Z`.
+    private static func isRFC3339(_ text: UnsafeMutablePointer<CChar>) -> Bool {
+        func matches(_ form: StaticString, at start: Int) -> Bool {
+            (0..<form.utf8CodeUnitCount).allSatisfy { index in
+                let (wanted, found) = (form.utf8Start[index], UInt8(bitPattern: text[start + index]))
+                return wanted == UInt8(ascii: "0") ? (0x30...0x39).contains(found) : wanted == found
+            }
+        }
+        guard matches("0000-00-00T00:00:00", at: 0) else { return false }
+        var end = 19
+        if matches(".0", at: end) {
+            end += 2
+            while matches("0", at: end) { end += 1 }
+        }
+        return matches("Z\"", at: end) || matches("+00:00\"", at: end) || matches("-00:00\"", at: end)
+    }
+
+    /// Whole milliseconds; `nil` where gpsd has no time, or one that cannot be.
     private static func date(_ time: timespec) -> Date? {
-        guard time.tv_sec > 0 else { return nil }
+        guard possibleTimes.contains(Int(time.tv_sec)) else { return nil }
         let milliseconds = Double(time.tv_sec) * 1000 + (Double(time.tv_nsec) / 1e6).rounded()
         return Date(timeIntervalSince1970: milliseconds / 1000)
     }
