@@ -60,6 +60,7 @@ import Testing
             (200, "GET", "/v1/track/history?format=geojson", nil), (200, "GET", "/v1/track/history?format=gpx", nil),
             (200, "GET", "/v1/track/history?format=kml", nil), (200, "GET", "/v1/track/history?format=csv", nil),
             (200, "GET", "/v1/track/history?format=json", nil), (200, "GET", "/v1/track/trips", nil),
+            (200, "GET", "/v1/health", nil), (200, "POST", "/v1/health/acknowledge", "{}"),
             (200, "GET", "/v1/track/trips?since=2000-01-01T00:00:00Z&until=2100-01-01T00:00:00Z", nil),
             (200, "POST", "/v1/track/import", #"{"path":"\#(Samples.walk)"}"#), (200, "GET", "/v1/track/trips", nil),
             (200, "POST", "/v1/track/import", #"{"path":"\#(Samples.walk)","raw":true}"#),
