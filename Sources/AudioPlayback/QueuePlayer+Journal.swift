@@ -90,7 +90,7 @@ extension QueuePlayer {
 
     /// Refuses a change that could not be stored: a write shows whether the journal takes any.
     ///
-    /// Commands that must work whatever the disk does, such as ``pause()``, do without it.
+    /// Commands that must work on a failing disk, such as ``pause()``, skip it.
     func requireJournal() async throws(PlayerError) {
         unsaved.state = true
         await commit()

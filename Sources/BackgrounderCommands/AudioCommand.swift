@@ -349,7 +349,7 @@ extension AudioDevice {
     }
 }
 
-/// Does what must work whatever the disk does, and warns where it cannot be stored.
+/// Calls `route`, which works on a failing disk too, and warns if its effect cannot be stored.
 private func act(_ route: Route<Empty, AudioStatus>, _ reading: ReadingOptions) async throws {
     let status = try await reading.use { try await $0.call(route) }
     try reading.show(status, text)

@@ -1,7 +1,7 @@
 import BackgrounderAPI
 
 extension StorageHealth {
-    /// Some lines for people: what is wrong, what to do, and what it means for the points. None while all is well.
+    /// The problems, their remedies and the points in memory, as lines for people; empty while the storage is healthy.
     var lines: [String] {
         guard state != .ok else { return [] }
         var lines = problems.flatMap { ["\($0.message), since \(ISO8601.string($0.since))", "→ \($0.hint)"] }
@@ -24,7 +24,7 @@ extension StorageHealth {
         return (waiting > 0 ? wait + time : "no point waits") + (dropped > 0 ? "; \(dropped) were dropped" : "")
     }
 
-    /// What the doctor says.
+    /// The doctor's check of the storage.
     var check: DoctorReport.Check {
         .init(
             "storage",

@@ -64,7 +64,7 @@ final class GPSDDecoder {
     ]
 
     private func fix(_ line: UnsafeMutableBufferPointer<CChar>, arrival: Double) -> Fix {
-        // libgps makes some time of whatever stands there.
+        // libgps turns any text here into some time.
         let isTimeValid = line.find("\"time\":\"").map(Self.isRFC3339) ?? true
         guard unpack(line) else { return Fix(mode: 3, arrival: arrival) }
         let fix = data.pointee.fix
