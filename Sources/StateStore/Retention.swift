@@ -87,13 +87,12 @@ final class Retention: Sendable {
 
     /// A purge that fails is retried in an hour; nothing depends on it. Waiting writers get their turn between two portions.
     private func purge(_ database: DatabaseQueue, now: Int64) async {
-        guard let isDue = try? await database.write({ try $0.beginPurge(now: now, every: Self.interval) }), isDue else {
-            return
-        }
+        guard let parts = try? await database.write({ try $0.beginPurge(now: now, every: Self.interval) }) else { return }
         let cutoff = now - age.milliseconds
         var purge = Purge()
-        for part in HistoryPart.all {
-            var cursor = PurgeCursor(part: part, now: now, cutoff: cutoff, window: Self.window)
+        var dayStart: Int64?
+        for part in parts {
+            var cursor = PurgeCursor(part: part, now: now, cutoff: cutoff, window: Self.window, dayStart: dayStart)
             while !state.withLock({ $0.isEnded }) {
                 let position = cursor
                 guard let portion = try? await database.write({ try $0.purgePortion(position) }) else { break }
@@ -101,6 +100,7 @@ final class Retention: Sendable {
                 guard let next = portion.next else { break }
                 cursor = next
             }
+            dayStart = cursor.dayStart
         }
         guard purge.points > 0 else { return }
         purge.trips = (try? await database.write { try $0.deleteTripsWithoutPoints() }) ?? 0
@@ -144,14 +144,19 @@ extension Database {
     private static let purgeState = "retention.last"
     private static let portionSize = 2000  // Tuned: a portion takes a few milliseconds.
 
-    /// Whether the last purge is `interval` seconds ago; notes that one begins now. A last purge in the future was noted by a wrong
-    /// clock and does not count.
-    fileprivate func beginPurge(now: Int64, every interval: Double) throws -> Bool {
+    /// Notes that a purge begins now, if the last one is `interval` seconds ago. A last purge in the future was noted by a wrong clock
+    /// and does not count.
+    ///
+    /// - Returns: the parts of the history, the one with the older points first; none if no purge is due.
+    fileprivate func beginPurge(now: Int64, every interval: Double) throws -> [HistoryPart] {
         let last = try Data.fetchOne(self, sql: "SELECT value FROM state WHERE name = ?", arguments: [Self.purgeState])
             .flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
-        if let last, (0..<Int64(interval * 1000)).contains(now - last) { return false }
+        if let last, (0..<Int64(interval * 1000)).contains(now - last) { return [] }
         try save(StateRecord(name: Self.purgeState, value: Data(String(now).utf8)))
-        return true
+        return try HistoryPart.all.map { part in
+            let sql = "SELECT max(time, recorded) FROM location WHERE \(part.condition) ORDER BY id LIMIT 1"
+            return (part, try Int64.fetchOne(self, sql: sql) ?? .max)
+        }.sorted { $0.1 < $1.1 }.map(\.0)
     }
 
     /// Looks at the next portion of ids, which are in the order of recording, and deletes the expired points of its first day.

@@ -94,6 +94,20 @@ import Testing
         #expect(fixture.purged.map(\.points) == [144, 144, 144])
     }
 
+    @Test func `recorded and imported points share the day of one purge, the older first`() async throws {
+        let recording = try fixture.open(retention: .seconds(365 * Self.day))
+        try await recording.append(points(0..<1440, every: 600), from: .receiver, state: .sample, durable: true)
+        // They are as old as their import, which is today.
+        _ = try await recording.importPoints(points(5000..<5300), trips: [], openPoints: 0, into: .init())
+        try recording.close()
+        let store = try fixture.open(retention: .seconds(Self.day), systemTime: at(days: 7000))
+        try await store.save(.sample, durable: true)
+        await store.retention.settled()
+        #expect(fixture.purged.map(\.points) == [144])
+        #expect(try store.newestLocations(2000).count == 1296)
+        try store.close()
+    }
+
     @Test func `a clock that was far ahead at the last purge does not put off the next`() async throws {
         let ahead = try fixture.open(retention: .seconds(365 * Self.day), systemTime: at(days: 7000))
         try await ahead.save(.sample, durable: true)
