@@ -79,7 +79,7 @@ let package = Package(
         .target(
             name: "ControlServer",
             dependencies: [
-                "BackgrounderAPI", serviceLifecycle, logging,
+                "BackgrounderAPI", "CLinux", serviceLifecycle, logging,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
@@ -174,6 +174,7 @@ let package = Package(
             name: "ControlServerTests",
             dependencies: [
                 "BackgrounderAPI", "ControlServer", "TestSupport", serviceLifecycle, logging,
+                .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),

@@ -2,6 +2,33 @@ import BackgrounderAPI
 import Glibc
 import Logging
 
+/// The files that a caller may have opened.
+package enum MediaScope: Hashable, Sendable {
+    case everywhere
+    /// The files of this folder, wherever its own symbolic links lead; none where it is `nil`.
+    case folder(String?)
+
+    /// Looks at the file system. Whether something exists outside the folder is not said.
+    fileprivate func require(_ path: String) throws(PlayerError) {
+        guard case .folder(let folder) = self else { return }
+        guard let folder, let root = Self.resolved(folder),
+            let target = Self.resolved(path) ?? Self.resolved(Self.parent(of: path)),
+            (target + "/").hasPrefix(root + "/")
+        else { throw .outside(path: path, folder: folder) }
+    }
+
+    /// Of a path that leads nowhere.
+    private static func parent(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? "/"
+    }
+
+    private static func resolved(_ path: String) -> String? {
+        guard let text = realpath(path, nil) else { return nil }
+        defer { free(text) }
+        return String(cString: text)
+    }
+}
+
 /// Turns what somebody named into files: a folder means the media in it and below it, in natural order, and a playlist
 /// what it names.
 actor MediaFolder {
@@ -36,12 +63,13 @@ actor MediaFolder {
 
     /// The regular files that `paths` stand for, in order. Throws for the first path that is nothing to play, or with
     /// which there are more than 100,000.
-    func files(_ paths: [String]) throws(PlayerError) -> [String] {
+    func files(_ paths: [String], within scope: MediaScope = .everywhere) throws(PlayerError) -> [String] {
         var files: [String] = []
         for path in paths {
+            try scope.require(path)
             let kind = try Kind(of: path)
             if kind == .file, PlaylistFile.isPlaylist(path) {
-                try addEntries(of: path, to: &files)
+                try addEntries(of: path, within: scope, to: &files)
             } else {
                 try Self.add(path, kind, to: &files)
             }
@@ -49,8 +77,9 @@ actor MediaFolder {
         return files
     }
 
-    /// Throws when `path` is no regular file that can be read.
-    func requireFile(_ path: String) throws(PlayerError) {
+    /// Throws when `path` is no regular file that can be read, or lies outside `scope`.
+    func requireFile(_ path: String, within scope: MediaScope) throws(PlayerError) {
+        try scope.require(path)
         do {
             _ = try MediaFile(path: path)
         } catch .notPlayableKind(let path, let kind) {
@@ -72,7 +101,7 @@ actor MediaFolder {
     }
 
     /// What the playlist names and what can be played; the others are logged. Throws when there is nothing.
-    private func addEntries(of path: String, to files: inout [String]) throws(PlayerError) {
+    private func addEntries(of path: String, within scope: MediaScope, to files: inout [String]) throws(PlayerError) {
         let file = try MediaFile(path: path)
         let playlist: PlaylistFile
         do {
@@ -90,6 +119,7 @@ actor MediaFolder {
                 if PlaylistFile.isPlaylist(entry.path) {
                     throw .unreadable(path: entry.path, reason: "a playlist in a playlist is left out")
                 }
+                try scope.require(entry.path)
                 try Self.add(entry.path, Kind(of: entry.path), to: &files)
             } catch .tooMany(let path, let most) {
                 throw .tooMany(path: path, most: most)

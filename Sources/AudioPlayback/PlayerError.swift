@@ -5,6 +5,8 @@ package enum PlayerError: Error, Hashable, Sendable {
     case stopped
     case noSuchItem(id: Int)
     case noSuchPath(path: String)
+    /// The caller may name files of `folder` alone; of none where that is `nil`.
+    case outside(path: String, folder: String?)
     /// Neither a regular file nor a folder; `kind` names what it is.
     case notPlayableKind(path: String, kind: String)
     /// An announcement is one regular file.
@@ -53,6 +55,8 @@ extension PlayerError: CustomStringConvertible {
         case .stopped: "Nothing is playing"
         case .noSuchItem(let id): "There is no item \(id) in the queue"
         case .noSuchPath(let path): "\(path): no such file or folder"
+        case .outside(let path, let folder?): "\(path) is not in the music folder \(folder)"
+        case .outside(let path, nil): "\(path) may not be opened for this user, and there is no music folder"
         case .notPlayableKind(let path, let kind): "\(path): a \(kind) cannot be played, only files and folders of them"
         case .notAFile(let path, let kind): "\(path): a \(kind) cannot be an announcement, only a file"
         case .tooManyAnnouncements(let limit): "\(limit) announcements are waiting already"

@@ -12,12 +12,17 @@ extension QueuePlayer {
     /// beneath, multiplied with that. Where no music plays the device is opened for it, and closed behind it. The answer
     /// does not wait for the file's content: what cannot be played is reported as items of the queue are.
     ///
-    /// Throws ``PlayerError/invalidDuck(_:)``, ``PlayerError/noSuchPath(path:)``, ``PlayerError/notAFile(path:kind:)``,
+    /// Throws ``PlayerError/invalidDuck(_:)``, ``PlayerError/outside(path:folder:)``, ``PlayerError/noSuchPath(path:)``, ``PlayerError/notAFile(path:kind:)``,
     /// ``PlayerError/unreadable(path:reason:)``, ``PlayerError/suspended`` and
     /// ``PlayerError/tooManyAnnouncements(limit:)``.
-    package func interrupt(with path: String, duck: Double? = nil, priority: Int = 0) async throws -> AudioStatus {
+    package func interrupt(
+        with path: String,
+        within scope: MediaScope = .everywhere,
+        duck: Double? = nil,
+        priority: Int = 0
+    ) async throws -> AudioStatus {
         if let duck, !(0...1).contains(duck) { throw PlayerError.invalidDuck(duck) }
-        try await mediaFolder.requireFile(path)
+        try await mediaFolder.requireFile(path, within: scope)
         settle()
         guard !isSuspended, !isShuttingDown else { throw PlayerError.suspended }
         nextToken += 1

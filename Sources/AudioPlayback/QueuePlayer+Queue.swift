@@ -8,18 +8,22 @@ import Logging
 extension QueuePlayer {
     /// Adds files, and the media of folders and playlists, at the end. Nothing is added when one of them is missing.
     ///
-    /// Throws ``PlayerError/noSuchPath(path:)``, ``PlayerError/notPlayableKind(path:kind:)`` and
-    /// ``PlayerError/noMedia(folder:)``; what is in a file is looked at when its turn comes.
-    package func append(_ paths: [String]) async throws -> [PlayerItem] {
-        let files = try await mediaFolder.files(paths)
+    /// Throws ``PlayerError/outside(path:folder:)``, ``PlayerError/noSuchPath(path:)``,
+    /// ``PlayerError/notPlayableKind(path:kind:)`` and ``PlayerError/noMedia(folder:)``; what is in a file is looked at when its turn comes.
+    package func append(_ paths: [String], within scope: MediaScope = .everywhere) async throws -> [PlayerItem] {
+        let files = try await mediaFolder.files(paths, within: scope)
         try await requireJournal()
         settle()
         return try await insert(files: files, at: nil)
     }
 
     /// The same, before `position`; without one behind the current item, and in front where there is none.
-    package func insert(_ paths: [String], at position: Int? = nil) async throws -> [PlayerItem] {
-        let files = try await mediaFolder.files(paths)
+    package func insert(
+        _ paths: [String],
+        at position: Int? = nil,
+        within scope: MediaScope = .everywhere
+    ) async throws -> [PlayerItem] {
+        let files = try await mediaFolder.files(paths, within: scope)
         try await requireJournal()
         settle()
         return try await insert(files: files, at: position ?? list.current.map { $0.position + 1 } ?? 0)

@@ -41,8 +41,8 @@ extension QueuePlayer {
     }
 
     /// Puts files and folders behind the current item and plays the first of them.
-    package func play(paths: [String]) async throws -> AudioStatus {
-        let files = try await mediaFolder.files(paths)
+    package func play(paths: [String], within scope: MediaScope = .everywhere) async throws -> AudioStatus {
+        let files = try await mediaFolder.files(paths, within: scope)
         try await requireJournal()
         settle()
         let new = try list.insert(paths: files, at: list.current.map { $0.position + 1 })

@@ -5,11 +5,37 @@ package struct Route<Body: RouteBody, Reply: Codable & Sendable>: Sendable {
     package var path: String
     /// The status of the response when all goes well.
     package var status: Int
+    /// What a caller must be allowed to do.
+    package var access: AccessLevel
 
-    package init(_ method: RouteMethod, _ path: String, status: Int = 200) {
+    /// - Parameter access: `read` for a GET and `control` for other methods, unless it is given.
+    package init(_ method: RouteMethod, _ path: String, status: Int = 200, access: AccessLevel? = nil) {
         self.method = method
         self.path = path
         self.status = status
+        self.access = access ?? (method == .get ? .read : .control)
+    }
+}
+
+/// What a user of the control socket is allowed to do. Each level includes the ones below it.
+package enum AccessLevel: String, Codable, CaseIterable, Comparable, Sendable {
+    /// See status, track, queue, log and events.
+    case read
+    /// Change what the service plays and records, and stop it.
+    case control
+    /// Make the service run a command, or open a file or an address, with the rights of the service.
+    case execute
+
+    package static func < (a: AccessLevel, b: AccessLevel) -> Bool {
+        a.rank < b.rank
+    }
+
+    private var rank: Int {
+        switch self {
+        case .read: 0
+        case .control: 1
+        case .execute: 2
+        }
     }
 }
 
@@ -53,7 +79,7 @@ package enum Routes {
     package static let track = Route<Empty, [Location]>(.get, "/v1/track")
     package static let trips = Route<Empty, [Trip]>(.get, "/v1/track/trips")
     /// Answers with a stream: an ``ImportProgress`` a line while it works.
-    package static let importTrack = Route<ImportRequest, ImportProgress>(.post, "/v1/track/import")
+    package static let importTrack = Route<ImportRequest, ImportProgress>(.post, "/v1/track/import", access: .execute)
 
     package static let audio = Route<Empty, AudioStatus>(.get, "/v1/audio")
     package static let changeAudio = Route<AudioChange, AudioStatus>(.patch, "/v1/audio")

@@ -1,6 +1,11 @@
 extension Routes {
     package static let fetchSources = Route<Empty, [FetchSource]>(.get, "/v1/fetch")
-    package static let addFetchSource = Route<FetchDefinition, FetchSource>(.post, "/v1/fetch", status: 201)
+    package static let addFetchSource = Route<FetchDefinition, FetchSource>(
+        .post,
+        "/v1/fetch",
+        status: 201,
+        access: .execute
+    )
     package static let fetchSource = Route<Empty, FetchSource>(.get, "/v1/fetch/{name}")
     package static let changeFetchSource = Route<FetchSourceChange, FetchSource>(.patch, "/v1/fetch/{name}")
     package static let removeFetchSource = Route<Empty, Empty>(.delete, "/v1/fetch/{name}", status: 204)

@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 extension Routes {
     package static let pushes = Route<Empty, [PushStatus]>(.get, "/v1/push")
-    package static let addPush = Route<PushRequest, PushStatus>(.post, "/v1/push", status: 201)
+    package static let addPush = Route<PushRequest, PushStatus>(.post, "/v1/push", status: 201, access: .execute)
     package static let removePush = Route<Empty, Empty>(.delete, "/v1/push/{name}", status: 204)
     package static let simulatePush = Route<PushSimulation, PushOutcome>(.post, "/v1/push/{name}/simulate")
 }

@@ -1,15 +1,30 @@
 extension Routes {
     /// The open ones and the newest that are over, oldest first.
     package static let tasks = Route<Empty, [BackgroundTask]>(.get, "/v1/tasks")
-    package static let beginTask = Route<TaskRequest, BackgroundTask>(.post, "/v1/tasks", status: 201)
-    package static let beginSample = Route<SampleRequest, BackgroundTask>(.post, "/v1/tasks/sample", status: 201)
+    package static let beginTask = Route<TaskRequest, BackgroundTask>(.post, "/v1/tasks", status: 201, access: .execute)
+    package static let beginSample = Route<SampleRequest, BackgroundTask>(
+        .post,
+        "/v1/tasks/sample",
+        status: 201,
+        access: .execute
+    )
     package static let task = Route<Empty, BackgroundTask>(.get, "/v1/tasks/{id}")
     /// Answers when it is over.
     package static let endTask = Route<Empty, BackgroundTask>(.post, "/v1/tasks/{id}/end")
     package static let taskLog = Route<Empty, TaskOutput>(.get, "/v1/tasks/{id}/log")
     package static let taskHooks = Route<Empty, [TaskHook]>(.get, "/v1/task-hooks")
-    package static let addTaskHook = Route<TaskRequest, TaskHook>(.post, "/v1/task-hooks", status: 201)
-    package static let removeTaskHook = Route<Empty, Empty>(.delete, "/v1/task-hooks/{name}", status: 204)
+    package static let addTaskHook = Route<TaskRequest, TaskHook>(
+        .post,
+        "/v1/task-hooks",
+        status: 201,
+        access: .execute
+    )
+    package static let removeTaskHook = Route<Empty, Empty>(
+        .delete,
+        "/v1/task-hooks/{name}",
+        status: 204,
+        access: .execute
+    )
 }
 
 /// `POST /v1/tasks` and `POST /v1/task-hooks`: a command that gets a budget of background time.

@@ -1,6 +1,11 @@
 extension Routes {
     package static let transfers = Route<Empty, [Transfer]>(.get, "/v1/transfers")
-    package static let addTransfer = Route<TransferRequest, Transfer>(.post, "/v1/transfers", status: 201)
+    package static let addTransfer = Route<TransferRequest, Transfer>(
+        .post,
+        "/v1/transfers",
+        status: 201,
+        access: .execute
+    )
     package static let transfer = Route<Empty, Transfer>(.get, "/v1/transfers/{id}")
     /// Gives it up; the reply is what became of it.
     package static let cancelTransfer = Route<Empty, Transfer>(.delete, "/v1/transfers/{id}")

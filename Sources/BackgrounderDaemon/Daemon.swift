@@ -19,6 +19,7 @@ struct Daemon: Sendable {
     let preferences: Preferences
     let location: LocationManager
     let player: QueuePlayer
+    let musicDirectory: String?
     /// Absent without an `audio.musicDirectory`.
     let music: MusicDatabase?
     let lifecycle: Lifecycle
@@ -85,7 +86,8 @@ struct Daemon: Sendable {
             clock: clock,
             logger: logger
         ) { event in wires.player(event) }
-        music = configuration.value(Keys.musicDirectory).map {
+        musicDirectory = configuration.value(Keys.musicDirectory)
+        music = musicDirectory.map {
             MusicDatabase(directory: $0, store: store, logger: logger)
         }
         let context = PartContext(

@@ -112,7 +112,10 @@ package struct DaemonCommand: AsyncParsableCommand {
         if let record, let file = configuration.value(Keys.source).replayedFile {
             Self.fail("--record \(record) writes what a gpsd says, but the source is the file \(file)", code: 64)
         }
-        let access = try SocketAccess(group: configuration.value(Keys.controlGroup))
+        let access = try SocketAccess(
+            group: configuration.value(Keys.controlGroup),
+            executing: configuration.value(Keys.controlExecute)
+        )
         // A service must not hold the file system on which somebody happened to start it.
         chdir("/")
         try paths.makeDirectories()
@@ -141,7 +144,13 @@ package struct DaemonCommand: AsyncParsableCommand {
         daemon.follow(storage)
         let end = ServiceEnd(sockets: paths.sockets, environment: environment, logger: logger)
         let router = daemon.makeRouter(store: store, end: end)
-        let server = ControlServer(socket: paths.controlSocket, router: router, group: group, logger: logger) {
+        let server = ControlServer(
+            socket: paths.controlSocket,
+            router: router,
+            group: group,
+            logger: logger,
+            access: access.policy
+        ) {
             access.opened(paths, logger: logger)
             await daemon.lifecycle.update()
             logger.info("Ready on \(paths.controlSocket).")

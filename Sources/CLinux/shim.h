@@ -2,6 +2,7 @@
 #ifndef BACKGROUNDER_CLINUX_SHIM_H
 #define BACKGROUNDER_CLINUX_SHIM_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/netlink.h>
@@ -80,6 +81,30 @@ static inline int64_t clinux_synchronised_time(void) {
     if (result < 0 || result == TIME_ERROR || (state.status & STA_UNSYNC)) return -1;
     int64_t fraction = state.status & STA_NANO ? state.time.tv_usec / 1000000 : state.time.tv_usec / 1000;
     return (int64_t)state.time.tv_sec * 1000 + fraction;
+}
+
+// Who opened the other end of a Unix socket, at the time of its connect (unix(7)); 0, or -1 and errno.
+static inline int clinux_peer(int socket, uid_t *user, gid_t *group) {
+    struct { pid_t process; uid_t user; gid_t group; } peer;
+    socklen_t size = sizeof peer;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return -1;
+    *user = peer.user;
+    *group = peer.group;
+    return 0;
+}
+
+// The supplementary groups of the same peer (Linux 4.13). Writes at most `count` of them, and returns how many there are, or
+// -1 and errno.
+static inline int clinux_peer_groups(int socket, gid_t *groups, int count) {
+    socklen_t size = (socklen_t)count * sizeof *groups;
+    if (getsockopt(socket, SOL_SOCKET, 59 /* SO_PEERGROUPS */, groups, &size) != 0 && errno != ERANGE) return -1;
+    return (int)(size / sizeof *groups);
+}
+
+// Gives memory that was freed back to the system.
+static inline void clinux_trim_memory(void) {
+    extern int malloc_trim(size_t);
+    (void)malloc_trim(0);
 }
 
 // A path that is resolved beneath `directory` and through no symbolic link; -1 and errno where it leads elsewhere.

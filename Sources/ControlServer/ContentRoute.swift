@@ -14,7 +14,7 @@ extension ControlRouter {
         readerLimit: Duration = .seconds(30),
         _ handler: @escaping @Sendable (RouteRequest<Empty>) async throws -> Data
     ) {
-        on(.get, path, query: []) { request, context in
+        on(.get, path, access: .read, query: []) { request, context in
             let bytes = try await handler(RouteRequest(request: request, context: context, body: nil))
             let channel = context.channel
             let body = ResponseBody(contentLength: bytes.count) { writer in

@@ -18,7 +18,7 @@ package struct ControlRouter {
         _ handler: @escaping @Sendable (RouteRequest<Body>) async throws -> Reply
     ) {
         let status = HTTPResponse.Status(code: route.status)
-        on(route.method, route.path, query: query) { request, context in
+        on(route.method, route.path, access: route.access, query: query) { request, context in
             let body = Body.keys.isEmpty && route.method != .post ? nil : try await RawBodyReader.read(request)
             let reply = try await handler(RouteRequest(request: request, context: context, body: body))
             return status == .noContent ? Response(status: status) : try Response(status: status, json: reply)
@@ -28,6 +28,7 @@ package struct ControlRouter {
     mutating func on(
         _ method: RouteMethod,
         _ path: String,
+        access: AccessLevel,
         query: Set<String>,
         _ handler: @escaping @Sendable (Request, ControlContext) async throws -> Response
     ) {
@@ -35,6 +36,7 @@ package struct ControlRouter {
         methods[path, default: []].insert(method)
         router.on(RouterPath(path), method: method) { request, context in
             do {
+                try context.require(access)
                 for (name, _) in request.uri.queryParameters where !query.contains(String(name)) {
                     let takes = query.isEmpty ? "none" : query.sorted().joined(separator: ", ")
                     throw WireError(
@@ -98,8 +100,11 @@ package struct RouteRequest<Body: RouteBody>: Sendable {
     package let body: Body
     private let parameters: Parameters
     private let query: Parameters
+    /// What the caller is allowed to do.
+    package let access: AccessLevel
 
     init(request: Request, context: ControlContext, body: RawBody?) throws {
+        access = context.user.level ?? .read
         self.body = try (body ?? RawBody()).decode(Body.self)
         parameters = context.parameters
         query = request.uri.queryParameters

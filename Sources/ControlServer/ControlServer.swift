@@ -19,18 +19,23 @@ package struct ControlServer: Service {
     private let group: any EventLoopGroup
     private let logger: Logger
     private let requestLimit: Duration
+    private let seats: Seats
     private let onRunning: @Sendable () async -> Void
 
     /// - Parameters:
     ///   - socket: a path that nobody else serves; a file that is there is replaced.
+    ///   - access: who may do what.
     ///   - requestLimit: after so long without a whole request a connection is closed.
+    ///   - seats: how many connections there may be.
     ///   - onRunning: called once the socket takes connections.
     package init(
         socket: String,
         router: consuming ControlRouter,
         group: any EventLoopGroup,
         logger: Logger,
+        access: AccessPolicy,
         requestLimit: Duration = .seconds(10),
+        seats: SeatLimits = .ofThisProcess(),
         onRunning: @escaping @Sendable () async -> Void
     ) {
         self.socket = socket
@@ -38,8 +43,12 @@ package struct ControlServer: Service {
         self.group = group
         self.logger = logger
         self.requestLimit = requestLimit
+        self.seats = Seats(policy: access, limits: seats)
         self.onRunning = onRunning
     }
+
+    /// Connections that wait to be accepted.
+    private static let backlog = 128
 
     /// Serves until graceful shutdown; requests in work are answered, event streams end.
     package func run() async throws {
@@ -47,7 +56,7 @@ package struct ControlServer: Service {
         quiet.logLevel = .warning
         let http = HTTPServerBuilder.http1(
             configuration: .init(
-                additionalChannelHandlers: [RequestDeadline(limit: requestLimit)],
+                additionalChannelHandlers: [ConnectionHandler(limit: requestLimit, seats: seats)],
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: 8192,
                     maxHeaderListSize: 16384,
@@ -56,16 +65,15 @@ package struct ControlServer: Service {
             )
         )
         let server = try http.buildServer(
-            configuration: ServerConfiguration(
-                address: .unixDomainSocket(path: socket),
-                availableConnectionsDelegate: MaximumAvailableConnections(256)
-            ),
+            configuration: ServerConfiguration(address: .unixDomainSocket(path: socket), backlog: Self.backlog),
             eventLoopGroup: group,
             logger: quiet,
-            responder: { [responder, quiet] request, writer, channel in
-                let context = ControlContext(source: .init(channel: channel, logger: quiet))
+            responder: { [responder, quiet, seats] request, writer, channel in
                 var response: Response
                 do {
+                    guard let user = seats.user(of: channel) else { return channel.close(promise: nil) }
+                    try BrowserGuard.check(request)
+                    let context = ControlContext(source: .init(logger: quiet, channel: channel, user: user))
                     response = try await responder.respond(to: request, context: context)
                     // Ours have a body; this is the router's own, for a path that it does not know.
                     if response.status == .notFound, response.body.contentLength == 0 { throw HTTPError(.notFound) }
@@ -76,20 +84,53 @@ package struct ControlServer: Service {
                 if request.method == .head { response = response.createHeadResponse() }
                 try await writer.write(response: response.head, body: response.body)
             },
-            onServerRunning: { [onRunning] _ in await onRunning() }
+            onServerRunning: { [onRunning, seats] channel in
+                // It fails on a channel that is closed already, and then there is nothing to accept.
+                try? await channel.eventLoop.submit {
+                    try channel.pipeline.syncOperations.addHandler(AcceptPause(seats: seats), position: .first)
+                }.get()
+                await onRunning()
+            }
         )
         try await server.run()
     }
 }
 
-/// Hummingbird's context, and the channel, which the event stream watches.
+/// Hummingbird's context, the channel, which the event stream watches, and who asks.
 struct ControlContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
+    let user: SeatUser
 
-    init(source: ApplicationRequestContextSource) {
+    /// What a request brings along.
+    struct Source: RequestContextSource {
+        let logger: Logger
+        let channel: any Channel
+        let user: SeatUser
+    }
+
+    init(source: Source) {
         coreContext = .init(source: source)
         channel = source.channel
+        user = source.user
+    }
+
+    /// - Throws: ``WireError`` with `forbidden` where the user has less than `level`.
+    func require(_ level: AccessLevel) throws(WireError) {
+        guard let own = user.level else {
+            throw WireError(
+                .forbidden,
+                "user \(user.peer.user) may not use this service",
+                hint: "run it as the service's user or as root, or join the group of control.group"
+            )
+        }
+        guard own >= level else {
+            throw WireError(
+                .forbidden,
+                "user \(user.peer.user) may not do this: it needs the right to \(level.rawValue)",
+                hint: "the operator can add the user, or one of its groups, to control.execute"
+            )
+        }
     }
 }
 

@@ -11,7 +11,14 @@ package final class EventHub: Sendable {
         var readers: [ObjectIdentifier: EventReader] = [:]
         var isStateDue = false
         var lastState = ContinuousClock.now - .seconds(1)
+        /// Readers that a user has, or is about to have.
+        var places: [UInt32: Int] = [:]
     }
+
+    /// Bytes that may wait for all readers together. judgement
+    private static let memory = 8 << 20
+    private static let largestShare = 256 << 10
+    private static let smallestShare = 32 << 10
 
     /// Between two states that are sent because something changed that no other event carries.
     private static let stateInterval = Duration.milliseconds(100)
@@ -62,6 +69,36 @@ package final class EventHub: Sendable {
         state.withLock { $0.readers[ObjectIdentifier(reader)] = reader }
     }
 
+    /// Reserves a place at the stream, which lasts as long as the returned object.
+    ///
+    /// - Throws: ``WireError`` with `unavailable` when this user has as many readers as it may have.
+    func reservePlace(for user: SeatUser) throws(WireError) -> EventPlace {
+        let isTaken = state.withLock { state in
+            guard state.places[user.peer.user, default: 0] < user.mostReaders else { return false }
+            state.places[user.peer.user, default: 0] += 1
+            return true
+        }
+        guard isTaken else {
+            throw WireError(
+                .unavailable,
+                "user \(user.peer.user) has \(user.mostReaders) readers of events already",
+                hint: "end some of them"
+            )
+        }
+        return EventPlace { [self] in
+            state.withLock { state in
+                let rest = state.places[user.peer.user, default: 1] - 1
+                state.places[user.peer.user] = rest > 0 ? rest : nil
+            }
+        }
+    }
+
+    /// The bytes that may wait for each reader: few have plenty, and many share what there is.
+    var share: Int {
+        let count = state.withLock { $0.readers.count }
+        return min(Self.largestShare, max(Self.smallestShare, Self.memory / max(count, 1)))
+    }
+
     func remove(_ reader: EventReader) {
         state.withLock { $0.readers[ObjectIdentifier(reader)] = nil }
     }
@@ -72,4 +109,15 @@ package final class EventHub: Sendable {
         let data = (try? JSON.line(event.payload)) ?? "{}"
         return ByteBuffer(string: "event: \(event.name)\ndata: \(data)\n\n")
     }
+}
+
+/// A place at the event stream; it is given back when the last reference to this goes.
+final class EventPlace: Sendable {
+    private let onEnd: @Sendable () -> Void
+
+    init(onEnd: @escaping @Sendable () -> Void) {
+        self.onEnd = onEnd
+    }
+
+    deinit { onEnd() }
 }

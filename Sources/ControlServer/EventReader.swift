@@ -2,34 +2,51 @@ import BackgrounderAPI
 import NIOCore
 import Synchronization
 
-/// What one reader of the event stream has not been sent yet: bounded, so that a reader that stalls costs 256 KiB and then
-/// its connection.
+/// What one reader of the event stream has not been sent yet: bounded, so that a reader that stalls costs at most its share of
+/// the memory and then its connection.
 final class EventReader: Sendable {
-    private static let limit = 256 << 10
+    /// An event that waits. The bytes are shared with the other readers.
+    private struct Piece {
+        let bytes: ByteBuffer
+        let isState: Bool
+    }
 
     private struct State {
         /// Events that came while the first state was being put together; `nil` once that was sent.
         var held: [Event]? = []
-        var pending = ByteBuffer()
-        var inFlight = 0
-        /// Bytes of the newest state within each; they do not count, since a long queue alone must not keep a reader out.
-        var pendingState = 0
-        var inFlightState = 0
-
-        var unsent: Int { pending.readableBytes - pendingState + inFlight - inFlightState }
+        var pending: [Piece] = []
+        /// Comes behind `pending`, and is encoded when it is taken, as a newer one may take its place until then.
+        var time: PlayerTime?
+        /// Bytes in `pending` and on their way, without those of states: a long queue alone must not keep a reader out, and of
+        /// the states only the newest waits.
+        var pendingSize = 0
+        var sizeInFlight = 0
 
         mutating func append(_ bytes: ByteBuffer, isState: Bool) {
-            pending.writeImmutableBuffer(bytes)
-            if isState { pendingState = bytes.readableBytes }
+            encodeTime()
+            if isState, let older = pending.lastIndex(where: \.isState) { pending.remove(at: older) }
+            if !isState { pendingSize += bytes.readableBytes }
+            pending.append(Piece(bytes: bytes, isState: isState))
+        }
+
+        mutating func encodeTime() {
+            guard let time else { return }
+            self.time = nil
+            append(EventHub.encode(.time(time)), isState: false)
         }
     }
 
     private let state = Mutex(State())
     private let signal = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    private let timeTaken = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    private let limit: @Sendable () -> Int
     private let onOverflow: @Sendable () -> Void
 
-    /// - Parameter onOverflow: called, on the thread of the event that was one too many, to end the connection.
-    init(onOverflow: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - limit: so many bytes may wait.
+    ///   - onOverflow: called, on the thread of the event that was one too many, to end the connection.
+    init(limit: @escaping @Sendable () -> Int, onOverflow: @escaping @Sendable () -> Void) {
+        self.limit = limit
         self.onOverflow = onOverflow
     }
 
@@ -38,22 +55,37 @@ final class EventReader: Sendable {
 
     /// All that waits, in one piece.
     func take() -> ByteBuffer {
-        state.withLock { state in
-            let bytes = state.pending
-            state.pending = ByteBuffer()
-            (state.inFlight, state.inFlightState) = (bytes.readableBytes, state.pendingState)
-            state.pendingState = 0
-            return bytes
+        let (pieces, hadTime) = state.withLock { state in
+            let hadTime = state.time != nil
+            state.encodeTime()
+            defer { (state.pending, state.pendingSize, state.sizeInFlight) = ([], 0, state.pendingSize) }
+            return (state.pending, hadTime)
         }
+        if hadTime { timeTaken.continuation.yield() }
+        guard pieces.count != 1 else { return pieces[0].bytes }
+        var bytes = ByteBuffer()
+        bytes.reserveCapacity(pieces.reduce(0) { $0 + $1.bytes.readableBytes })
+        for piece in pieces { bytes.writeImmutableBuffer(piece.bytes) }
+        return bytes
     }
 
     /// What was taken has been written.
     func sent() {
-        state.withLock { ($0.inFlight, $0.inFlightState) = (0, 0) }
+        state.withLock { $0.sizeInFlight = 0 }
+    }
+
+    /// Passes `times` on, each when the one before it was taken; until they end, the reader ends or the task is cancelled.
+    func observe(_ times: AsyncStream<PlayerTime>) async {
+        var taken = timeTaken.stream.makeAsyncIterator()
+        for await time in times {
+            change { $0.time = time }
+            guard await taken.next() != nil else { return }
+        }
     }
 
     func finish() {
         signal.continuation.finish()
+        timeTaken.continuation.finish()
     }
 
     /// Sends the first state and then what came since, without the points that it already has.
@@ -87,14 +119,14 @@ final class EventReader: Sendable {
     }
 
     private func change(_ body: (inout State) -> Void) {
-        let (overflows, hasBytes) = state.withLock { state in
+        let (size, hasNews) = state.withLock { state in
             body(&state)
-            return (state.unsent > Self.limit, state.pending.readableBytes > 0)
+            return (state.pendingSize + state.sizeInFlight, !state.pending.isEmpty || state.time != nil)
         }
-        if overflows {
+        if size > limit() {
             finish()
             onOverflow()
-        } else if hasBytes {
+        } else if hasNews {
             signal.continuation.yield()
         }
     }

@@ -28,7 +28,7 @@ extension ControlRouter {
         defaultInterval: @escaping @Sendable () async -> Duration,
         times: @escaping @Sendable (Duration) async -> AsyncStream<PlayerTime>
     ) {
-        on(.get, Routes.eventsPath, query: ["attach", "observe"]) { request, context in
+        on(.get, Routes.eventsPath, access: .read, query: ["attach", "observe"]) { request, context in
             let query = request.uri.queryParameters
             let attach = query["attach"].map(String.init) ?? "0"
             guard attach == "0" || attach == "1" else {
@@ -41,17 +41,27 @@ extension ControlRouter {
                 }
                 interval = given
             }
+            if attach == "1", BrowserGuard.isFromBrowser(request) {
+                throw WireError(
+                    .forbidden,
+                    "a browser may not attach",
+                    hint: "a page can make a browser send a GET; read without attach=1, or attach from a program"
+                )
+            }
+            let place = try hub.reservePlace(for: context.user)
             let channel = context.channel
             let body = ResponseBody { [interval] writer in
-                let reader = EventReader { channel.close(promise: nil) }
+                let reader = EventReader {
+                    hub.share
+                } onOverflow: {
+                    channel.close(promise: nil)
+                }
                 channel.closeFuture.whenComplete { _ in reader.finish() }
                 let id = attach == "1" ? await attachments.attached() : nil
                 hub.add(reader)
                 do {
                     reader.begin(with: await hub.snapshot(), encoded: EventHub.encode)
-                    let observer = Task {
-                        for await time in await times(interval) { reader.append(EventHub.encode(.time(time))) }
-                    }
+                    let observer = Task { await reader.observe(await times(interval)) }
                     defer { observer.cancel() }
                     let watch = id.map { id in
                         StallWatch(channel: channel, reader: reader, times: readerTimes) {
@@ -69,6 +79,7 @@ extension ControlRouter {
                 }
                 hub.remove(reader)
                 if let id { await attachments.detached(id) }
+                withExtendedLifetime(place) {}
                 try await writer.finish(nil)
             }
             return Response(

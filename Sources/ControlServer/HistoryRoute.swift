@@ -26,7 +26,7 @@ extension ControlRouter {
         readerLimit: Duration = .seconds(30),
         _ pages: @escaping @Sendable (HistorySelection) async throws -> AsyncThrowingStream<[Location], any Error>
     ) {
-        on(.get, Routes.historyPath, query: ["since", "until", "trip", "format"]) { request, context in
+        on(.get, Routes.historyPath, access: .read, query: ["since", "until", "trip", "format"]) { request, context in
             let query = request.uri.queryParameters
             var selection = HistorySelection()
             selection.since = try query["since"].map { try Self.time("since", String($0)) }

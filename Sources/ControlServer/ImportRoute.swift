@@ -10,7 +10,7 @@ extension ControlRouter {
     package mutating func serveImport(
         _ progress: @escaping @Sendable (ImportRequest) async throws -> AsyncThrowingStream<ImportProgress, any Error>
     ) {
-        on(.post, Routes.importTrack.path, query: []) { request, _ in
+        on(.post, Routes.importTrack.path, access: Routes.importTrack.access, query: []) { request, _ in
             let body = try await RawBodyReader.read(request).decode(ImportRequest.self)
             let stream = try await progress(body)
             let lines = ResponseBody { writer in

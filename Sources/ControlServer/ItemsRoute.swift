@@ -17,7 +17,7 @@ extension ControlRouter {
             @escaping @Sendable (RouteRequest<Body>) async throws -> any RandomAccessCollection<PlayerItem> & Sendable
     ) {
         let status = HTTPResponse.Status(code: route.status)
-        on(route.method, route.path, query: []) { request, context in
+        on(route.method, route.path, access: route.access, query: []) { request, context in
             let body = Body.keys.isEmpty && route.method != .post ? nil : try await RawBodyReader.read(request)
             let items = try await handler(RouteRequest(request: request, context: context, body: body))
             let channel = context.channel

@@ -149,14 +149,16 @@ import Testing
 
         let announced = try server.connect()
         try await announced.socket.send(
-            "POST /v1/queue HTTP/1.1\r\nhost: b\r\ncontent-length: \((1 << 20) + 1)\r\n\r\n"
+            "POST /v1/queue HTTP/1.1\r\nhost: b\r\ncontent-length: \((1 << 20) + 1)\r\ncontent-type: application/json\r\n\r\n"
         )
         let refusal = try await announced.reply()
         #expect(refusal.status == 413)
         #expect(try error(refusal).code == .tooLarge)
 
         let chunked = try server.connect()
-        try await chunked.socket.send("POST /v1/queue HTTP/1.1\r\nhost: b\r\ntransfer-encoding: chunked\r\n\r\n")
+        try await chunked.socket.send(
+            "POST /v1/queue HTTP/1.1\r\nhost: b\r\ntransfer-encoding: chunked\r\ncontent-type: application/json\r\n\r\n"
+        )
         let chunk = "10000\r\n" + String(repeating: " ", count: 1 << 16) + "\r\n"
         for _ in 0..<16 { try await chunked.socket.send(chunk) }
         try await chunked.socket.send("1\r\n \r\n0\r\n\r\n")
@@ -168,7 +170,10 @@ import Testing
     @Test func `A body that comes byte by byte is a body`() async throws {
         let server = try await makeServer()
         let connection = try server.connect()
-        for byte in "PATCH /v1/location HTTP/1.1\r\nhost: b\r\ncontent-length: 17\r\n\r\n{\"updating\":true}".utf8 {
+        for byte
+            in "PATCH /v1/location HTTP/1.1\r\nhost: b\r\ncontent-length: 17\r\ncontent-type: application/json\r\n\r\n{\"updating\":true}"
+            .utf8
+        {
             try await connection.socket.send([byte])
         }
         #expect(try await connection.reply().status == 200)

@@ -6,21 +6,25 @@ import Testing
 @testable import ControlServer
 
 @Suite struct EventReaderTests {
-    private static let event = Event.time(PlayerTime(itemID: 1, elapsed: 2))
+    private static let event = Event.location(.sample(1))
+
+    private func makeReader(onOverflow: @escaping @Sendable () -> Void = {}) -> EventReader {
+        EventReader(limit: { 256 << 10 }, onOverflow: onOverflow)
+    }
 
     @Test func `What comes while the first state is encoded comes after it`() {
-        let reader = EventReader {}
+        let reader = makeReader()
         reader.begin(with: .sample()) { event in
             if case .state = event { reader.post(Self.event, bytes: EventHub.encode(Self.event)) }
             return ByteBuffer(string: event.name + " ")
         }
         reader.post(Self.event, bytes: ByteBuffer(string: "later"))
-        #expect(String(buffer: reader.take()) == "state time later")
+        #expect(String(buffer: reader.take()) == "state location later")
     }
 
     @Test func `256 KiB may wait, whether taken or not, and one byte more ends the reader`() {
         let overflows = Mutex(0)
-        let reader = EventReader { overflows.withLock { $0 += 1 } }
+        let reader = makeReader { overflows.withLock { $0 += 1 } }
         reader.begin(with: .sample()) { _ in ByteBuffer(repeating: 0, count: 500_000) }
         reader.append(ByteBuffer(repeating: 0, count: 128 << 10))
         #expect(reader.take().readableBytes == 500_000 + (128 << 10))
@@ -32,7 +36,7 @@ import Testing
 
     @Test func `What was sent no longer counts`() {
         let overflows = Mutex(0)
-        let reader = EventReader { overflows.withLock { $0 += 1 } }
+        let reader = makeReader { overflows.withLock { $0 += 1 } }
         reader.begin(with: .sample()) { _ in ByteBuffer() }
         for _ in 0..<100 {
             reader.append(ByteBuffer(repeating: 0, count: 256 << 10))
@@ -40,5 +44,34 @@ import Testing
             reader.sent()
         }
         #expect(overflows.withLock { $0 } == 0)
+    }
+
+    @Test func `Of states that wait only the newest is kept, and comes where it was posted`() {
+        let reader = makeReader()
+        reader.begin(with: .sample()) { _ in ByteBuffer(string: "first ") }
+        reader.post(Self.event, bytes: ByteBuffer(string: "location "))
+        reader.post(.state(.sample()), bytes: ByteBuffer(string: "second"))
+        #expect(String(buffer: reader.take()) == "location second")
+    }
+
+    @Test func `A time waits until the one before it was taken, and comes before what is posted after it`() async throws
+    {
+        let reader = makeReader()
+        reader.begin(with: .sample()) { _ in ByteBuffer() }
+        _ = reader.take()
+        let (times, continuation) = AsyncStream.makeStream(of: PlayerTime.self, bufferingPolicy: .bufferingNewest(1))
+        for elapsed in [1.0, 2, 3] { continuation.yield(PlayerTime(itemID: 1, elapsed: elapsed)) }
+        let observer = Task { await reader.observe(times) }
+        var signals = reader.signals.makeAsyncIterator()
+        _ = await signals.next()
+        var bytes = reader.take()
+        while bytes.readableBytes == 0 {
+            _ = await signals.next()
+            bytes = reader.take()
+        }
+        #expect(String(buffer: bytes) == String(buffer: EventHub.encode(.time(PlayerTime(itemID: 1, elapsed: 3)))))
+        reader.finish()
+        continuation.finish()
+        await observer.value
     }
 }

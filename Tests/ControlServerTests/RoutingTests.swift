@@ -110,7 +110,7 @@ import Testing
         "garbage\r\n\r\n", "GET\r\n\r\n", "GET /v1/status HTTP/9.9\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\r\n\r\n",
         "GET /v1/status HTTP/1.1\r\nbad header\r\n\r\n", "GET /v1/status HTTP/1.1\r\ncontent-length: x\r\n\r\n",
         "GET /v1/status HTTP/1.1\r\nx: " + String(repeating: "a", count: 20_000) + "\r\n\r\n",
-        "POST /v1/audio/play HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        "POST /v1/audio/play HTTP/1.1\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
     ])
     func `What is no HTTP gets 400 and the end of the connection`(bytes: String) async throws {
         let server = try await makeServer()
@@ -179,27 +179,18 @@ import Testing
 
     @Test func `With 200 idle connections and a thousand of garbage the next good one is answered`() async throws {
         let server = try await makeServer()
-        let idle = try (0..<200).map { _ in try UnixSocket(server.path) }
+        var idle: [UnixSocket] = []
+        for round in 0..<200 {
+            idle.append(try UnixSocket(server.path))
+            // More than wait to be accepted would block this thread.
+            if round.isMultiple(of: 50) { #expect(try await server.connect().send("GET", "/v1/status").status == 200) }
+        }
         for round in 0..<1000 {
             let socket = try UnixSocket(server.path)
             try await socket.send(round.isMultiple(of: 2) ? "garbage\r\n\r\n" : "GET /v1/sta")
         }
         #expect(try await server.connect().send("GET", "/v1/status").status == 200)
         #expect(idle.count == 200)
-        try await server.stop()
-    }
-
-    @Test func `A 257th connection waits until one of the others goes`() async throws {
-        let server = try await makeServer()
-        var others = try (0..<255).map { _ in try server.connect() }
-        // A response shows that its connection was accepted.
-        for connection in others { #expect(try await connection.send("GET", "/v1/status").status == 200) }
-        let last = try server.connect()
-        #expect(try await last.send("GET", "/v1/status").status == 200)
-        let waiting = try server.connect()
-        try await waiting.begin("GET", "/v1/status")
-        others.removeAll()
-        #expect(try await waiting.reply().status == 200)
         try await server.stop()
     }
 }

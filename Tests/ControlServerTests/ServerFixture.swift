@@ -1,6 +1,7 @@
 import BackgrounderAPI
 import ControlServer
 import FoundationEssentials
+import Glibc
 import Logging
 import NIOPosix
 import ServiceLifecycle
@@ -17,6 +18,8 @@ final class ServerFixture: Sendable {
     /// Returns when the socket takes connections.
     init(
         requestLimit: Duration = .seconds(10),
+        access: AccessPolicy = AccessPolicy(owner: getuid()),
+        seats: SeatLimits = SeatLimits(total: SeatLimits.most),
         routes: (inout ControlRouter) -> Void = { _ in }
     ) async throws {
         scratch = try ScratchDirectory()
@@ -31,7 +34,9 @@ final class ServerFixture: Sendable {
             router: router,
             group: MultiThreadedEventLoopGroup.singleton,
             logger: logger,
-            requestLimit: requestLimit
+            access: access,
+            requestLimit: requestLimit,
+            seats: seats
         ) {
             isRunning.withLock { $0 = true }
             running.post()

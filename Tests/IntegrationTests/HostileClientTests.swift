@@ -88,7 +88,8 @@ import Testing
         let service = try Service(TestConfiguration())
         try await service.start()
         let connection = try service.connection()
-        let head = "POST /v1/queue HTTP/1.1\r\nhost: x\r\ncontent-length: \(3 << 20)\r\n\r\n"
+        let head =
+            "POST /v1/queue HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: \(3 << 20)\r\n\r\n"
         try await connection.socket.send(head)
         try? await connection.socket.send([UInt8](repeating: 0x20, count: 2 << 20))
         let reply = try await connection.head()

@@ -10,15 +10,30 @@ package final class HTTPConnection {
     }
 
     /// Sends a request and reads its response; the connection stays open.
-    package func send(_ method: String, _ target: String, body: String? = nil) async throws -> HTTPReply {
-        try await begin(method, target, body: body)
+    package func send(
+        _ method: String,
+        _ target: String,
+        body: String? = nil,
+        headers: [String: String] = [:]
+    ) async throws -> HTTPReply {
+        try await begin(method, target, body: body, headers: headers)
         return try await reply(hasBody: method != "HEAD")
     }
 
     /// Sends a request without waiting for anything.
-    package func begin(_ method: String, _ target: String, body: String? = nil) async throws {
-        let length = body.map { "content-length: \($0.utf8.count)\r\n" } ?? ""
-        try await socket.send("\(method) \(target) HTTP/1.1\r\nhost: backgrounder\r\n\(length)\r\n\(body ?? "")")
+    ///
+    /// - Parameter headers: in addition to the usual ones, or in their place.
+    package func begin(
+        _ method: String,
+        _ target: String,
+        body: String? = nil,
+        headers: [String: String] = [:]
+    ) async throws {
+        var all = ["host": "backgrounder"]
+        if let body { all.merge(["content-length": "\(body.utf8.count)", "content-type": "application/json"]) { $1 } }
+        all.merge(headers) { $1 }
+        let lines = all.map { "\($0): \($1)\r\n" }.joined()
+        try await socket.send("\(method) \(target) HTTP/1.1\r\n\(lines)\r\n\(body ?? "")")
     }
 
     /// The next response as a whole.

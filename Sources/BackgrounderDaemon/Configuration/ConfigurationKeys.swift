@@ -136,6 +136,12 @@ enum Keys {
         text.isEmpty ? .none : .some(text)
     }
 
+    static let controlExecute = ConfigurationKey<[String]>(
+        list: "control.execute",
+        [],
+        allowed: "names of users and groups"
+    ) { text, _ in text.isEmpty ? nil : text }
+
     static let transferRoots = ConfigurationKey<[String]>(list: "transfers.roots", [], allowed: "folders") {
         text,
         directory in
@@ -177,7 +183,7 @@ enum Keys {
         .init(maximumAccuracy), .init(jitterGuard), .init(driver), .init(queue), .init(autoplay), .init(latency),
         .init(format),
         .init(observerInterval), .init(musicDirectory), .init(mpdListen), .init(mpdPassword), .init(webListen),
-        .init(controlGroup),
+        .init(controlGroup), .init(controlExecute),
         .init(transferRoots), .init(allowHTTP), .init(retryMaximum), .init(syncInterval), .init(retention),
         .init(logLevel),
     ]

@@ -24,7 +24,10 @@ extension Daemon {
             switch (request.body.id, request.body.items) {
             case (nil, nil): return await reporting(try await player.play())
             case (let id?, nil): return await reporting(try await player.play(id: id))
-            case (nil, let items?): return await reporting(try await player.play(paths: Self.absolute(items)))
+            case (nil, let items?):
+                return await reporting(
+                    try await player.play(paths: Self.absolute(items), within: folder(for: request.access))
+                )
             case (_?, _?): throw WireError(.invalid, "id and items are both there", hint: "give one of them")
             }
         }
@@ -55,6 +58,7 @@ extension Daemon {
             return await reporting(
                 try await player.interrupt(
                     with: Self.absolute(body.item),
+                    within: folder(for: request.access),
                     duck: body.duck,
                     priority: body.priority ?? 0
                 )
@@ -68,10 +72,11 @@ extension Daemon {
         router.onItems(Routes.queue) { _ in await player.queue() }
         router.onItems(Routes.enqueue) { request in
             let paths = try Self.absolute(request.body.items)
+            let folder = folder(for: request.access)
             switch (request.body.position, request.body.after) {
-            case (nil, nil): return try await player.append(paths)
-            case (let position?, nil): return try await player.insert(paths, at: position)
-            case (nil, .current): return try await player.insert(paths)
+            case (nil, nil): return try await player.append(paths, within: folder)
+            case (let position?, nil): return try await player.insert(paths, at: position, within: folder)
+            case (nil, .current): return try await player.insert(paths, within: folder)
             case (_?, _?): throw WireError(.invalid, "position and after are both there", hint: "give one of them")
             }
         }
@@ -88,6 +93,11 @@ extension Daemon {
             try await player.remove(id: request.id)
             return Empty()
         }
+    }
+
+    /// The folder whose files this caller may have opened; any file for one who may execute.
+    private func folder(for access: AccessLevel) -> MediaScope {
+        access >= .execute ? .everywhere : .folder(musicDirectory)
     }
 
     private func requireAudio() throws(WireError) {
@@ -116,6 +126,12 @@ extension PlayerError: WireErrorConvertible {
         case .stopped: WireError(.conflict, description, hint: "play something first")
         case .tooManyAnnouncements:
             WireError(.conflict, description, hint: "wait for one to end, or drop them with `backgrounder audio stop`")
+        case .outside:
+            WireError(
+                .forbidden,
+                description,
+                hint: "name files of audio.musicDirectory; others need a user that control.execute names"
+            )
         case .queueFull: WireError(.conflict, description, hint: "take some out, or name less")
         case .suspended: WireError(.conflict, description, hint: "declare audio in modes, or attach")
         case .notAFile: WireError(.notFound, description, hint: "give a file that can be read")

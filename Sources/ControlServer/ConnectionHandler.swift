@@ -1,25 +1,32 @@
+import BackgrounderAPI
+import FoundationEssentials
+import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
+/// Stands for one connection: takes a seat for it, tells what it is used for, and ends it.
+///
 /// Closes a connection on which no whole request arrives for `limit`, whatever trickles in meanwhile, and one that is still
 /// there a little after the server began to stop: a response to a reader that does not read has no other end.
-final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
+final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
     private let limit: TimeAmount
+    private let seats: Seats
     private var timeout: Scheduled<Void>?
     /// Whole requests whose responses are not at their end; below 0 while a request that was refused early still arrives.
     private var unanswered = 0
 
-    init(limit: Duration) {
+    init(limit: Duration, seats: Seats) {
         self.limit = TimeAmount(limit)
+        self.seats = seats
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        if context.channel.isActive { start(context) }
+        if context.channel.isActive { begin(context) }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -27,12 +34,13 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        start(context)
+        begin(context)
         context.fireChannelActive()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         stop()
+        seats.leave(context.channel)
         context.fireChannelInactive()
     }
 
@@ -55,8 +63,38 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
+    private func begin(_ context: ChannelHandlerContext) {
+        start(context)
+        let descriptor = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable {
+            (socket: NIOBSDSocket.Handle) in
+            Peer(socket: socket)
+        }
+        guard let peer = descriptor ?? nil else { return context.close(promise: nil) }
+        if !seats.take(context.channel, for: peer) { refuse(context) }
+    }
+
+    /// Says why before it closes, so that the client does not have to guess.
+    private func refuse(_ context: ChannelHandlerContext) {
+        let error = WireError(
+            .unavailable,
+            "the service has too many connections of this user",
+            hint: "close some of them, and try again"
+        )
+        let bytes = ByteBuffer(bytes: (try? JSON.encode(error)) ?? .init())
+        var head = HTTPResponse(status: .serviceUnavailable)
+        head.headerFields[.contentType] = "application/json"
+        head.headerFields[.contentLength] = "\(bytes.readableBytes)"
+        head.headerFields[.connection] = "close"
+        head.headerFields[.backgrounderVersion] = Backgrounder.version
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.body(bytes)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        context.close(promise: nil)
+    }
+
     private func count(_ change: Int, _ context: ChannelHandlerContext) {
         unanswered += change
+        seats.use(context.channel, for: unanswered > 0 ? .inUse : .idle)
         if unanswered > 0 { stop() } else { start(context) }
     }
 
