@@ -78,6 +78,8 @@ package enum Routes {
     package static let changeLocation = Route<LocationChange, LocationStatus>(.patch, "/v1/location")
     package static let track = Route<Empty, [Location]>(.get, "/v1/track")
     package static let trips = Route<Empty, [Trip]>(.get, "/v1/track/trips")
+    /// Takes `since`, `until` and `trip`, one of them at least; with `trial=1` it only counts.
+    package static let deleteHistory = Route<Empty, DeletionReply>(.delete, "/v1/track/history")
     /// Answers with a stream: an ``ImportProgress`` a line while it works.
     package static let importTrack = Route<ImportRequest, ImportProgress>(.post, "/v1/track/import", access: .execute)
 

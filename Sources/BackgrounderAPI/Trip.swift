@@ -86,3 +86,12 @@ package struct TripRecord: Hashable, Sendable {
         self.pointsAfterLast = pointsAfterLast
     }
 }
+
+/// What was deleted of the history, or would be.
+package struct DeletionReply: Codable, Hashable, Sendable {
+    package var points = 0
+    /// Trips that lost some or all of their points.
+    package var trips = 0
+
+    package init() {}
+}

@@ -49,6 +49,11 @@ enum Output {
         _ = line.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
     }
 
+    /// A question to stderr, behind which the answer is typed.
+    static func ask(_ text: String) {
+        _ = text.withoutControlCharacters.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
+    }
+
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
     /// Columns and rows of the terminal; 80 × 24 where there is none.

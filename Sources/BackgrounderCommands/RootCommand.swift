@@ -23,7 +23,7 @@ package struct RootCommand: AsyncParsableCommand {
             StartCommand.self, StopCommand.self, StatusCommand.self, AttachCommand.self, DoctorCommand.self,
             LogCommand.self, ReloadCommand.self, LocationCommand.self, TrackCommand.self, AudioCommand.self,
             QueueCommand.self, TaskCommand.self, FetchCommand.self, RefreshCommand.self, QuitCommand.self,
-            TransferCommand.self, PushCommand.self,
+            TransferCommand.self, PushCommand.self, BackupCommand.self, RestoreCommand.self,
         ]
     )
 

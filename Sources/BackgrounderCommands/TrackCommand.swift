@@ -19,7 +19,7 @@ struct TrackCommand: AsyncParsableCommand {
               backgrounder track replay tracks/city-walk.gpx --filter 10
             """,
         subcommands: [
-            Rolling.self, History.self, Trips.self, Map.self, Import.self, Export.self, Replay.self,
+            Rolling.self, History.self, Trips.self, Map.self, Import.self, Export.self, Delete.self, Replay.self,
         ],
         defaultSubcommand: Rolling.self
     )

@@ -270,21 +270,11 @@ private func isDigest(_ text: String) -> Bool {
     text.utf8.count == 64 && text.allSatisfy { $0.isASCII && $0.isHexDigit }
 }
 
-/// `500`, `20K`, `10M` or `2G`, in powers of 1024.
 private func parseSize(_ text: String) throws -> Int64 {
-    let digits = text.prefix { $0.isASCII && $0.isNumber }
-    let shift: Int64? =
-        switch text[digits.endIndex...].uppercased() {
-        case "": 0
-        case "K", "KB", "KIB": 10
-        case "M", "MB", "MIB": 20
-        case "G", "GB", "GIB": 30
-        default: nil
-        }
-    guard let shift, let number = Int64(digits), number > 0, number <= Int64.max >> (shift + 1) else {
+    guard let size = ByteCount.bytes(text) else {
         throw ValidationError("\(text.debugDescription) is no size: give bytes from 1 on, such as 500, 20K, 10M or 2G")
     }
-    return number << shift
+    return size
 }
 
 private func begin(_ request: TransferRequest, _ options: BeginningOptions, _ reading: ReadingOptions) async throws {

@@ -25,7 +25,7 @@ package struct DaemonCommand: AsyncParsableCommand {
               backgrounderd --home /tmp/demo --source 'gpx:tracks/freeway-drive.gpx?rate=10' --driver null
             """,
         version: Backgrounder.version,
-        subcommands: [ReplayCommand.self, PlanCommand.self]
+        subcommands: [ReplayCommand.self, PlanCommand.self, BackupCommand.self, RestoreCommand.self]
     )
 
     @Option(help: ArgumentHelp("One directory for configuration, state, socket and log.", valueName: "dir"))
@@ -200,7 +200,8 @@ package struct DaemonCommand: AsyncParsableCommand {
         let store = try StateStore(
             path: paths.database,
             syncInterval: configuration.value(Keys.syncInterval),
-            retention: configuration.value(Keys.retention)
+            retention: configuration.value(Keys.retention),
+            maximumSize: configuration.value(Keys.maximumSize)
         ) { event in
             switch event {
             case .health(let problems): storage.changed(to: problems)

@@ -1,4 +1,4 @@
-import BackgrounderAPI
+package import BackgrounderAPI
 
 extension LocationManager {
     /// Begins to track; nothing happens while it does.
@@ -47,6 +47,30 @@ extension LocationManager {
             }
             return true
         }
+    }
+
+    /// Ends the trip in progress and forgets where the machine was: the newest points are about to be deleted.
+    ///
+    /// - Parameter body: runs before the next point is accepted.
+    package func forgetCourse<Result>(_ body: @Sendable () async throws -> Result) async rethrows -> Result {
+        await takeTurn()
+        defer { turn.pass() }
+        var next = state
+        next.trips = nil
+        next.lastRejection = nil
+        _ = next.filter.receive(.sourceChanged)
+        await commit([], next, durable: true)
+        return try await body()
+    }
+
+    /// Takes the rolling track from what the journal has, after points were deleted.
+    ///
+    /// - Parameter newest: reads the newest accepted points, oldest first.
+    package func reloadTrack(_ newest: @Sendable () async throws -> [Location]) async rethrows {
+        await takeTurn()
+        defer { turn.pass() }
+        track = Track(try await newest() + unsaved)
+        onEvent(.changed)
     }
 
     /// Rests without a command: nobody is attached, and the mode is not declared.

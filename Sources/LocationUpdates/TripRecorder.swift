@@ -104,6 +104,14 @@ package struct TripRecorder: Hashable, Sendable {
         last = nil
     }
 
+    /// The trips in `points`, of which the last one is over, too.
+    package static func trips(in points: [Location]) -> [TripRecord] {
+        var recorder = TripRecorder()
+        for point in points { recorder.receive(point) }
+        recorder.finish()
+        return recorder.takeChanges()
+    }
+
     /// How many of the newest points can still become part of a trip that changes.
     package var openPoints: Int { phase == nil ? 0 : tally.map { count - $0.first.ordinal + 1 } ?? 0 }
 

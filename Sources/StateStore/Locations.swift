@@ -73,7 +73,7 @@ extension Database {
     }
 
     /// The id of the newest point that was not imported; 0 where there is none.
-    fileprivate func newestID() throws -> Int64 {
+    func newestID() throws -> Int64 {
         try Int64.fetchOne(
             cachedStatement(sql: "SELECT id FROM location WHERE id > 0 ORDER BY id DESC LIMIT 1")
         ) ?? 0

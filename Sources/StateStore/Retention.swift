@@ -5,6 +5,13 @@ import Synchronization
 
 /// What one purge deleted.
 package struct Purge: Hashable, Sendable, CustomStringConvertible {
+    /// The setting that asked for it.
+    package enum Cause: String, Hashable, Sendable {
+        case age = "older than store.retention"
+        case size = "to stay within store.maximumSize"
+    }
+
+    package var cause: Cause
     /// Deleted points.
     package var points = 0
     /// Deleted trips.
@@ -16,7 +23,11 @@ package struct Purge: Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         let span = range.map { ", from \(ISO8601.string($0.lowerBound)) to \(ISO8601.string($0.upperBound))" } ?? ""
         let (points, trips) = (counted(points, "point"), trips == 0 ? "" : " and \(counted(trips, "trip"))")
-        return "Deleted \(points)\(trips) older than store.retention\(span)."
+        return "Deleted \(points)\(trips) \(cause.rawValue)\(span)."
+    }
+
+    init(_ cause: Cause) {
+        self.cause = cause
     }
 
     private func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
@@ -30,13 +41,16 @@ package struct Purge: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Deletes points older than the retention: at most once an hour, at most one day's worth of points at a time, and in small
-/// portions, so that no writer waits for it.
+/// portions, so that no writer waits for it. Once an hour it also deletes the oldest points of a file that is larger than it may
+/// be, whatever the time is.
 ///
 /// The age of a point that a receiver made counts from its own time; that of a replayed or imported point counts from its own
 /// time or from when it was stored, whichever is later. Nothing is deleted while no clock is trusted.
 final class Retention: Sendable {
     private struct State {
         var next: ContinuousClock.Instant?
+        /// When the size is looked at next.
+        var nextMeasurement: ContinuousClock.Instant?
         var purge: Task<Void, Never>?
         var isEnded = false
     }
@@ -46,15 +60,23 @@ final class Retention: Sendable {
     private static let window: Int64 = 86_400_000
 
     private let age: Duration
+    private let maximumSize: Int?
     private let clock: TrustedClock
     private let onPurge: @Sendable (Purge) -> Void
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - age: the retention.
+    ///   - maximumSize: bytes, or `nil` for any size.
     ///   - onPurge: called on no particular thread after a purge that deleted something.
-    init(_ age: Duration, clock: TrustedClock, onPurge: @escaping @Sendable (Purge) -> Void) {
+    init(
+        _ age: Duration,
+        maximumSize: Int? = nil,
+        clock: TrustedClock,
+        onPurge: @escaping @Sendable (Purge) -> Void
+    ) {
         self.age = age
+        self.maximumSize = maximumSize
         self.clock = clock
         self.onPurge = onPurge
     }
@@ -64,13 +86,16 @@ final class Retention: Sendable {
         let instant = ContinuousClock.now
         state.withLock { state in
             if state.isEnded { return }
-            if let next = state.next, instant < next { return }
-            guard let now = clock.now else { return }
-            state.next = instant + .seconds(Self.interval)
+            let now = state.next.map { instant < $0 } == true ? nil : clock.now
+            let measures = maximumSize != nil && state.nextMeasurement.map { instant < $0 } != true
+            guard now != nil || measures else { return }
+            if now != nil { state.next = instant + .seconds(Self.interval) }
+            if measures { state.nextMeasurement = instant + .seconds(Self.interval) }
             let before = state.purge
             state.purge = Task { [self] in
                 await before?.value
-                await purge(database, now: now.milliseconds)
+                if let now { await purge(database, now: now.milliseconds) }
+                if measures, let maximumSize { await shrink(database, to: maximumSize) }
             }
         }
     }
@@ -87,9 +112,11 @@ final class Retention: Sendable {
 
     /// A purge that fails is retried in an hour; nothing depends on it. Waiting writers get their turn between two portions.
     private func purge(_ database: DatabaseQueue, now: Int64) async {
-        guard let parts = try? await database.write({ try $0.beginPurge(now: now, every: Self.interval) }) else { return }
+        guard let parts = try? await database.write({ try $0.beginPurge(now: now, every: Self.interval) }) else {
+            return
+        }
         let cutoff = now - age.milliseconds
-        var purge = Purge()
+        var purge = Purge(.age)
         var dayStart: Int64?
         for part in parts {
             var cursor = PurgeCursor(part: part, now: now, cutoff: cutoff, window: Self.window, dayStart: dayStart)
@@ -102,8 +129,29 @@ final class Retention: Sendable {
             }
             dayStart = cursor.dayStart
         }
+        await end(purge, database)
+    }
+
+    /// As ``purge(_:now:)``, by size.
+    private func shrink(_ database: DatabaseQueue, to size: Int) async {
+        var purge = Purge(.size)
+        while !state.withLock({ $0.isEnded }) {
+            guard let portion = try? await database.write({ try $0.purgeOldest(above: size) }), portion.count > 0 else {
+                break
+            }
+            purge.add(portion)
+        }
+        await end(purge, database)
+    }
+
+    private func end(_ purge: Purge, _ database: DatabaseQueue) async {
         guard purge.points > 0 else { return }
+        var purge = purge
         purge.trips = (try? await database.write { try $0.deleteTripsWithoutPoints() }) ?? 0
+        // The next purge tries again.
+        if let kept = try? await database.read({ try $0.freePagesWorthKeeping }) {
+            try? await database.releaseFreePages(keeping: kept)
+        }
         onPurge(purge)
     }
 }
@@ -153,10 +201,39 @@ extension Database {
             .flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
         if let last, (0..<Int64(interval * 1000)).contains(now - last) { return [] }
         try save(StateRecord(name: Self.purgeState, value: Data(String(now).utf8)))
-        return try HistoryPart.all.map { part in
+        return try historyParts()
+    }
+
+    /// The part with the older points first.
+    private func historyParts() throws -> [HistoryPart] {
+        try HistoryPart.all.map { part in
             let sql = "SELECT max(time, recorded) FROM location WHERE \(part.condition) ORDER BY id LIMIT 1"
             return (part, try Int64.fetchOne(self, sql: sql) ?? .max)
         }.sorted { $0.1 < $1.1 }.map(\.0)
+    }
+
+    /// Deletes the next portion of the oldest points while the file uses more than `size` bytes.
+    fileprivate func purgeOldest(above size: Int) throws -> PurgedPortion {
+        var portion = PurgedPortion()
+        guard try usedSize > size else { return portion }
+        for part in try historyParts() where portion.count == 0 {
+            let rows = try Row.fetchAll(
+                self,
+                sql: """
+                    DELETE FROM location WHERE id IN (
+                        SELECT id FROM location WHERE \(part.condition)
+                            AND id <= (SELECT max(id) FROM location WHERE \(part.condition)) - \(part.kept)
+                        ORDER BY id LIMIT \(Self.portionSize))
+                    RETURNING max(time, recorded) AS dated
+                    """
+            )
+            for time in rows.map({ $0["dated"] as Int64 }) {
+                portion.count += 1
+                portion.oldest = min(portion.oldest, time)
+                portion.newest = max(portion.newest, time)
+            }
+        }
+        return portion
     }
 
     /// Looks at the next portion of ids, which are in the order of recording, and deletes the expired points of its first day.

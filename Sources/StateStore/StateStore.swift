@@ -31,12 +31,14 @@ package final class StateStore: Sendable {
     ///
     /// - Parameters:
     ///   - retention: age after which points are deleted.
+    ///   - maximumSize: bytes of the file above which the oldest points are deleted.
     ///   - clock: tells the age of points.
     ///   - onEvent: called on no particular thread; must return immediately.
     package init(
         path: String,
         syncInterval: Duration,
         retention: Duration,
+        maximumSize: Int? = nil,
         clock: TrustedClock = TrustedClock(),
         onEvent: @escaping @Sendable (StoreEvent) -> Void
     ) throws(StateStoreError) {
@@ -48,7 +50,7 @@ package final class StateStore: Sendable {
             if FileManager.default.fileExists(atPath: marker) { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
             database = try Self.open(path)
         } catch let error where error.isCorruption {
-            let old = try Self.moveAside(path)
+            let old = try Self.moveAside(path, as: "corrupt") ?? path
             unlink(marker)
             let new: DatabaseQueue
             do {
@@ -66,7 +68,7 @@ package final class StateStore: Sendable {
         musicReader = ReadConnection(path: path)
         self.marker = marker
         self.clock = clock
-        self.retention = Retention(retention, clock: clock) { onEvent(.purged($0)) }
+        self.retention = Retention(retention, maximumSize: maximumSize, clock: clock) { onEvent(.purged($0)) }
         let database = database
         let monitor = StorageMonitor(path: path, incidents: try Self.incidents(database, path, adding: incidents)) {
             onEvent(.health($0))
@@ -152,7 +154,7 @@ package final class StateStore: Sendable {
     }
 
     /// Returns `error` as a ``StorageFailure`` where it is one, after it was reported, and the next start told of damage.
-    private func noting(_ error: any Error, of operation: StorageMonitor.Operation) -> any Error {
+    func noting(_ error: any Error, of operation: StorageMonitor.Operation) -> any Error {
         guard let failure = StorageFailure(error) else { return error }
         if failure.kind == .damaged { try? Data().write(to: URL(filePath: marker)) }
         if monitor.failed(operation, failure), !failure.kind.isPresent { saveIncidents() }
@@ -249,7 +251,7 @@ package final class StateStore: Sendable {
         try database.close()
     }
 
-    private static func open(_ path: String) throws -> DatabaseQueue {
+    static func open(_ path: String) throws -> DatabaseQueue {
         try probe(path)
         var configuration = Configuration()
         configuration.journalMode = .wal
@@ -258,6 +260,8 @@ package final class StateStore: Sendable {
         configuration.prepareDatabase { database in
             try database.execute(
                 sql: """
+                    PRAGMA auto_vacuum = INCREMENTAL;
+                    PRAGMA secure_delete = ON;
                     PRAGMA synchronous = NORMAL;
                     PRAGMA wal_autocheckpoint = 4000;
                     PRAGMA trusted_schema = OFF;
@@ -266,6 +270,7 @@ package final class StateStore: Sendable {
         }
         let database = try DatabaseQueue(path: path, configuration: configuration)
         try Schema.migrator.migrate(database)
+        try database.writeWithoutTransaction { try $0.prepareForRelease() }
         try database.unsafeRead { try check($0) }
         return database
     }
@@ -318,18 +323,23 @@ package final class StateStore: Sendable {
 
     private static let positionSuffix = "-position"
 
-    private static func moveAside(_ path: String) throws(StateStoreError) -> String {
+    /// Renames the database, its log and its position, so that it can be looked at later.
+    ///
+    /// - Parameter kind: what the new name says of it.
+    /// - Returns: the new path; `nil` where there was no database.
+    @discardableResult
+    static func moveAside(_ path: String, as kind: String) throws(StateStoreError) -> String? {
         let stamp = ISO8601.string(Date()).filter { $0.isNumber || $0 == "T" }
-        let aside = "\(path).corrupt-\(stamp)"
+        let aside = "\(path).\(kind)-\(stamp)"
+        let suffixes = ["-wal", "-shm", positionSuffix, ""].filter { FileManager.default.fileExists(atPath: path + $0) }
         do {
-            for suffix in ["-wal", "-shm", positionSuffix, ""]
-            where FileManager.default.fileExists(atPath: path + suffix) {
+            for suffix in suffixes {
                 try FileManager.default.moveItem(atPath: path + suffix, toPath: aside + suffix)
             }
         } catch {
-            throw StateStoreError.failed(path: path, reason: "it is damaged and cannot be moved aside: \(error)")
+            throw StateStoreError.failed(path: path, reason: "it cannot be moved aside: \(error)")
         }
-        return aside
+        return suffixes.contains("") ? aside : nil
     }
 }
 
@@ -337,7 +347,7 @@ package final class StateStore: Sendable {
 package enum StoreEvent: Sendable {
     /// A problem of the storage began or ended; these are all problems now.
     case health([StorageProblem])
-    /// Points older than the retention were deleted.
+    /// Points that were too old, or too many, were deleted.
     case purged(Purge)
 }
 

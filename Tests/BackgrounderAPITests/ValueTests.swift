@@ -102,7 +102,7 @@ import Testing
 
     @Test func `Every error has its status`() {
         let statuses = WireError.Code.allCases.map(\.httpStatus)
-        #expect(statuses == [400, 404, 405, 409, 413, 422, 503])
+        #expect(statuses == [400, 403, 404, 405, 409, 413, 415, 422, 503])
     }
 
     @Test func `A file's name is the end of its path`() {

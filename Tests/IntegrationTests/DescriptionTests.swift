@@ -65,6 +65,8 @@ import Testing
             (200, "POST", "/v1/track/import", #"{"path":"\#(Samples.walk)"}"#), (200, "GET", "/v1/track/trips", nil),
             (200, "POST", "/v1/track/import", #"{"path":"\#(Samples.walk)","raw":true}"#),
             (200, "GET", "/v1/track/history?trip=1", nil),
+            (200, "DELETE", "/v1/track/history?until=1999-01-01T00:00:00Z", nil),
+            (200, "DELETE", "/v1/track/history?trip=1&trial=1", nil),
             (200, "GET", "/v1/audio", nil), (200, "GET", "/v1/audio/drivers", nil), (200, "GET", "/v1/queue", nil),
             (200, "PATCH", "/v1/audio", #"{"volume":50,"repeat":true,"consume":false,"random":false}"#),
             (200, "PATCH", "/v1/audio", #"{"single":"oneshot"}"#), (200, "PATCH", "/v1/audio", #"{"single":false}"#),

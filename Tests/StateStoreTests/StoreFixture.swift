@@ -26,12 +26,14 @@ struct StoreFixture {
     func open(
         syncInterval: Duration = .milliseconds(20),
         retention: Duration = .seconds(86_400),
+        maximumSize: Int? = nil,
         systemTime: @escaping @Sendable () -> Date? = { nil }
     ) throws -> StateStore {
         try StateStore(
             path: path,
             syncInterval: syncInterval,
             retention: retention,
+            maximumSize: maximumSize,
             clock: TrustedClock(synchronised: systemTime)
         ) { [syncFailures, purges] event in
             switch event {

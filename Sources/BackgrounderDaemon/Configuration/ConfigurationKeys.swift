@@ -172,6 +172,14 @@ enum Keys {
         allowed: "a duration from 1h to 36500d"
     ) { text, _ in duration(text, in: .seconds(3600)...(.seconds(36_500 * 86_400))) }
 
+    static let maximumSize = ConfigurationKey<Int?>(
+        "store.maximumSize",
+        nil,
+        allowed: "bytes from 1M on, such as 500M or 2G, or none"
+    ) { text, _ in
+        text == "none" ? .some(nil) : ByteCount.bytes(text).flatMap { $0 >= 1 << 20 ? .some(Int($0)) : .none }
+    }
+
     static let logLevel = ConfigurationKey<Logger.Level>(
         "log.level",
         .info,
@@ -185,7 +193,7 @@ enum Keys {
         .init(observerInterval), .init(musicDirectory), .init(mpdListen), .init(mpdPassword), .init(webListen),
         .init(controlGroup), .init(controlExecute),
         .init(transferRoots), .init(allowHTTP), .init(retryMaximum), .init(syncInterval), .init(retention),
-        .init(logLevel),
+        .init(maximumSize), .init(logLevel),
     ]
 
     private static func path(_ text: String, _ directory: String) -> String? {

@@ -1,6 +1,7 @@
 import BackgrounderAPI
 import ControlServer
 import LocationUpdates
+import Logging
 import StateStore
 
 extension Daemon {
@@ -28,8 +29,54 @@ extension Daemon {
         router.on(Routes.trips, query: ["since", "until"]) { request in
             try await store.trips(since: request.time("since"), until: request.time("until"))
         }
+        router.on(Routes.deleteHistory, query: ["since", "until", "trip", "trial"]) { request in
+            try await deleteHistory(request, store)
+        }
         let imports = TrackImports(store: store)
         router.serveImport { request in try await imports.begin(request) }
+    }
+
+    private func deleteHistory(_ request: RouteRequest<Empty>, _ store: StateStore) async throws -> DeletionReply {
+        let (since, until) = (try request.time("since"), try request.time("until"))
+        let trip = try request.query("trip").map { text throws(WireError) in
+            guard let trip = Int(text) else {
+                throw WireError(.invalid, "trip=\(text) is no trip", hint: "ids of trips are whole numbers")
+            }
+            return trip
+        }
+        guard since != nil || until != nil || trip != nil else {
+            throw WireError(.invalid, "nothing says which points to delete", hint: "give since, until or trip")
+        }
+        let isTrial = request.query("trial") ?? "0"
+        guard ["0", "1"].contains(isTrial) else {
+            throw WireError(.invalid, "trial=\(isTrial) is neither 0 nor 1")
+        }
+        func delete(upTo newest: Int64, isTrial: Bool) async throws -> DeletionReply {
+            let reply = try await store.deletePoints(
+                since: since,
+                until: until,
+                ofTrip: trip,
+                upTo: newest,
+                isTrial: isTrial,
+                findTrips: TripRecorder.trips(in:)
+            )
+            guard let reply else {
+                throw WireError(
+                    .notFound,
+                    "there is no trip \(trip ?? 0)",
+                    hint: "`backgrounder track trips` lists them"
+                )
+            }
+            return reply
+        }
+        let trial = try await delete(upTo: store.newestPoint(), isTrial: true)
+        if isTrial == "1" || trial.points == 0 { return trial }
+        // Points that come meanwhile stay.
+        let newest = try await location.forgetCourse { try await store.newestPoint() }
+        let reply = try await delete(upTo: newest, isTrial: false)
+        try await location.reloadTrack { try store.newestLocations(Track.capacity) }
+        log.makeLogger().notice("Deleted \(reply.points) points of \(reply.trips) trips, as asked.")
+        return reply
     }
 
     /// All of `change`, or nothing of it.

@@ -1,0 +1,89 @@
+import ArgumentParser
+import BackgrounderAPI
+import FoundationEssentials
+import Glibc
+import StateStore
+
+/// `backgrounderd backup FILE`: a copy of the database, made beside the running service.
+struct BackupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Write history, queue, settings and everything else that the service keeps to one new file.",
+        discussion: """
+            It works while the service tracks and plays. The copy is checked before it gets its name.
+
+            EXAMPLES
+              backgrounder backup /media/usb/backgrounder-2026-11-23.sqlite
+            """
+    )
+
+    @Argument(help: ArgumentHelp("A file that does not exist yet.", valueName: "file"))
+    var file: String
+    @Option(help: ArgumentHelp("One directory for configuration, state, socket and log.", valueName: "dir"))
+    var home: String?
+
+    func run() async throws {
+        let paths = RuntimePaths.current(home: home)
+        do throws(BackupError) {
+            let file = RuntimePaths.absolute(file)
+            let summary = try Backup.write(from: paths.database, to: file)
+            print("Wrote \(file): \(summary.words).")
+            if let salvage = summary.salvage {
+                DaemonCommand.fail("the database is damaged: \(salvage); restart the service, which repairs it")
+            }
+        } catch {
+            DaemonCommand.fail(error.description)
+        }
+    }
+}
+
+/// `backgrounderd restore FILE`: puts a copy in the place of the database.
+struct RestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Put a file of `backgrounder backup` in the place of what the service keeps.",
+        discussion: """
+            The service must be stopped. What was there before is kept beside it under another name.
+
+            EXAMPLES
+              backgrounder stop
+              backgrounder restore /media/usb/backgrounder-2026-11-23.sqlite
+              backgrounder start
+            """
+    )
+
+    @Argument(help: ArgumentHelp("A file that `backgrounder backup` wrote.", valueName: "file"))
+    var file: String
+    @Option(help: ArgumentHelp("One directory for configuration, state, socket and log.", valueName: "dir"))
+    var home: String?
+
+    func run() async throws {
+        let paths = RuntimePaths.current(home: home)
+        do {
+            try paths.makeDirectories()
+            // Nobody starts the service meanwhile.
+            let lock = try InstanceLock(
+                path: paths.lock,
+                record: InstanceRecord(pid: getpid(), configuration: paths.configuration, source: "", driver: "")
+            )
+            let (summary, aside) = try Backup.restore(RuntimePaths.absolute(file), to: paths.database)
+            print("Restored \(paths.database): \(summary.words).")
+            if let aside { print("What was there before is now \(aside).") }
+            _ = consume lock
+        } catch let error as BackupError {
+            DaemonCommand.fail(error.description)
+        } catch let error as InstanceError {
+            DaemonCommand.fail(error.description)
+        } catch let error as StartError {
+            DaemonCommand.fail("\(error)")
+        }
+    }
+}
+
+extension Backup.Summary {
+    /// `997 points, 2 trips, 1.2 MB`
+    fileprivate var words: String {
+        let megabytes = Double(size) / 1_000_000
+        return "\(points) points, \(trips) trips, \((megabytes * 10).rounded() / 10) MB"
+    }
+}

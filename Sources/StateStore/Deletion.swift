@@ -1,0 +1,166 @@
+package import BackgrounderAPI
+package import FoundationEssentials
+import GRDB
+
+extension StateStore {
+    /// The id of the newest point that was recorded; 0 where there is none.
+    package func newestPoint() async throws -> Int64 { try await read { try $0.newestID() } }
+
+    /// Deletes the points with `since <= timestamp < until`, of the trip `trip` or of all, in portions, so that no writer waits for
+    /// it. What is left of a trip becomes trips of its own; one without points is gone.
+    ///
+    /// Afterwards the deleted points are in no part of the database file and its log (`PRAGMA secure_delete`).
+    ///
+    /// - Parameters:
+    ///   - newest: points that were recorded after the one with this id stay.
+    ///   - findTrips: the trips in points that remain, in the order of recording.
+    ///   - isTrial: only count.
+    /// - Returns: `nil` where there is no such trip.
+    /// - Throws: ``StorageFailure``; some of the points may be deleted then, and deleting again completes it.
+    package func deletePoints(
+        since: Date?,
+        until: Date?,
+        ofTrip trip: Int?,
+        upTo newest: Int64,
+        isTrial: Bool,
+        findTrips: @escaping @Sendable ([Location]) -> [TripRecord]
+    ) async throws -> DeletionReply? {
+        let times = Times(since: since?.milliseconds ?? .min, until: until?.milliseconds ?? .max)
+        var selections = [PointSelection(ids: .min...newest, times: times)]
+        if let trip {
+            guard let ids = try await read({ try $0.points(ofTrip: trip) }) else { return nil }
+            selections = ids.filter { $0.lowerBound <= newest }.map {
+                PointSelection(ids: $0.lowerBound...min($0.upperBound, newest), times: times)
+            }
+        }
+        if isTrial {
+            return try await read { [selections] database in
+                var reply = DeletionReply()
+                reply.points = try selections.reduce(0) { try $0 + database.count($1) }
+                reply.trips = trip == nil ? try database.tripCount(upTo: newest, times) : 1
+                return reply
+            }
+        }
+        var reply = DeletionReply()
+        for selection in selections {
+            while case let count = try await write(durable: true, { try $0.deletePortion(selection) }), count > 0 {
+                reply.points += count
+            }
+        }
+        reply.trips = try await write(durable: true) { try $0.repairTrips(findTrips) }
+        guard reply.points > 0 else { return reply }
+        do {
+            try await database.releaseFreePages(keeping: 0)
+        } catch {
+            throw noting(error, of: .write)
+        }
+        return reply
+    }
+}
+
+/// Milliseconds since 1970.
+private struct Times: Sendable {
+    var since: Int64
+    var until: Int64
+}
+
+/// Which points are meant.
+private struct PointSelection: Sendable {
+    var ids: ClosedRange<Int64>
+    var times: Times
+
+    static let condition = "id BETWEEN ? AND ? AND time >= ? AND time < ?"
+
+    var arguments: StatementArguments { [ids.lowerBound, ids.upperBound, times.since, times.until] }
+}
+
+extension Database {
+    // Tuned: a portion takes a few milliseconds.
+    private static let portionSize = 2000
+
+    fileprivate func count(_ selection: PointSelection) throws -> Int {
+        try Int.fetchOne(
+            self,
+            sql: "SELECT count(*) FROM location WHERE \(PointSelection.condition)",
+            arguments: selection.arguments
+        ) ?? 0
+    }
+
+    /// The trips that would lose points.
+    fileprivate func tripCount(upTo newest: Int64, _ times: Times) throws -> Int {
+        let trips = try Int.fetchAll(
+            self,
+            sql: "SELECT id FROM trip WHERE ended >= ? AND began < ?",
+            arguments: [times.since, times.until]
+        )
+        return try trips.count { trip in
+            try (points(ofTrip: trip) ?? []).contains { try count(PointSelection(ids: $0, times: times)) > 0 }
+        }
+    }
+
+    fileprivate func deletePortion(_ selection: PointSelection) throws -> Int {
+        try execute(
+            sql: """
+                DELETE FROM location WHERE id IN
+                    (SELECT id FROM location WHERE \(PointSelection.condition) LIMIT \(Self.portionSize))
+                """,
+            arguments: selection.arguments
+        )
+        return changesCount
+    }
+
+    /// Puts in the place of each trip that lost points those that are left of it.
+    ///
+    /// - Returns: how many trips had lost points.
+    fileprivate func repairTrips(_ findTrips: ([Location]) -> [TripRecord]) throws -> Int {
+        var count = 0
+        for row in try Row.fetchAll(self, sql: "SELECT id, points, imported, recorded, firstPoint FROM trip") {
+            let id: Int = row["id"]
+            let left = try (points(ofTrip: id) ?? []).flatMap { range in
+                try Row.fetchAll(
+                    self,
+                    sql: "SELECT * FROM location WHERE id BETWEEN ? AND ? ORDER BY id",
+                    arguments: [range.lowerBound, range.upperBound]
+                )
+            }
+            guard left.count < row["points"] as Int else { continue }
+            count += 1
+            try repairTrip(row, left, findTrips)
+        }
+        return count
+    }
+
+    private func repairTrip(_ trip: Row, _ left: [Row], _ findTrips: ([Location]) -> [TripRecord]) throws {
+        let ids = left.map { $0["id"] as Int64 }
+        var locations = left.map { Location(row: $0) }
+        // The way across a gap is not known.
+        for (index, id) in ids.enumerated().dropFirst() where ids[index - 1] + 1 < id {
+            locations[index].segmentStart = true
+        }
+        let isImported: Bool = trip["imported"]
+        var firstPoints: Set<Int64> = []
+        for var record in findTrips(locations) {
+            let points = ids[ids.count - 1 - record.pointsAfterFirst...ids.count - 1 - record.pointsAfterLast]
+            guard let first = points.first else { continue }
+            firstPoints.insert(first)
+            record.trip.inProgress = nil
+            let recorded = Date(milliseconds: trip["recorded"])
+            try save(record.trip, points: points.consecutiveRanges, imported: isImported, recorded: recorded)
+        }
+        guard !firstPoints.contains(trip["firstPoint"]) else { return }
+        try execute(sql: "DELETE FROM trip WHERE id = ?", arguments: [trip["id"] as Int64])
+    }
+}
+
+extension Collection<Int64> {
+    /// `[1...3, 7...7]` of 1, 2, 3, 7.
+    fileprivate var consecutiveRanges: [ClosedRange<Int64>] {
+        reduce(into: []) { ranges, id in
+            if let last = ranges.last, last.upperBound + 1 == id {
+                ranges[ranges.count - 1] = last.lowerBound...id
+            } else {
+                ranges.append(id...id)
+            }
+        }
+    }
+}
