@@ -62,7 +62,7 @@ actor MediaFolder {
     }
 
     /// The regular files that `paths` stand for, in order. Throws for the first path that is nothing to play, or with
-    /// which there are more than 100,000.
+    /// which there are more than 100,000. The content of a file in a folder is judged when its turn comes.
     func files(_ paths: [String], within scope: MediaScope = .everywhere) throws(PlayerError) -> [String] {
         var files: [String] = []
         for path in paths {
@@ -91,6 +91,7 @@ actor MediaFolder {
         switch kind {
         case .file:
             guard files.count < most else { throw .tooMany(path: path, most: most) }
+            try MediaFile(path: path).requireAudio()
             files.append(path)
         case .folder(let id):
             let before = files.count

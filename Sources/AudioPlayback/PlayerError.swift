@@ -1,3 +1,5 @@
+import BackgrounderAPI
+
 /// Why the player refuses a command, or cannot play a file.
 package enum PlayerError: Error, Hashable, Sendable {
     case emptyQueue
@@ -29,6 +31,10 @@ package enum PlayerError: Error, Hashable, Sendable {
     case invalidVolume(Int)
     /// What the music is multiplied with beneath an announcement.
     case invalidDuck(Double)
+    /// A time at or after the end of an item; `time` and `duration` are seconds.
+    case pastEnd(item: String, time: Double, duration: Double)
+    /// The content of a file is not audio; `reason` says what the decoders made of it.
+    case notAudio(path: String, reason: String)
     /// Seconds that are not finite, lie before the start, or are more than any item has.
     case invalidTime(Double)
     case unknownDriver(name: String, allowed: [String])
@@ -42,7 +48,7 @@ extension PlayerError {
         switch self {
         case .noSuchPath: "no such file"
         case .notPlayableKind(_, let kind): "a \(kind), not a file"
-        case .unreadable(_, let reason): reason
+        case .unreadable(_, let reason), .notAudio(_, let reason): reason
         default: description
         }
     }
@@ -66,10 +72,12 @@ extension PlayerError: CustomStringConvertible {
             "\(path): nothing in this playlist can be played" + (fault.map { ", \($0)" } ?? "")
         case .tooMany(let path, let most): "\(path): more than \(most) files at once; name less"
         case .queueFull(let limit): "The queue takes no more than \(limit) items"
-        case .unreadable(let path, let reason): "\(path): \(reason)"
+        case .unreadable(let path, let reason), .notAudio(let path, let reason): "\(path): \(reason)"
         case .invalidPosition(let position, let count): "Position \(position) is not in the queue of \(count)"
         case .invalidVolume(let volume): "A volume is 0 to 100, not \(volume)"
         case .invalidDuck(let duck): "The music goes on at 0 to 1 of its loudness, not \(duck)"
+        case .pastEnd(let item, let time, let duration):
+            "Cannot seek to \(Durations.clock(time)): \(item) is \(Durations.clock(duration)) long"
         case .invalidTime(let seconds): "\(seconds) is no time in an item"
         case .unknownDriver(let name, let allowed):
             "\"\(name)\" is no audio driver here; allowed are \(allowed.joined(separator: ", "))"

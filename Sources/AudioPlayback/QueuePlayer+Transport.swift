@@ -110,20 +110,28 @@ extension QueuePlayer {
         return await playCurrent()
     }
 
-    /// Goes to a time of the current item, in seconds; past its end the item has ended.
-    ///
-    /// Throws ``PlayerError/stopped`` and ``PlayerError/invalidTime(_:)``.
-    package func seek(to seconds: Double) async throws -> AudioStatus {
-        guard (0...Self.latestTime).contains(seconds) else { throw PlayerError.invalidTime(seconds) }
-        try requirePlayer()
-        return await seekCurrent(to: seconds)
+    /// What a seek to or past the end of an item does. The end is known once the file has been looked at.
+    package enum SeekPastEnd: Sendable {
+        /// Throws ``PlayerError/pastEnd(item:time:duration:)``; playback continues where it was.
+        case refuse
+        /// Ends the item, as MPD does.
+        case endItem
     }
 
-    /// Goes on or back by seconds, not before the item's start.
+    /// Goes to a time of the current item, in seconds.
+    ///
+    /// Throws ``PlayerError/stopped``, ``PlayerError/invalidTime(_:)`` and ``PlayerError/pastEnd(item:time:duration:)``.
+    package func seek(to seconds: Double, pastEnd: SeekPastEnd = .refuse) async throws -> AudioStatus {
+        guard (0...Self.latestTime).contains(seconds) else { throw PlayerError.invalidTime(seconds) }
+        try requirePlayer()
+        return try await seekCurrent(to: seconds, pastEnd)
+    }
+
+    /// Goes forward or back by seconds, not before the item's start. Throws as ``seek(to:pastEnd:)``.
     package func seek(by seconds: Double) async throws -> AudioStatus {
         guard seconds.isFinite, seconds <= Self.latestTime else { throw PlayerError.invalidTime(seconds) }
         try requirePlayer()
-        return await seekCurrent(to: min(max(0, (elapsed ?? 0) + seconds), Self.latestTime))
+        return try await seekCurrent(to: min(max(0, (elapsed ?? 0) + seconds), Self.latestTime), .refuse)
     }
 
     /// Changes the settings that are given, in one step.
@@ -195,9 +203,12 @@ extension QueuePlayer {
         return await answer()
     }
 
-    private func seekCurrent(to seconds: Double) async -> AudioStatus {
+    private func seekCurrent(to seconds: Double, _ pastEnd: SeekPastEnd) async throws -> AudioStatus {
         guard let item = list.current else { return await answer() }
         if let duration = item.duration, seconds >= duration {
+            guard case .endItem = pastEnd else {
+                throw PlayerError.pastEnd(item: item.fileName, time: seconds, duration: duration)
+            }
             let before = list.version
             let outcome = list.finishCurrent()
             if list.version != before { queueChanged() }

@@ -41,5 +41,25 @@ func openSampleSource(_ file: MediaFile) throws(DecodingFault) -> any SampleSour
     return parts.count > 1 ? try GluedMP3Source(file, parts) : try MP3Source(file)
 }
 
+extension MediaFile {
+    /// Throws ``PlayerError/notAudio(path:reason:)`` where nothing of the file can be decoded.
+    func requireAudio() throws(PlayerError) {
+        // Queues of 100,000 items are added at once: where name and first bytes agree, the file is not opened by a library.
+        if MediaFolder.hasMediaName(path), beginsAsAudio { return }
+        do throws(DecodingFault) {
+            _ = try openSampleSource(self)
+        } catch .unreadable(let reason) {
+            throw .unreadable(path: path, reason: reason)
+        } catch {
+            throw .notAudio(path: path, reason: error.reason)
+        }
+    }
+
+    private var beginsAsAudio: Bool {
+        let head = bytes(at: 0, count: MPEGFrameHeader.size)
+        return (soundFileMarks + ["ID3"]).contains { head.starts(with: $0.utf8) } || MPEGFrameHeader(head) != nil
+    }
+}
+
 /// How the files begin that are libsndfile's: the others never reach its many parsers.
 private let soundFileMarks = ["RIFF", "RIFX", "RF64", "riff", "FORM", "fLaC", "OggS", "caff", ".snd", "dns."]

@@ -100,6 +100,8 @@ package enum Routes {
     package static let clearQueue = Route<Empty, Empty>(.delete, "/v1/queue", status: 204)
     package static let shuffleQueue = Route<Empty, [PlayerItem]>(.post, "/v1/queue/shuffle")
     package static let moveItem = Route<MoveRequest, PlayerItem>(.patch, "/v1/queue/{id}")
+    /// All of the items or none.
+    package static let removeItems = Route<RemoveRequest, Empty>(.post, "/v1/queue/remove", status: 204)
     package static let removeItem = Route<Empty, Empty>(.delete, "/v1/queue/{id}", status: 204)
 
     /// Server-sent events: `attach=1` makes the reader count as attached, `observe=DURATION` is the interval of `time`.

@@ -178,6 +178,22 @@ package struct MoveRequest: RouteBody, Hashable {
     }
 }
 
+/// `POST /v1/queue/remove`.
+package struct RemoveRequest: RouteBody, Hashable {
+    package static let keys = CodingKeys.allCases.map(\.rawValue)
+
+    /// Of the items; one that is given twice counts once.
+    package var ids: [Int]
+
+    package init(ids: [Int]) {
+        self.ids = ids
+    }
+
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case ids
+    }
+}
+
 /// The service's process.
 package struct ProcessReply: Codable, Hashable, Sendable {
     package var pid: Int32

@@ -141,6 +141,8 @@ struct AudioCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Go to S, M:SS or H:MM:SS; with a sign, by that much.",
             discussion: """
+                A time at or after the end of the item is refused.
+
                 EXAMPLES
                   backgrounder audio seek 1:30
                   backgrounder audio seek -10              # 10 seconds back

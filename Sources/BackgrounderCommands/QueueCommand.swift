@@ -86,7 +86,7 @@ struct QueueCommand: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove items by their ids.",
+            abstract: "Remove items by their ids, all of them or none.",
             discussion: """
                 EXAMPLES
                   backgrounder queue remove 7
@@ -97,9 +97,8 @@ struct QueueCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            try await reading.use { client in
-                for id in id { _ = try await client.call(Routes.removeItem, id: id) }
-            }
+            let request = RemoveRequest(ids: id)
+            _ = try await reading.use { try await $0.call(Routes.removeItems, body: request) }
         }
     }
 

@@ -19,12 +19,16 @@ extension Playback {
 
         private func render(_ paths: [String]) async throws -> (samples: [Int16], error: PlaybackError?) {
             let output = media.path("out.wav")
-            let fixture = PlayerFixture(driver: .wav(output))
-            _ = try await fixture.player.append(paths)
+            let fixture = PlayerFixture(driver: .wav(output), queue: stored(paths))
             _ = try await fixture.player.play()
             let status = try await fixture.wait("the end") { $0.timeControlStatus == .stopped }
             let samples = FileManager.default.fileExists(atPath: output) ? try media.rendered(output) : []
             return (samples, status.lastError)
+        }
+
+        /// A queue from before, since adding files checks their content.
+        private func stored(_ paths: [String]) -> [PlayerItem] {
+            paths.enumerated().map { PlayerItem(id: $0.offset + 1, position: $0.offset, path: $0.element) }
         }
 
         @Test func `Items that hold no sound are reported and skipped`() async throws {
@@ -43,8 +47,12 @@ extension Playback {
 
         @Test func `A queue in which nothing can be played stops and says so, also with repeat`() async throws {
             let bad = [try write("a.mp3", Data("nothing".utf8)), try write("b.wav", Data())]
-            let fixture = PlayerFixture(driver: .null, state: PlayerState(options: PlayerOptions(repeat: true)))
-            let began = try await fixture.player.append(bad)
+            let fixture = PlayerFixture(
+                driver: .null,
+                queue: stored(bad),
+                state: PlayerState(options: PlayerOptions(repeat: true))
+            )
+            let began = await fixture.player.queue()
             _ = try await fixture.player.play()
             let status = try await fixture.wait("the stop") { $0.timeControlStatus == .stopped }
             #expect(status.lastError?.reason.contains("Nothing in the queue can be played") == true)

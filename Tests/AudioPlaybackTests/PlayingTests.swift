@@ -75,7 +75,7 @@ extension Playback {
             try await fixture.wait("progress") { $0.elapsed ?? 0 > first + 0.3 }
         }
 
-        @Test func `Seeking is exact, relative or absolute, and past the end the item has ended`() async throws {
+        @Test func `Seeking is exact, relative or absolute, and past the end it is refused`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let paths = try await three(20)
             await #expect(throws: PlayerError.emptyQueue) { try await fixture.player.seek(to: 1) }
@@ -86,7 +86,15 @@ extension Playback {
             #expect(abs(try #require(try await fixture.player.seek(to: 10).elapsed) - 10) < 0.2)
             #expect(abs(try #require(try await fixture.player.seek(by: -4).elapsed) - 6) < 0.4)
             #expect(abs(try #require(try await fixture.player.seek(by: -100).elapsed) - 0) < 0.4)
-            let ended = try await fixture.player.seek(by: 100)
+            for time in [20, 20.5] {
+                let refusal = PlayerError.pastEnd(item: items[0].fileName, time: time, duration: 20)
+                await #expect(throws: refusal) { try await fixture.player.seek(to: time) }
+            }
+            await #expect(throws: PlayerError.self) { try await fixture.player.seek(by: 100) }
+            let stayed = await fixture.player.status()
+            #expect(stayed.currentItem?.id == items[0].id)
+            #expect(stayed.elapsed ?? 9 < 2)
+            let ended = try await fixture.player.seek(to: 100, pastEnd: .endItem)
             #expect(ended.currentItem?.id == items[1].id && ended.elapsed ?? 9 < 0.3)
             await #expect(throws: PlayerError.self) { try await fixture.player.seek(to: .nan) }
             await #expect(throws: PlayerError.self) { try await fixture.player.seek(to: -1) }

@@ -65,13 +65,37 @@ extension Playback {
             #expect(await player.queueVersion > described)
         }
 
+        @Test func `A file without audio is refused before anything is queued`() async throws {
+            let fixture = PlayerFixture(driver: .null)
+            let wav = try await files(1)[0]
+            let refused = [
+                try media.scratch.write("Buy milk.\n", to: "notes.txt"),
+                try media.scratch.write("no sound", to: "text.mp3"),
+                try media.scratch.write("", to: "empty.wav"),
+                try media.scratch.write(
+                    "\u{FEFF}Buy milk and bread.".data(using: .utf16LittleEndian) ?? Data(),
+                    to: "wide.txt"
+                ),
+            ]
+            for path in refused {
+                await #expect(throws: PlayerError.notAudio(path: path, reason: "no audio that this player knows")) {
+                    try await fixture.player.append([wav, path])
+                }
+            }
+            #expect(await fixture.player.queue().isEmpty)
+            let renamed = media.path("tune.txt")
+            try FileManager.default.copyItem(atPath: wav, toPath: renamed)
+            #expect(try await fixture.player.append([renamed]).map(\.path) == [renamed])
+        }
+
         @Test func `What follows is foretold, and an error is forgotten when somebody says so`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let player = fixture.player
             let paths = try await files(2)
-            let text = try media.scratch.write("no sound", to: "text.mp3")
+            let text = try await media.wav("text.wav")
             #expect(await player.nextItem == nil)
             _ = try await player.append([paths[0], text, paths[1]])
+            try media.scratch.write("no sound", to: "text.wav")
             _ = try await player.play()
             // The second cannot be played, which shows as soon as it is decoded ahead.
             try await fixture.wait("the fault") { $0.lastError?.path == text }
@@ -162,7 +186,7 @@ extension Playback {
 
         @Test func `Of a file that tells nothing this is stored, of one that is not there it is not`() async throws {
             let fixture = PlayerFixture(driver: .null)
-            let text = try media.scratch.write("no sound", to: "text.mp3")
+            let text = try media.scratch.write("ID3 and no sound", to: "text.mp3")
             let items = [
                 PlayerItem(id: 1, position: 0, path: media.path("gone")), PlayerItem(id: 2, position: 1, path: text),
             ]

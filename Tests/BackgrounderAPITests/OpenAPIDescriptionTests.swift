@@ -38,7 +38,7 @@ import Testing
         .init(Routes.drivers), .init(Routes.interrupt), .init(Routes.queue), .init(Routes.enqueue),
         .init(Routes.clearQueue),
         .init(Routes.shuffleQueue),
-        .init(Routes.moveItem), .init(Routes.removeItem), .init(stream: Routes.eventsPath),
+        .init(Routes.removeItems), .init(Routes.moveItem), .init(Routes.removeItem), .init(stream: Routes.eventsPath),
         .init(stream: Routes.historyPath), .init(Routes.trips), .init(Routes.importTrack),
         .init(Routes.fetchSources), .init(Routes.addFetchSource), .init(Routes.fetchSource),
         .init(Routes.changeFetchSource), .init(Routes.removeFetchSource), .init(Routes.runFetch),

@@ -81,6 +81,7 @@ import Testing
             (201, "POST", "/v1/queue", #"{"items":["\#(tune)","\#(Products.repository("media"))"]}"#),
             (201, "POST", "/v1/queue", #"{"items":["\#(tune)"],"position":0}"#),
             (200, "PATCH", "/v1/queue/3", #"{"position":0}"#), (204, "DELETE", "/v1/queue/3", nil),
+            (204, "POST", "/v1/queue/remove", #"{"ids":[4,5,4]}"#),
             (200, "POST", "/v1/queue/shuffle", nil), (204, "DELETE", "/v1/queue", nil), (200, "GET", "/v1/queue", nil),
             (
                 201, "POST", "/v1/tasks",
@@ -196,6 +197,7 @@ import Testing
             (422, "POST", "/v1/audio/interrupt", "{}"),
             (409, "POST", "/v1/audio/seek", #"{"to":1}"#), (409, "POST", "/v1/audio/seek", #"{"by":1}"#),
             (422, "POST", "/v1/audio/seek", "{}"), (422, "POST", "/v1/audio/seek", #"{"to":1,"by":1}"#),
+            (404, "POST", "/v1/queue/remove", #"{"ids":[1,99]}"#), (422, "POST", "/v1/queue/remove", #"{"ids":[]}"#),
             (422, "POST", "/v1/queue", #"{"items":[]}"#), (422, "POST", "/v1/queue", #"{"items":["relative.mp3"]}"#),
             (404, "POST", "/v1/queue", #"{"items":["/nowhere.mp3"]}"#),
             (422, "POST", "/v1/queue", #"{"items":["\#(Samples.tunes[0])"],"position":99}"#),

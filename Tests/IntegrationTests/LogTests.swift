@@ -93,7 +93,7 @@ import Testing
         try #require(run.exitCode == 0, "\(run)")
         let named = service.file("name\u{1B}[2J\nline.wav")
         try FileManager.default.copyItem(atPath: Samples.announcement, toPath: named)
-        let broken = try service.scratch.write("no sound", to: "broken\u{1B}[2J.mp3")
+        let broken = try service.scratch.write("ID3 and no sound", to: "broken\u{1B}[2J.mp3")
         try await service.start()
         let events = try service.events(observe: "100ms")
         var outputs = ""

@@ -33,7 +33,10 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         WrongInput("queue add HOME/missing.mp3", 4, "HOME/missing.mp3", "no such file"),
         WrongInput("queue add HOME/empty-folder", 4, "empty-folder", "nothing in this folder"),
         WrongInput("queue add HOME/fifo", 4, "fifo", "cannot be played"),
-        WrongInput("queue add HOME/empty.mp3 HOME/missing.mp3", 4, "missing.mp3"),
+        WrongInput("queue add \(Samples.announcement) HOME/missing.mp3", 4, "missing.mp3"),
+        WrongInput("queue add \(Samples.announcement) HOME/notes.txt", 4, "notes.txt", "no audio", "MP3"),
+        WrongInput("queue insert HOME/text.mp3", 4, "text.mp3", "no audio"),
+        WrongInput("audio play HOME/empty.mp3", 4, "empty.mp3", "no audio"),
         WrongInput("queue insert HOME/missing.mp3", 4, "missing.mp3"),
         WrongInput("queue load HOME/missing.m3u", 4, "missing.m3u"),
         WrongInput("queue remove 99", 4, "99"),
@@ -117,6 +120,29 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         #expect(queue.isEmpty)
     }
 
+    @Test func `removing several items removes all of them or none`() async throws {
+        let service = try Service(TestConfiguration(queue: [Products.repository("media")]))
+        try await service.start()
+        let before: [PlayerItem] = try await service.json("queue")
+        try #require(before.count > 2)
+        let (first, second) = ("\(before[0].id)", "\(before[1].id)")
+        try await service.command(["queue", "remove", first, "99"]).expectRefusal(4, ["99"])
+        #expect(try await service.json("queue", as: [PlayerItem].self) == before)
+        try await service.run("queue", "remove", first, second)
+        #expect(try await service.json("queue", as: [PlayerItem].self).map(\.id) == before.dropFirst(2).map(\.id))
+    }
+
+    @Test func `a seek past the end is refused, and the item stays`() async throws {
+        let service = try Service(TestConfiguration(queue: Array(Samples.tunes.prefix(2))))
+        try await service.start()
+        let events = try service.events()
+        try await events.wait(forState: "a length") { $0.queue.first?.duration != nil }
+        try await service.run("audio", "play")
+        try await service.command(["audio", "seek", "59:00"]).expectRefusal(1, ["59:00", "0:12", "audio next"])
+        try await service.command(["audio", "seek", "+3600"]).expectRefusal(1, ["long"])
+        #expect(try await service.json("audio", as: AudioStatus.self).currentItem?.id == 1)
+    }
+
     static let toStart = [
         WrongInput("start --source gpsd://localhost:99999", 64, "--source", "gpsd://localhost:99999", "allowed"),
         WrongInput("start --source ftp://localhost", 64, "ftp://localhost", "allowed"),
@@ -193,7 +219,9 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         try Self.makeFiles(scratch)
         let announcement = try Data(contentsOf: URL(fileURLWithPath: Samples.announcement))
         try scratch.write(announcement.prefix(announcement.count / 8), to: "truncated.wav")
-        let bad = ["empty.mp3", "text.mp3", "truncated.wav"]
+        // They begin as audio does, so that they are queued.
+        for name in ["tag.mp3", "header.mp3"] { try scratch.write("ID3 \(name)", to: name) }
+        let bad = ["tag.mp3", "header.mp3", "truncated.wav"]
         try service.configure(TestConfiguration(driver: "wav:\(service.file("out.wav"))"))
         try await service.start()
         let events = try service.events()
@@ -213,7 +241,7 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         let whole = try await Samples.reference(Samples.announcement)
         #expect(!played.isEmpty && whole.starts(with: played))
         try await service.run("queue", "clear")
-        try await service.run("queue", "add", service.file("text.mp3"), service.file("empty.mp3"), Samples.announcement)
+        try await service.run("queue", "add", service.file("header.mp3"), service.file("tag.mp3"), Samples.announcement)
         try await service.run("audio", "play")
         try await events.wait(for: "the good one and the end") { received in
             let items = received.payloads("currentItem")
@@ -221,12 +249,12 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         }
         let status: AudioStatus = try await service.json("audio")
         let error = try #require(status.lastError)
-        #expect(error.path == service.file("empty.mp3"))
+        #expect(error.path == service.file("tag.mp3"))
         // The queue marks what was passed over.
         let items: [PlayerItem] = try await service.json("queue")
         #expect(items.map { $0.error == nil } == [false, false, true] && items[1].error == error.reason)
         let shown = try await service.run("queue").text.split(separator: "\n").map(String.init)
-        #expect(shown.filter { $0.hasPrefix("✗") && $0.contains(" text.mp3 ") }.count == 1, "\(shown)")
+        #expect(shown.filter { $0.hasPrefix("✗") && $0.contains(" header.mp3 ") }.count == 1, "\(shown)")
     }
 
     @Test("A damaged GPX file gives its good points, one line that names file and line, and exit 1")
@@ -245,7 +273,9 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
 
     static func makeFiles(_ scratch: ScratchDirectory) throws {
         for name in ["empty.mp3", "empty.gpx"] { try scratch.write("", to: name) }
-        for name in ["text.mp3", "text.gpx"] { try scratch.write("This is a text, and no more.\n", to: name) }
+        for name in ["text.mp3", "text.gpx", "notes.txt"] {
+            try scratch.write("This is a text, and no more.\n", to: name)
+        }
         let gpx = "<gpx version=\"1.1\" creator=\"x\" xmlns=\"http://www.topografix.com/GPX/1/1\"></gpx>"
         try scratch.write(gpx, to: "no-points.gpx")
         guard mkfifo(scratch.file("fifo"), 0o600) == 0 else { throw SystemCallFailure("mkfifo") }

@@ -45,7 +45,7 @@ struct PlayerAdapter: MPDPlayer {
             if !isCurrent { _ = try await player.play(id: id) }
             // Another item goes on as the one before it: it does not begin to be heard because of a seek.
             if !isCurrent, status.timeControlStatus == .paused { _ = await player.pause() }
-            if isCurrent || seconds > 0 { _ = try await player.seek(to: seconds) }
+            if isCurrent || seconds > 0 { _ = try await player.seek(to: seconds, pastEnd: .endItem) }
         }
     }
 

@@ -93,6 +93,13 @@ extension Daemon {
             try await player.remove(id: request.id)
             return Empty()
         }
+        router.on(Routes.removeItems) { request in
+            guard !request.body.ids.isEmpty else {
+                throw WireError(.invalid, "ids is empty", hint: "give at least one id")
+            }
+            try await player.remove(ids: request.body.ids)
+            return Empty()
+        }
     }
 
     /// The folder whose files this caller may have opened; any file for one who may execute.
@@ -123,6 +130,7 @@ extension PlayerError: WireErrorConvertible {
         case .notStored:
             WireError(.unavailable, description, hint: "`backgrounder doctor` says what is wrong with the storage")
         case .emptyQueue: WireError(.conflict, description, hint: "add something with `backgrounder queue add FILE`")
+        case .pastEnd: WireError(.conflict, description, hint: "`backgrounder audio next` skips the item")
         case .stopped: WireError(.conflict, description, hint: "play something first")
         case .tooManyAnnouncements:
             WireError(.conflict, description, hint: "wait for one to end, or drop them with `backgrounder audio stop`")
@@ -139,6 +147,8 @@ extension PlayerError: WireErrorConvertible {
         case .noSuchPath, .noMedia, .emptyPlaylist: WireError(.notFound, description, hint: "check the path")
         case .notPlayableKind, .unreadable:
             WireError(.notFound, description, hint: "give a file or a folder that can be read")
+        case .notAudio:
+            WireError(.notFound, description, hint: "give audio, such as MP3, WAV, FLAC, Ogg or AIFF")
         case .tooMany, .invalidPosition, .invalidVolume, .invalidDuck, .invalidTime, .unknownDriver:
             WireError(.invalid, description)
         }
