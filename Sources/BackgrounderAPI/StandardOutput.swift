@@ -38,5 +38,8 @@ package enum StandardOutput {
 package struct OutputError: Error, Hashable, CustomStringConvertible {
     package var code: Int32
 
+    /// Whether it is a pipe whose reader has left: other programs end quietly then, by SIGPIPE.
+    package var isClosedPipe: Bool { code == EPIPE }
+
     package var description: String { "cannot write to stdout: \(systemMessage(code))" }
 }

@@ -1,6 +1,6 @@
 import BackgrounderAPI
 
-/// Why a command fails: one line for stderr, and the exit code.
+/// Why a command fails: one line for stderr, empty for none, and the exit code.
 struct CommandFailure: Error, CustomStringConvertible {
     let description: String
     let exitCode: Int32
@@ -14,6 +14,11 @@ struct CommandFailure: Error, CustomStringConvertible {
     init(_ error: WireError) {
         description = error.message + (error.hint.map { "; \($0)" } ?? "")
         exitCode = error.code == .notFound ? 4 : 1
+    }
+
+    /// What stdout did not take. The reader of a pipe leaves when it has enough, which is nothing to report.
+    init(_ error: BackgrounderAPI.OutputError) {
+        self.init(error.isClosedPipe ? "" : error.description)
     }
 
     static let notRunning = CommandFailure(

@@ -6,7 +6,7 @@ import Glibc
 enum Output {
     /// Writes `text` and a newline to stdout.
     ///
-    /// - Throws: ``CommandFailure`` when stdout takes nothing.
+    /// - Throws: ``CommandFailure`` when stdout takes nothing; without a message where its reader has left, as `head` does.
     static func print(_ text: String) throws {
         try write(text + "\n")
     }
@@ -15,7 +15,7 @@ enum Output {
         do {
             try StandardOutput.write(text)
         } catch {
-            throw CommandFailure("\(error)")
+            throw CommandFailure(error)
         }
     }
 
@@ -24,7 +24,7 @@ enum Output {
         do {
             try StandardOutput.write(bytes: bytes)
         } catch {
-            throw CommandFailure("\(error)")
+            throw CommandFailure(error)
         }
     }
 

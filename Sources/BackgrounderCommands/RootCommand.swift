@@ -70,7 +70,7 @@ package struct RootCommand: AsyncParsableCommand {
     }
 
     private static func fail(_ reason: String, code: Int32) -> Never {
-        Output.note("backgrounder: \(reason)")
+        if !reason.isEmpty { Output.note("backgrounder: \(reason)") }
         Glibc.exit(code)
     }
 

@@ -74,14 +74,15 @@ struct TrackCommand: AsyncParsableCommand {
         }
 
         private func follow(_ client: Client) async throws {
-            if format == .table { try Output.print(LocationTable.heading) }
             var isFirst = true
             try await client.events(attach: false) { event in
                 switch event {
                 case .state(let state):
                     // Later states repeat what came as events.
-                    if isFirst { for location in state.track.suffix(last) { try show(location) } }
+                    guard isFirst else { break }
                     isFirst = false
+                    if format == .table { try Output.print(LocationTable.heading) }
+                    for location in state.track.suffix(last) { try show(location) }
                 case .location(let location): try show(location)
                 default: break
                 }

@@ -96,6 +96,12 @@ package struct DaemonCommand: AsyncParsableCommand {
         Glibc.exit(code)
     }
 
+    /// Ends the process because stdout took nothing; quietly where its reader has left.
+    static func fail(_ error: OutputError) -> Never {
+        if error.isClosedPipe { Glibc.exit(1) }
+        fail(error.description)
+    }
+
     private func serve() async throws {
         umask(0o077)
         let environment = ProcessInfo.processInfo.environment

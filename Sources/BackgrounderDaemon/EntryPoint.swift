@@ -43,7 +43,7 @@ package enum EntryPoint {
             try StandardOutput.write(text + "\n")
             Glibc.exit(0)
         } catch {
-            DaemonCommand.fail(error.description)
+            DaemonCommand.fail(error)
         }
     }
 

@@ -134,7 +134,7 @@ struct LaunchForFetch: Sendable {
         do {
             try StandardOutput.write(run.lines.map { "\(run.source): \($0)\n" }.joined())
         } catch {
-            DaemonCommand.fail("\(error)")
+            DaemonCommand.fail(error)
         }
         switch run.result {
         case .newData: Glibc.exit(0)

@@ -67,7 +67,7 @@ struct PlanCommand: ParsableCommand {
         } catch let error as OpensFileError {
             DaemonCommand.fail(error.description, code: error.isMissing ? DaemonCommand.noSuchItem : 1)
         } catch let error as OutputError {
-            DaemonCommand.fail(error.description)
+            DaemonCommand.fail(error)
         }
     }
 

@@ -153,6 +153,8 @@ struct ReplayCommand: AsyncParsableCommand {
             )
         } catch let error as ExpectationError where error.isMissing {
             DaemonCommand.fail(error.description, code: DaemonCommand.noSuchItem)
+        } catch let error as OutputError {
+            DaemonCommand.fail(error)
         } catch let error as any CustomStringConvertible & Error where Self.isOurs(error) {
             DaemonCommand.fail(error.description)
         }
@@ -160,7 +162,7 @@ struct ReplayCommand: AsyncParsableCommand {
     }
 
     private static func isOurs(_ error: any Error) -> Bool {
-        error is OutputError || error is TrackFault || error is ExpectationError || error is RecordingError
+        error is TrackFault || error is ExpectationError || error is RecordingError
             || error is SourceRefused
     }
 
