@@ -28,6 +28,14 @@ package enum AudioDriverName: Hashable, Sendable {
         }
     }
 
+    /// Where `wav:` and `raw:` write; `nil` for the others.
+    package var file: String? {
+        switch self {
+        case .wav(let path), .raw(let path): path
+        case .auto, .live, .null: nil
+        }
+    }
+
     /// Those whose devices have names.
     private static var driversWithDevices: [String] { ["pulse", "alsa"].filter(AudioLibrary.liveDrivers.contains) }
 }

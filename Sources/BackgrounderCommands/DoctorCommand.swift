@@ -106,11 +106,13 @@ struct DoctorCommand: AsyncParsableCommand {
 
     private func audio(_ status: AudioStatus, configured: String?) -> [DoctorReport.Check] {
         let isFallback = status.driver == "null" && configured == "auto"
+        let missing = Self.missingFolder(of: configured)
         var checks = [
             DoctorReport.Check(
                 "audio",
-                status.timeControlStatus != .waiting && !isFallback,
-                "\(status.timeControlStatus.rawValue), driver \(status.driver)\(status.device.map { ", \($0)" } ?? "")",
+                status.timeControlStatus != .waiting && !isFallback && missing == nil,
+                "\(status.timeControlStatus.rawValue), driver \(status.driver)\(status.device.map { ", \($0)" } ?? "")"
+                    + (missing.map { ", there is no folder \($0)" } ?? ""),
                 hint: ["wav", "raw"].contains(status.driver)
                     ? "is there such a folder, and may the service write in it? audio.driver names the file"
                     : "is a sound server running, and may this user use it? `backgrounder audio drivers` shows what can be opened"
@@ -121,6 +123,14 @@ struct DoctorCommand: AsyncParsableCommand {
             checks.append(DoctorReport.Check("last audio error", true, reason))
         }
         return checks
+    }
+
+    /// The folder of a `wav:FILE` or `raw:FILE` where it is gone: the next item has nowhere to play to.
+    private static func missingFolder(of driver: String?) -> String? {
+        let parts = driver?.split(separator: ":", maxSplits: 1).map(String.init) ?? []
+        guard parts.count == 2, ["wav", "raw"].contains(parts[0]) else { return nil }
+        let folder = RuntimePaths.absolute(parts[1] + "/..")
+        return access(folder, F_OK) == 0 ? nil : folder
     }
 }
 

@@ -25,7 +25,7 @@ import Testing
             standardFile: "/nowhere/config.yaml",
             environment: environment,
             options: options,
-            directory: "/caller"
+            directory: scratch.path
         ).load()
     }
 
@@ -83,6 +83,8 @@ import Testing
             ("modes: [audio]\nlocation: {source: gpx:.}", ":2: ", "no readable file"),
             ("modes: [audio]\naudio: {driver: loud}", ":2: ", "wav:FILE"),
             ("modes: [audio]\naudio: {driver: [pulse]}", ":2: ", "audio.driver"),
+            ("modes: [audio]\naudio: {driver: wav:nowhere/out.wav}", ":2: ", "audio.driver: cannot write"),
+            ("modes: [audio]\naudio: {driver: raw:.}", ":2: ", "it is a folder"),
             ("modes: [audio]\naudio: {latency: 3s}", ":2: ", "20ms to 2s"),
             ("modes: [audio]\naudio: {format: 44100}", ":2: ", "RATE:16:CHANNELS"),
             ("modes: [audio]\naudio: {format: \"44100:24:2\"}", ":2: ", "RATE:16:CHANNELS"),
@@ -163,10 +165,10 @@ import Testing
             ],
             options: [Keys.driver.name: ("--driver", "wav:out.wav")]
         )
-        #expect(configuration.value(Keys.driver) == .wav("/caller/out.wav"))
+        #expect(configuration.value(Keys.driver) == .wav(scratch.file("out.wav")))
         #expect(configuration.value(Keys.desiredAccuracy) == .kilometer)
         #expect(configuration.value(Keys.latency) == .milliseconds(100))
-        #expect(configuration.value(Keys.queue) == ["/caller/b", "/c"])
+        #expect(configuration.value(Keys.queue) == [scratch.file("b"), "/c"])
     }
 
     @Test("An impossible variable or option is refused by its name")

@@ -143,12 +143,27 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         #expect(try await service.json("audio", as: AudioStatus.self).currentItem?.id == 1)
     }
 
+    @Test func `doctor reports the missing folder of a file that sound goes to`() async throws {
+        let service = try Service(TestConfiguration())
+        let folder = service.file("sound")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        try service.configure(TestConfiguration(driver: "wav:\(folder)/out.wav"))
+        try await service.start()
+        let before = try await service.command(["doctor"])
+        #expect(!before.text.contains("no folder"), "\(before)")
+        try FileManager.default.removeItem(atPath: folder)
+        let after = try await service.command(["doctor"])
+        #expect(after.exitCode == 1, "\(after)")
+        #expect(after.text.contains("there is no folder \(folder)"), "\(after)")
+    }
+
     static let toStart = [
         WrongInput("start --source gpsd://localhost:99999", 64, "--source", "gpsd://localhost:99999", "allowed"),
         WrongInput("start --source ftp://localhost", 64, "ftp://localhost", "allowed"),
         WrongInput("start --source gpx:HOME/missing.gpx", 1, "missing.gpx", "no readable file"),
         WrongInput("start --source gpx:HOME", 1, "HOME", "no readable file"),
         WrongInput("start --driver dance", 64, "dance", "allowed"),
+        WrongInput("start --driver wav:HOME/nowhere/out.wav", 1, "audio.driver", "no folder HOME/nowhere", "create it"),
         WrongInput("start --config HOME/missing.yaml", 1, "missing.yaml"),
         WrongInput("start --config HOME", 1, "this is no file"),
         WrongInput("start --home /proc/nowhere", 1, "/proc/nowhere", "--home"),

@@ -83,6 +83,9 @@ struct DaemonConfiguration: Sendable {
         }
     }
 }
+        if let path = value(Keys.driver).file, let problem = Self.obstacle(toWriting: path) {
+            throw ConfigurationError(place: place("audio.driver"), problem: "audio.driver: \(problem)")
+        }
 
 extension DaemonConfiguration {
     private static func isReadableFile(_ path: String) -> Bool {
@@ -97,3 +100,20 @@ extension DaemonConfiguration {
         Keys.all.map(\.name).filter { text($0) != other.text($0) }
     }
 }
+    /// Why no file can be made at `path`.
+    private static func obstacle(toWriting path: String) -> String? {
+        let folder = RuntimePaths.absolute(path + "/..")
+        let manager = FileManager.default
+        var isDirectory = false
+        guard manager.fileExists(atPath: folder, isDirectory: &isDirectory), isDirectory else {
+            return "cannot write \(path): there is no folder \(folder); create it, or name another file"
+        }
+        guard manager.isWritableFile(atPath: folder) else {
+            return "cannot write \(path): the folder \(folder) is not writable; check its mode, or name another file"
+        }
+        guard !manager.fileExists(atPath: path, isDirectory: &isDirectory) || !isDirectory else {
+            return "cannot write \(path): it is a folder; name a file in it"
+        }
+        return nil
+    }
+
