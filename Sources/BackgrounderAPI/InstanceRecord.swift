@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// Who serves a home, and with what; it lies in the lock file for whoever comes second.
+/// Who serves a home, and with what; it lies beside the lock file, for a process that comes second.
 package struct InstanceRecord: Codable, Hashable, Sendable {
     package var pid: Int32
     /// Absolute path.
@@ -19,13 +19,9 @@ package struct InstanceRecord: Codable, Hashable, Sendable {
         self.recording = recording
     }
 
-    /// Puts this record into the file at `path`, which stays the same file: a lock on it goes on.
-    package func rewrite(_ path: String) {
-        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
-        guard descriptor >= 0, let data = try? JSON.encode(self) else { return }
-        defer { close(descriptor) }
-        ftruncate(descriptor, 0)
-        _ = data.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    /// Puts this record in the place of the one at `path`. A reader sees the one or the other, whole.
+    package func write(to path: String) throws {
+        try JSON.encode(self).write(to: URL(filePath: path), options: .atomic)
     }
 
     /// The record at `path`; `nil` where there is none.

@@ -21,6 +21,8 @@ package struct RuntimePaths: Hashable, Sendable {
     package var mpdSocket: String { run + "/mpd.sock" }
     package var sockets: [String] { [controlSocket, mpdSocket] }
     package var lock: String { run + "/backgrounder.lock" }
+    /// The ``InstanceRecord`` of the process that has the lock, or had it last.
+    package var instance: String { run + "/backgrounder.instance" }
 
     /// - Parameters:
     ///   - home: as given on the command line.

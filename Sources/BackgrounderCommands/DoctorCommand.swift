@@ -58,7 +58,7 @@ struct DoctorCommand: AsyncParsableCommand {
             if let health = status.health { checks.append(health.check) }
             if let location = status.location { checks.append(self.location(location)) }
             if let audio = status.audio {
-                checks += self.audio(audio, configured: InstanceRecord.read(paths.lock)?.driver)
+                checks += self.audio(audio, configured: InstanceRecord.read(paths.instance)?.driver)
             }
             checks += status.backgroundChecks(pushes: pushes)
         } catch {

@@ -61,7 +61,7 @@ struct StartCommand: AsyncParsableCommand {
         _ driver: String?,
         _ record: String?
     ) throws {
-        let holder = InstanceRecord.read(paths.lock)
+        let holder = InstanceRecord.read(paths.instance)
         let differing = [
             differs(config, holder?.configuration, "--config"),
             differs(source?.canonicalSource, holder?.source, "--source"),
@@ -80,7 +80,7 @@ struct StartCommand: AsyncParsableCommand {
     private func runningSoon(_ paths: RuntimePaths) async throws -> ServiceStatus? {
         for _ in 0..<40 {
             if let status = try await running(paths) { return status }
-            guard let holder = InstanceRecord.read(paths.lock), kill(holder.pid, 0) == 0 else { return nil }
+            guard let holder = InstanceRecord.read(paths.instance), kill(holder.pid, 0) == 0 else { return nil }
             // Its readiness is told to whoever started it alone.
             try await Task.sleep(for: .milliseconds(50))
         }
@@ -127,7 +127,8 @@ struct StopCommand: AsyncParsableCommand {
         do {
             return try await Client.use(paths) { try await $0.call(Routes.stop, patience: .seconds(1)).pid }
         } catch let failure as CommandFailure {
-            guard failure.exitCode == 1, let pid = InstanceRecord.read(paths.lock)?.pid, kill(pid, SIGTERM) == 0 else {
+            guard failure.exitCode == 1, let pid = InstanceRecord.read(paths.instance)?.pid, kill(pid, SIGTERM) == 0
+            else {
                 throw failure
             }
             return pid

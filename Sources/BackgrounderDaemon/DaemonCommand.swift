@@ -125,7 +125,7 @@ package struct DaemonCommand: AsyncParsableCommand {
         // A service must not hold the file system on which somebody happened to start it.
         chdir("/")
         try paths.makeDirectories()
-        let lock = try InstanceLock(path: paths.lock, record: InstanceRecord(configuration, recording: record))
+        let lock = try InstanceLock(paths, record: InstanceRecord(configuration, recording: record))
         paths.closeDirectories()
         let log = DaemonLog(path: paths.log, level: configuration.value(Keys.logLevel), environment: environment)
         let logger = log.makeLogger()

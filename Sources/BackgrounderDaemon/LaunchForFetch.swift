@@ -45,11 +45,11 @@ struct LaunchForFetch: Sendable {
         )
         let record = InstanceRecord(configuration, recording: nil)
         do {
-            try await fetch(launch, try InstanceLock(path: paths.lock, record: record))
+            try await fetch(launch, try InstanceLock(paths, record: record))
         } catch InstanceError.alreadyRunning {
             let silence = try await askService(paths, launch.http)
             do {
-                try await fetch(launch, try await .wait(paths.lock, record: record, seconds: Self.patience))
+                try await fetch(launch, try await .wait(paths, record: record, seconds: Self.patience))
             } catch InstanceError.alreadyRunning {
                 DaemonCommand.fail("a service runs, but does not answer: \(silence); `backgrounder stop` ends it")
             }

@@ -145,24 +145,22 @@ import Testing
 @Suite struct InstanceLockTests {
     @Test("A second instance is refused with the first one's pid, and has its turn when that is gone")
     func second() throws {
-        let path = try ScratchDirectory().file("lock")
-        try FileManager.default.createDirectory(
-            atPath: RuntimePaths.absolute(path + "/.."),
-            withIntermediateDirectories: true
-        )
+        let scratch = try ScratchDirectory()
+        let paths = RuntimePaths(home: scratch.path, environment: [:], userID: 0)
+        try FileManager.default.createDirectory(atPath: paths.run, withIntermediateDirectories: true)
         let record = InstanceRecord(pid: 4711, configuration: "/c", source: "s", driver: "d")
         do {
-            let first = try InstanceLock(path: path, record: record)
+            let first = try InstanceLock(paths, record: record)
             do {
-                _ = try InstanceLock(path: path, record: record)
+                _ = try InstanceLock(paths, record: record)
                 Issue.record("two instances")
             } catch {
                 #expect(error.description.hasPrefix("already running, pid 4711;"))
             }
             _ = consume first
         }
-        #expect(InstanceRecord.read(path) == record)
-        _ = try InstanceLock(path: path, record: record)
+        #expect(InstanceRecord.read(paths.instance) == record)
+        _ = try InstanceLock(paths, record: record)
     }
 }
 

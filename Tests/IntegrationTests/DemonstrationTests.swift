@@ -23,11 +23,11 @@ import Testing
             try await ProgramRun.of(Programs.shell, ["-c", command], environment: environment, within: seconds)
         }
         let script = Products.repository("Packaging/demo.sh")
-        defer { if let pid = InstanceRecord.read(paths.lock)?.pid { kill(pid, SIGKILL) } }
+        defer { if let pid = InstanceRecord.read(paths.instance)?.pid { kill(pid, SIGKILL) } }
 
         let first = try await shell("'\(script)' '\(products)' '\(home)'")
         #expect(first.exitCode == 0 && first.errors.isEmpty, "\(first)")
-        let pid = try #require(InstanceRecord.read(paths.lock)?.pid)
+        let pid = try #require(InstanceRecord.read(paths.instance)?.pid)
         let text = first.text
         #expect(text.contains("started, pid \(pid)"))
         let shown = [

@@ -36,6 +36,44 @@ import Testing
         #expect(status.pid == pid)
     }
 
+    @Test func `of two services started together, the loser names the winner`() async throws {
+        let service = try Service(TestConfiguration())
+        // The record of an earlier service is there from the second round on.
+        for round in 1...60 {
+            let pair = try (0..<2).map { _ in try service.foreground() }
+            let (loser, line) = try await withThrowingTaskGroup(of: (Int, String).self) { group in
+                for (index, one) in pair.enumerated() {
+                    group.addTask {
+                        let line = try await one.errors.wait(for: "the refusal or the end") { lines, isAtEnd in
+                            lines.first ?? (isAtEnd ? "" : nil)
+                        }
+                        return (index, line)
+                    }
+                }
+                let first = try #require(try await group.next())
+                for one in pair { one.process.kill() }
+                while try await group.next() != nil {}
+                return first
+            }
+            let winner = pair[1 - loser].process.pid
+            try #require(line.contains("already running, pid \(winner);"), "round \(round): \(line), not \(winner)")
+        }
+    }
+
+    @Test func `a reader sees a whole record while it is replaced`() async throws {
+        let scratch = try ScratchDirectory()
+        let path = scratch.file("instance")
+        let records = ["short", String(repeating: "long", count: 500)].map {
+            InstanceRecord(pid: 1, configuration: $0, source: "gpsd://localhost", driver: "null")
+        }
+        try records[0].write(to: path)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for number in 0..<2_000 { try records[number % 2].write(to: path) } }
+            for _ in 0..<2_000 { #expect(InstanceRecord.read(path).map(records.contains) == true) }
+            try await group.waitForAll()
+        }
+    }
+
     @Test("start of a running service says so, and refuses options that it does not run with")
     func startAgain() async throws {
         let source = "gpx:\(Samples.walk)?rate=1"
@@ -76,7 +114,7 @@ import Testing
         #expect(try mode(service.home) == 0o755)
         #expect(try mode(service.paths.controlSocket) == 0o600)
         for folder in [service.paths.state, service.paths.run] { #expect(try mode(folder) == 0o700, "\(folder)") }
-        for file in [service.paths.database, service.paths.log, service.paths.lock] {
+        for file in [service.paths.database, service.paths.log, service.paths.lock, service.paths.instance] {
             #expect(try mode(file) == 0o600, "\(file)")
         }
         let made = service.file("made")

@@ -79,7 +79,7 @@ final class Service: Sendable {
         let descriptor = open(paths.lock, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        return flock(descriptor, LOCK_SH | LOCK_NB) == 0 ? nil : InstanceRecord.read(paths.lock)?.pid
+        return flock(descriptor, LOCK_SH | LOCK_NB) == 0 ? nil : InstanceRecord.read(paths.instance)?.pid
     }
 
     /// Kills the service as a crash would, and returns when it is gone.

@@ -55,7 +55,7 @@ struct StartError: Error, CustomStringConvertible {
 }
 
 extension Error {
-    fileprivate var reason: String {
+    var reason: String {
         let underlying = (self as? CocoaError)?.underlying as? POSIXError
         return underlying.map { systemMessage($0.code.rawValue) } ?? String(describing: self)
     }

@@ -69,8 +69,14 @@ extension Daemon {
         if changed.contains(Keys.observerInterval.name), lifecycle.current.attached == 0 {
             backgroundLog.beginTimes(of: player, every: new.value(Keys.observerInterval))
         }
-        let recording = InstanceRecord.read(paths.lock)?.recording
-        InstanceRecord(new, recording: recording).rewrite(paths.lock)
+        let recording = InstanceRecord.read(paths.instance)?.recording
+        do {
+            try InstanceRecord(new, recording: recording).write(to: paths.instance)
+        } catch {
+            logger.warning(
+                "Cannot write \(paths.instance): \(error.reason); `start` compares with the old configuration."
+            )
+        }
         let reply = ReloadReply(
             applied: changed.filter(live.contains),
             needsRestart: changed.filter { !live.contains($0) && !once.contains($0) }
