@@ -1,9 +1,10 @@
 /// A command of the protocol: how many arguments it takes, who may use it, and what it does.
 struct MPDCommand: Sendable {
     enum Access: Sendable {
-        /// Also without the password.
+        /// Also without a permission.
         case everybody
-        case authenticated
+        /// Those with the permission that the command needs.
+        case permitted
         /// Nobody, for this reason.
         case refused(MPDError)
     }
@@ -15,7 +16,7 @@ struct MPDCommand: Sendable {
     private let arguments: ClosedRange<Int>
     private let body: @Sendable (isolated MPDSession, MPDArguments) async throws -> MPDSession.Outcome
 
-    init(_ name: String, _ arguments: ClosedRange<Int>, access: Access = .authenticated, _ body: @escaping Body) {
+    init(_ name: String, _ arguments: ClosedRange<Int>, access: Access = .permitted, _ body: @escaping Body) {
         self.name = name
         self.access = access
         self.arguments = arguments
@@ -25,7 +26,7 @@ struct MPDCommand: Sendable {
         }
     }
 
-    init(_ name: String, _ count: Int = 0, access: Access = .authenticated, _ body: @escaping Body) {
+    init(_ name: String, _ count: Int = 0, access: Access = .permitted, _ body: @escaping Body) {
         self.init(name, count...count, access: access, body)
     }
 
@@ -58,10 +59,13 @@ struct MPDCommand: Sendable {
         try await body(session, arguments)
     }
 
+    /// What a client needs to use it, where not everybody may.
+    private var permission: MPDPermissions { Self.permissions[name] ?? .read }
+
     func isAllowed(for session: isolated MPDSession) -> Bool {
         switch access {
         case .everybody: true
-        case .authenticated: session.isAuthenticated
+        case .permitted: session.permissions.isSuperset(of: permission)
         case .refused: false
         }
     }
@@ -80,8 +84,11 @@ struct MPDCommand: Sendable {
         guard let command = all[name] else {
             throw MPDError(.unknown, "unknown command \"\(name)\"", namesCommand: false)
         }
-        guard case .authenticated = command.access, !session.isAuthenticated else { return command }
-        throw MPDError(.permission, "you don't have permission for \"\(name)\"")
+        if case .everybody = command.access { return command }
+        guard session.permissions.isSuperset(of: command.permission) else {
+            throw MPDError(.permission, "you don't have permission for \"\(name)\"")
+        }
+        return command
     }
 
     private static let refusedCommands: [MPDCommand] =

@@ -1,3 +1,5 @@
+import BackgrounderAPI
+
 /// Why a command is refused: what an `ACK` line says.
 ///
 /// Codes are those of MPD's `protocol/Ack.hxx`.
@@ -33,15 +35,7 @@ struct MPDError: Error, Hashable, Sendable {
 
     /// The line of the protocol, for the command at `index` of a list.
     func line(command: String, index: Int) -> String {
-        let text = text.withoutLineBreaks
+        let text = text.withoutControlCharacters
         return "ACK [\(code.rawValue)@\(index)] {\(namesCommand ? command : "")} \(text)\n"
-    }
-}
-
-extension String {
-    /// With a blank in the place of what would end a line of the protocol, or a string of C.
-    var withoutLineBreaks: String {
-        guard utf8.contains(where: { $0 == 0x0A || $0 == 0x0D || $0 == 0 }) else { return self }
-        return String(decoding: utf8.map { $0 == 0x0A || $0 == 0x0D || $0 == 0 ? 0x20 : $0 }, as: UTF8.self)
     }
 }

@@ -13,5 +13,15 @@ package struct MPDLimits: Sendable {
     /// After so long without a line a client that does not idle is closed, so that it takes no seat for ever: MPD's default.
     package var silence = Duration.seconds(60)
 
+    /// Tuned: how long the answer to a wrong password takes, and how often one of a peer is judged while it guesses; a person
+    /// who mistypes hardly notices.
+    package var passwordDelay = Duration.seconds(1)
+    /// Tuned: wrong passwords after which a connection is closed.
+    package var wrongPasswords = 5
+    /// Tuned: the longest that a password waits for its turn; further ones are refused without being judged.
+    package var passwordWait = Duration.seconds(5)
+    /// Tuned: wrong passwords are one line of the log in this time.
+    package var passwordReport = Duration.seconds(60)
+
     package init() {}
 }

@@ -8,7 +8,7 @@ import Synchronization
 
 /// The player behind MPD's protocol, on a Unix socket and on TCP.
 ///
-///     let server = try await MPDServer.bind(socket: path, addresses: [], password: nil, player: player,
+///     let server = try await MPDServer.bind(socket: path, addresses: [], access: MPDAccess(), player: player,
 ///                                           database: database, hub: hub, group: group, logger: logger)
 ///     try await server.run()
 ///
@@ -29,13 +29,13 @@ package struct MPDServer: Service {
     ///
     /// - Parameters:
     ///   - socket: a path that nobody else serves; a file that is there is replaced. Its mode is what umask(2) leaves.
-    ///   - password: asked for on TCP only.
+    ///   - access: what clients on TCP may do.
     ///   - hub: to be told of events.
     /// - Throws: ``MPDBindError``.
     package static func bind(
         socket: String,
         addresses: [MPDAddress],
-        password: String?,
+        access: MPDAccess,
         player: any MPDPlayer,
         database: (any MPDDatabase)?,
         hub: MPDHub,
@@ -47,7 +47,7 @@ package struct MPDServer: Service {
             player: player,
             database: database,
             hub: hub,
-            password: password,
+            gate: PasswordGate(access, limits: limits, group: group, logger: logger),
             limits: limits,
             started: .now
         )
@@ -156,7 +156,8 @@ package struct MPDServer: Service {
                 let stall = TimeAmount(context.limits.stall)
                 let silence = SilenceWatch(context.limits.silence, on: channel.eventLoop) { Self.end(channel) }
                 let isLocal = channel.localAddress?.pathname != nil
-                let session = MPDSession(context: context, isLocal: isLocal, silence: silence) { bytes in
+                let peer = isLocal ? .local : MPDPeer(address: channel.remoteAddress?.ipAddress)
+                let session = MPDSession(context: context, peer: peer, silence: silence) { bytes in
                     let watch = channel.eventLoop.scheduleTask(in: stall) { Self.end(channel) }
                     defer { watch.cancel() }
                     try await writer.write(bytes)

@@ -7,7 +7,7 @@ struct MPDContext: Sendable {
     /// None where no music directory is configured.
     let database: (any MPDDatabase)?
     let hub: MPDHub
-    let password: String?
+    let gate: PasswordGate
     let limits: MPDLimits
     let started: ContinuousClock.Instant
     let pictures = MPDPictures()
@@ -26,9 +26,10 @@ actor MPDSession {
     }
 
     let context: MPDContext
-    /// True on the Unix socket, whose file decides who may use it.
-    let isLocal: Bool
-    var isAuthenticated: Bool
+    /// Where it connects from; who may use the Unix socket its file decides.
+    let peer: MPDPeer
+    private(set) var permissions: MPDPermissions
+    private var wrongPasswords = 0
     var tags = Set(SongTagName.allCases)
     /// Bytes of a picture in one answer.
     var binaryLimit = 8192
@@ -44,15 +45,15 @@ actor MPDSession {
     /// - Parameter write: takes bytes for the client, in the order of its calls; suspends while it does not read.
     init(
         context: MPDContext,
-        isLocal: Bool,
+        peer: MPDPeer,
         silence: SilenceWatch?,
         write: @escaping @Sendable (ByteBuffer) async throws -> Void
     ) {
         self.context = context
-        self.isLocal = isLocal
+        self.peer = peer
         self.silence = silence
         self.write = write
-        isAuthenticated = isLocal || context.password == nil
+        permissions = peer == .local ? .all : context.gate.defaultPermissions
     }
 
     func greet() async throws {
@@ -81,7 +82,7 @@ actor MPDSession {
     private func process(_ line: String) async throws -> Outcome {
         // As MPD: so a browser that was lured into sending a request to this port is not listened to. None can reach a
         // Unix socket, where a slip of a person gets an answer.
-        if !isLocal, !(line.utf8.first.map { (0x61...0x7A).contains($0) } ?? false) { return .ends }
+        if peer != .local, !(line.utf8.first.map { (0x61...0x7A).contains($0) } ?? false) { return .ends }
         if line == "noidle" {
             if waitsFor != nil {
                 waitsFor = nil
@@ -132,7 +133,7 @@ actor MPDSession {
                 try await drain()
             } catch let error as MPDError {
                 append(error.line(command: name, index: index))
-                return .goesOn
+                return wrongPasswords < context.limits.wrongPasswords ? .goesOn : .ends
             } catch let error as MPDPlayerError {
                 append(MPDError(error).line(command: name, index: index))
                 return .goesOn
@@ -143,6 +144,18 @@ actor MPDSession {
         }
         append("OK\n")
         return .goesOn
+    }
+
+    /// Gains what `password` allows in the place of what the client may do now. Throws for a wrong one, after a delay.
+    func authenticate(_ password: String) async throws(MPDError) {
+        switch await context.gate.judge(password, from: peer) {
+        case .granted(let granted):
+            permissions = granted
+            return
+        case .wrong: wrongPasswords += 1
+        case .unjudged: wrongPasswords = context.limits.wrongPasswords
+        }
+        throw MPDError(.password, "incorrect password")
     }
 
     // MARK: Idle
@@ -181,7 +194,7 @@ actor MPDSession {
     func put(_ key: String, _ value: String) {
         append(key)
         append(": ")
-        append(value.withoutLineBreaks)
+        append(value.withoutControlCharacters)
         append("\n")
     }
 

@@ -2,6 +2,7 @@ import AudioPlayback
 import BackgrounderAPI
 import Foundation
 import LocationUpdates
+import MPDServer
 import TestSupport
 import Testing
 
@@ -82,9 +83,9 @@ import Testing
             ("modes: [audio]\nlocation: {source: gpx:nowhere.gpx}", ":2: ", "nowhere.gpx"),
             ("modes: [audio]\nlocation: {source: gpx:.}", ":2: ", "no readable file"),
             ("modes: [audio]\naudio: {driver: loud}", ":2: ", "wav:FILE"),
-            ("modes: [audio]\naudio: {driver: [pulse]}", ":2: ", "audio.driver"),
             ("modes: [audio]\naudio: {driver: wav:nowhere/out.wav}", ":2: ", "audio.driver: cannot write"),
             ("modes: [audio]\naudio: {driver: raw:.}", ":2: ", "it is a folder"),
+            ("modes: [audio]\naudio: {driver: [pulse]}", ":2: ", "audio.driver"),
             ("modes: [audio]\naudio: {latency: 3s}", ":2: ", "20ms to 2s"),
             ("modes: [audio]\naudio: {format: 44100}", ":2: ", "RATE:16:CHANNELS"),
             ("modes: [audio]\naudio: {format: \"44100:24:2\"}", ":2: ", "RATE:16:CHANNELS"),
@@ -94,6 +95,9 @@ import Testing
             ("modes: [audio]\nmpd: {listen: [6600]}", ":2: ", "HOST:PORT"),
             ("modes: [audio]\nmpd: {listen: [127.0.0.1:6600, \"[::]:6600\"]}", ":2: ", "mpd.password"),
             ("modes: [audio]\nmpd: {password: ''}", ":2: ", "mpd.password"),
+            ("modes: [audio]\nmpd: {passwords: [guest]}", ":2: ", "guest@read,add"),
+            ("modes: [audio]\nmpd: {passwords: [\"a@everything\"]}", ":2: ", "PASSWORD@PERMISSIONS"),
+            ("modes: [audio]\nmpd: {defaultPermissions: [reed]}", ":2: ", "read, add, player, control, admin"),
             ("modes: [audio]\ntransfers: {allowHTTP: [\"http://nas\"]}", ":2: ", "HOST:PORT"),
             ("modes: [audio]\ntransfers: {allowHTTP: [\"nas:99999\"]}", ":2: ", "HOST:PORT"),
             ("modes: [audio]\ntransfers: {allowHTTP: [nas, \"*\"]}", ":2: ", "HOST:PORT"),
@@ -151,6 +155,29 @@ import Testing
         ).load()
         #expect(configuration.value(Keys.modes) == [.audio, .location])
         #expect(configuration.value(Keys.source) == .gpsd(GPSDAddress(host: "localhost")))
+    }
+
+    @Test func `a refused password is not shown`() throws {
+        for yaml in [
+            "mpd: {password: \"hunter2\\n\"}", "mpd: {passwords: [\"hunter2@reed\"]}", "mpd: {passwords: [hunter2]}",
+        ] {
+            let error = try #require(throws: ConfigurationError.self) { try load("modes: [audio]\n" + yaml) }
+            #expect(!error.description.contains("hunter2"), "\(error)")
+        }
+        let variable = try #require(throws: ConfigurationError.self) {
+            try load("modes: [audio]", environment: ["BACKGROUNDER_MPD_PASSWORDS": "hunter2"])
+        }
+        #expect(!variable.description.contains("hunter2"))
+    }
+
+    @Test func `passwords and default permissions are read as MPD reads them`() throws {
+        let yaml = "modes: [audio]\nmpd: {password: old, passwords: [\"a@read,add\", \"b@control\"]}"
+        let configuration = try load(yaml)
+        #expect(configuration.mpdPasswords.map(\.text) == ["old", "a", "b"])
+        #expect(configuration.mpdPasswords.map(\.permissions) == [.all, [.read, .add], [.control, .player]])
+        #expect(configuration.value(Keys.mpdDefaultPermissions) == nil)
+        let limited = try load("modes: [audio]\nmpd: {listen: [0.0.0.0:6600], defaultPermissions: [read, player]}")
+        #expect(limited.value(Keys.mpdDefaultPermissions) == [.read, .player])
     }
 
     @Test("Options win over the environment, and the environment over the file")

@@ -151,6 +151,28 @@ import Testing
         try await open.command(["start"]).expectRefusal(1, ["0.0.0.0:\(port)", "mpd.password"])
     }
 
+    @Test func `mpc does with a password what the configuration allows`() async throws {
+        let port = try freePort(SOCK_STREAM)
+        let mpd = "listen: [\"127.0.0.1:\(port)\"], passwords: [\"guest@read,add\", \"boss@read,control\"]"
+        let service = try Service(music: try await MPDMusic(), more: ["mpd: {\(mpd), defaultPermissions: [read]}"])
+        try await service.start()
+        func mpc(_ user: String, _ words: String...) async throws -> ProgramRun {
+            try await ProgramRun.of("/usr/bin/mpc", ["--host", "\(user)127.0.0.1", "--port", "\(port)"] + words)
+        }
+        for (user, words, code) in [
+            ("", "status", 0), ("", "stop", 1), ("guest@", "stop", 1), ("guest@", "status", 0), ("boss@", "stop", 0),
+        ] {
+            let run = try await mpc(user, words)
+            #expect(run.exitCode == code, "\(run)")
+            if code == 1 { #expect(run.errors.contains("you don't have permission for \"stop\""), "\(run)") }
+        }
+        let wrong = try await mpc("bos@", "stop")
+        #expect(wrong.errors.contains("incorrect password"), "\(wrong)")
+        let lines = service.logLines().filter { $0.contains("MPD: wrong password from 127.0.0.1.") }
+        #expect(lines.count == 1)
+        #expect(!service.logLines().contains { $0.contains("bos@") })
+    }
+
     @Test("Playing is refused where audio is in no mode and nobody is attached, with the reason")
     func undeclaredMode() async throws {
         let service = try Service(TestConfiguration(modes: "[location]", queue: [Products.repository("media")]))

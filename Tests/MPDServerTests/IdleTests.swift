@@ -56,13 +56,13 @@ import Testing
             player: fixture.player,
             database: nil,
             hub: fixture.hub,
-            password: nil,
+            gate: PasswordGate(MPDAccess(), limits: MPDLimits(), group: fixture.group, logger: fixture.logger),
             limits: MPDLimits(),
             started: .now
         )
         let (room, end) = AsyncStream.makeStream(of: Void.self)
         defer { end.finish() }
-        let stuck = MPDSession(context: context, isLocal: true, silence: nil) { _ in for await _ in room {} }
+        let stuck = MPDSession(context: context, peer: .local, silence: nil) { _ in for await _ in room {} }
         await fixture.hub.join(stuck, fixture.player)
         #expect(try await stuck.receive(.text("idle mixer")) == .goesOn)
         await fixture.hub.tell(.mixer)

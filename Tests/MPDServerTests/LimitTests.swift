@@ -165,7 +165,8 @@ import Testing
 
     @Test("On TCP a password opens what is closed without it, and a browser is not listened to")
     func password() async throws {
-        let fixture = try await MPDFixture(password: "open sesame", onTCP: true)
+        let access = MPDAccess(passwords: [try #require(MPDPassword("open sesame"))])
+        let fixture = try await MPDFixture(access: access, onTCP: true)
         let client = try await fixture.connectTCP()
         #expect(try await client.ask("status") == [#"ACK [4@0] {status} you don't have permission for "status""#])
         #expect(try await client.ask("idle") == [#"ACK [4@0] {idle} you don't have permission for "idle""#])
@@ -198,7 +199,7 @@ import Testing
             _ = try await MPDServer.bind(
                 socket: scratch.file("mpd.sock"),
                 addresses: [try #require(MPDAddress("127.0.0.1:\(fixture.port)"))],
-                password: nil,
+                access: MPDAccess(),
                 player: fixture.player,
                 database: nil,
                 hub: fixture.hub,

@@ -15,17 +15,19 @@ final class MPDFixture: Sendable {
     /// 0 where it does not listen on TCP.
     let port: Int
     let group = MultiThreadedEventLoopGroup.singleton
-    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let logger: Logger
     private let scratch: ScratchDirectory
     private let service: ServiceGroup
     private let run: Task<Void, any Error>
 
     init(
         database: ListDatabase? = .sample,
-        password: String? = nil,
+        access: MPDAccess = MPDAccess(),
         onTCP: Bool = false,
-        limits: MPDLimits = MPDLimits()
+        limits: MPDLimits = MPDLimits(),
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) async throws {
+        self.logger = logger
         scratch = try ScratchDirectory()
         path = scratch.file("mpd.sock")
         player = ListPlayer(hub: hub)
@@ -33,7 +35,7 @@ final class MPDFixture: Sendable {
         let server = try await MPDServer.bind(
             socket: path,
             addresses: onTCP ? [try #require(MPDAddress("127.0.0.1:\(port)"))] : [],
-            password: password,
+            access: access,
             player: player,
             database: database,
             hub: hub,

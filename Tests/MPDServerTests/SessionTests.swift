@@ -161,9 +161,13 @@ import Testing
         let fixture = try await MPDFixture()
         _ = await fixture.player.add(["/srv/\nx.mp3"], at: nil)
         let client = try await fixture.connect()
-        #expect(try await client.ask("playlistinfo") == ["file: /srv/ x.mp3", "Title: T1", "Pos: 0", "Id: 1", "OK"])
         #expect(
-            try await client.ask("tagtypes clear", "playlistid 1") == ["file: /srv/ x.mp3", "Pos: 0", "Id: 1", "OK"]
+            try await client.ask("playlistinfo") == ["file: /srv/\u{FFFD}x.mp3", "Title: T1", "Pos: 0", "Id: 1", "OK"]
+        )
+        #expect(
+            try await client.ask("tagtypes clear", "playlistid 1") == [
+                "file: /srv/\u{FFFD}x.mp3", "Pos: 0", "Id: 1", "OK",
+            ]
         )
         #expect(
             try await client.ask("tagtypes enable title MUSICBRAINZ_ALBUMID", "tagtypes") == ["tagtype: Title", "OK"]

@@ -108,7 +108,12 @@ extension ConfigurationLayer {
             if let problem = key.explain?(entry.text) {
                 throw ConfigurationError(place: entry.place, problem: "\(key.name): \(problem)")
             }
-            throw ConfigurationError(place: entry.place, key: key.name, value: entry.text, allowed: key.allowed)
+            throw ConfigurationError(
+                place: entry.place,
+                key: key.name,
+                value: key.isSecret ? nil : entry.text,
+                allowed: key.allowed
+            )
         }
     }
 

@@ -8,6 +8,8 @@ struct ConfigurationKey<Value: Sendable>: Sendable {
     let allowed: String
     let fallback: Value
     let isList: Bool
+    /// Whether its text is never shown, in a message or elsewhere.
+    let isSecret: Bool
     /// The value, made absolute from a directory where it holds a path; `nil` where the text is none.
     let parse: @Sendable (ConfigurationText, _ directory: String) -> Value?
     /// What is wrong with a text that is none, where the key can say more than what is allowed.
@@ -18,6 +20,7 @@ struct ConfigurationKey<Value: Sendable>: Sendable {
         _ name: String,
         _ fallback: Value,
         allowed: String,
+        isSecret: Bool = false,
         explain: (@Sendable (ConfigurationText) -> String?)? = nil,
         parse: @escaping @Sendable (_ text: String, _ directory: String) -> Value?
     ) {
@@ -25,6 +28,7 @@ struct ConfigurationKey<Value: Sendable>: Sendable {
         self.allowed = allowed
         self.fallback = fallback
         isList = false
+        self.isSecret = isSecret
         self.explain = explain
         self.parse = { text, directory in
             guard case .scalar(let text) = text else { return nil }
@@ -37,18 +41,41 @@ struct ConfigurationKey<Value: Sendable>: Sendable {
         list name: String,
         _ fallback: Value,
         allowed: String,
+        isSecret: Bool = false,
         parse: @escaping @Sendable (_ text: String, _ directory: String) -> Element?
     ) where Value == [Element] {
         self.name = name
         self.allowed = "a list of " + allowed
         self.fallback = fallback
         isList = true
+        self.isSecret = isSecret
         explain = nil
-        self.parse = { text, directory in
-            guard case .list(let texts) = text else { return nil }
-            let values = texts.compactMap { parse($0, directory) }
-            return values.count == texts.count ? values : nil
-        }
+        self.parse = { text, directory in Self.elements(of: text, directory, parse) }
+    }
+
+    /// A key with a list that may be absent, which is not the same as an empty one.
+    init<Element: Sendable>(
+        _ name: String,
+        optionalList allowed: String,
+        parse: @escaping @Sendable (_ text: String, _ directory: String) -> Element?
+    ) where Value == [Element]? {
+        self.name = name
+        self.allowed = "a list of " + allowed
+        fallback = nil
+        isList = true
+        isSecret = false
+        explain = nil
+        self.parse = { text, directory in Self.elements(of: text, directory, parse).map { .some($0) } }
+    }
+
+    private static func elements<Element>(
+        of text: ConfigurationText,
+        _ directory: String,
+        _ parse: (String, String) -> Element?
+    ) -> [Element]? {
+        guard case .list(let texts) = text else { return nil }
+        let values = texts.compactMap { parse($0, directory) }
+        return values.count == texts.count ? values : nil
     }
 }
 
@@ -70,6 +97,7 @@ struct AnyConfigurationKey: Sendable {
     let name: String
     let allowed: String
     let isList: Bool
+    let isSecret: Bool
     let accepts: @Sendable (ConfigurationText, String) -> Bool
     let explain: (@Sendable (ConfigurationText) -> String?)?
 
@@ -77,6 +105,7 @@ struct AnyConfigurationKey: Sendable {
         name = key.name
         allowed = key.allowed
         isList = key.isList
+        isSecret = key.isSecret
         accepts = { key.parse($0, $1) != nil }
         explain = key.explain
     }

@@ -116,13 +116,25 @@ enum Keys {
         allowed: "addresses for MPD's clients, HOST:PORT or [IPV6]:PORT, such as 127.0.0.1:6600"
     ) { text, _ in MPDAddress(text) }
 
-    static let mpdPassword = ConfigurationKey<String?>(
+    static let mpdPassword = ConfigurationKey<MPDPassword?>(
         "mpd.password",
         nil,
-        allowed: "the password of MPD's clients on TCP, one line of 1 to 1000 bytes"
-    ) { text, _ in
-        (1...1000).contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 0x20 } ? .some(text) : .none
-    }
+        allowed: "the password of MPD's clients on TCP, one line of 1 to 1000 bytes",
+        isSecret: true
+    ) { text, _ in MPDPassword(text).map { .some($0) } }
+
+    static let mpdPasswords = ConfigurationKey<[MPDPassword]>(
+        list: "mpd.passwords",
+        [],
+        allowed:
+            "PASSWORD@PERMISSIONS with \(MPDPermissions.names.joined(separator: ", ")), such as \"guest@read,add\"",
+        isSecret: true
+    ) { text, _ in MPDPassword(withPermissions: text) }
+
+    static let mpdDefaultPermissions = ConfigurationKey<[MPDPermissions]?>(
+        "mpd.defaultPermissions",
+        optionalList: MPDPermissions.names.joined(separator: ", ")
+    ) { text, _ in MPDPermissions(name: text) }
 
     static let webListen = ConfigurationKey<[String]>(
         list: "web.listen",
@@ -190,7 +202,8 @@ enum Keys {
         .init(modes), .init(source), .init(usageDescription), .init(desiredAccuracy), .init(distanceFilter),
         .init(maximumAccuracy), .init(jitterGuard), .init(driver), .init(queue), .init(autoplay), .init(latency),
         .init(format),
-        .init(observerInterval), .init(musicDirectory), .init(mpdListen), .init(mpdPassword), .init(webListen),
+        .init(observerInterval), .init(musicDirectory), .init(mpdListen), .init(mpdPassword),
+        .init(mpdPasswords), .init(mpdDefaultPermissions), .init(webListen),
         .init(controlGroup), .init(controlExecute),
         .init(transferRoots), .init(allowHTTP), .init(retryMaximum), .init(syncInterval), .init(retention),
         .init(maximumSize), .init(logLevel),

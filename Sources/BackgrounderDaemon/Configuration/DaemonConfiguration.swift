@@ -68,11 +68,13 @@ struct DaemonConfiguration: Sendable {
                     "the location mode needs location.usageDescription, a sentence that says why this machine is tracked\(without)"
             )
         }
-        if let address = value(Keys.mpdListen).first(where: { !$0.isLoopback }), value(Keys.mpdPassword) == nil {
+        if let address = value(Keys.mpdListen).first(where: { !$0.isLoopback }), mpdPasswords.isEmpty,
+            value(Keys.mpdDefaultPermissions) == nil
+        {
             throw ConfigurationError(
                 place: place("mpd.listen"),
                 problem:
-                    "mpd.listen: others can reach \(address), which needs mpd.password, or an address such as 127.0.0.1:6600"
+                    "mpd.listen: others can reach \(address), which needs mpd.password or mpd.passwords, or an address such as 127.0.0.1:6600"
             )
         }
         if let path = value(Keys.source).replayedFile, !Self.isReadableFile(path) {
@@ -81,13 +83,16 @@ struct DaemonConfiguration: Sendable {
                 problem: "location.source: there is no readable file \(path)"
             )
         }
-    }
-}
         if let path = value(Keys.driver).file, let problem = Self.obstacle(toWriting: path) {
             throw ConfigurationError(place: place("audio.driver"), problem: "audio.driver: \(problem)")
         }
+    }
+}
 
 extension DaemonConfiguration {
+    /// Those of `mpd.password` and `mpd.passwords`.
+    var mpdPasswords: [MPDPassword] { (value(Keys.mpdPassword).map { [$0] } ?? []) + value(Keys.mpdPasswords) }
+
     private static func isReadableFile(_ path: String) -> Bool {
         var isDirectory = false
         let manager = FileManager.default
@@ -95,11 +100,6 @@ extension DaemonConfiguration {
             && manager.isReadableFile(atPath: path)
     }
 
-    /// Keys whose text differs from `other`'s.
-    func changes(from other: DaemonConfiguration) -> [String] {
-        Keys.all.map(\.name).filter { text($0) != other.text($0) }
-    }
-}
     /// Why no file can be made at `path`.
     private static func obstacle(toWriting path: String) -> String? {
         let folder = RuntimePaths.absolute(path + "/..")
@@ -117,3 +117,8 @@ extension DaemonConfiguration {
         return nil
     }
 
+    /// Keys whose text differs from `other`'s.
+    func changes(from other: DaemonConfiguration) -> [String] {
+        Keys.all.map(\.name).filter { text($0) != other.text($0) }
+    }
+}

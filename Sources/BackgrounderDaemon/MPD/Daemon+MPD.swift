@@ -17,7 +17,10 @@ extension Daemon {
             return try await MPDServer.bind(
                 socket: paths.mpdSocket,
                 addresses: configuration.value(Keys.mpdListen),
-                password: configuration.value(Keys.mpdPassword),
+                access: MPDAccess(
+                    passwords: configuration.mpdPasswords,
+                    defaultPermissions: configuration.value(Keys.mpdDefaultPermissions)?.reduce([]) { $0.union($1) }
+                ),
                 player: PlayerAdapter(player: player, modes: modes, lifecycle: lifecycle),
                 database: music,
                 hub: mpdHub,

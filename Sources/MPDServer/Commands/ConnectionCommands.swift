@@ -6,10 +6,7 @@ extension MPDCommand {
         MPDCommand(ending: "close"),
         MPDCommand("ping", access: .everybody) { _, _ in },
         MPDCommand("password", 1, access: .everybody) { session, arguments in
-            guard let password = session.context.password, password.isEqual(to: arguments[0]) else {
-                throw MPDError(.password, "incorrect password")
-            }
-            session.isAuthenticated = true
+            try await session.authenticate(arguments[0])
         },
         MPDCommand("commands", access: .everybody) { session, _ in
             for name in all.keys.sorted() where all[name]?.isAllowed(for: session) == true {
@@ -85,13 +82,5 @@ extension MPDSession {
             if verb == "enable" { tags.formUnion(named) } else { tags.subtract(named) }
         default: throw MPDError(.argument, "Unknown sub command")
         }
-    }
-}
-
-extension String {
-    /// Takes as long whatever the other text is, but for its length.
-    fileprivate func isEqual(to other: String) -> Bool {
-        guard utf8.count == other.utf8.count else { return false }
-        return zip(utf8, other.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }

@@ -121,7 +121,8 @@ extension MPDSession {
         if uri.hasPrefix("file:") || uri.hasPrefix("/") {
             // As MPD: who has the Unix socket may name a file by where it lies. MPD decodes no escapes here.
             let path = uri.hasPrefix("file://") ? String(uri.dropFirst(7)) : uri
-            guard isLocal, let relative = database.relativePath(of: path), relative.isEmpty || relative.isRelativePath
+            guard peer == .local, let relative = database.relativePath(of: path),
+                relative.isEmpty || relative.isRelativePath
             else {
                 throw MPDError(.permission, "Access denied")
             }
