@@ -23,6 +23,8 @@ location:
 audio:
   driver: auto
   queue: [../media/]
+log:
+  progress: every
 YAML
 fi
 

@@ -114,19 +114,18 @@ struct Daemon: Sendable {
         (self.tasks, self.transfers, self.fetch, self.push) = (tasks, transfers, fetch, push)
         let parts: [any DaemonPart] = [tasks, transfers, fetch, push]
 
-        let backgroundLog = BackgroundLog(log: log)
+        let backgroundLog = BackgroundLog(log: log, progress: configuration.value(Keys.logProgress))
         let lifecycle = Lifecycle {
             if await location.status().isAtWork { return true }
             if await player.status().isAtWork { return true }
             for part in parts where await part.isAtWork() { return true }
             return false
         } onAttachment: { isAnyoneAttached in
-            if isAnyoneAttached { backgroundLog.endTimes() }
+            if isAnyoneAttached { backgroundLog.end() }
             await modes.apply(isAnyoneAttached: isAnyoneAttached, location: location, player: player)
             for part in parts { await part.apply(isAnyoneAttached: isAnyoneAttached) }
             if !isAnyoneAttached {
-                let interval = await preferences.configuration.value(Keys.observerInterval)
-                backgroundLog.beginTimes(of: player, every: interval)
+                backgroundLog.begin(player, await preferences.configuration)
             }
         } onChange: { state in
             logger.info("The service is \(state.state.rawValue), \(state.attached) attached.")
@@ -147,7 +146,7 @@ struct Daemon: Sendable {
 
         await modes.apply(isAnyoneAttached: false, location: location, player: player)
         for part in parts { await part.apply(isAnyoneAttached: false) }
-        backgroundLog.beginTimes(of: player, every: configuration.value(Keys.observerInterval))
+        backgroundLog.begin(player, configuration)
         // Not where a queue was cleared: only where there never was one.
         if savedPlayer?.nextItemID ?? 1 == 1, await player.queueLength == 0 {
             await player.load(configuration.value(Keys.queue), play: configuration.value(Keys.autoplay))

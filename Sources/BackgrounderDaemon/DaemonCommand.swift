@@ -133,6 +133,7 @@ package struct DaemonCommand: AsyncParsableCommand {
 
         let storage = StorageWatch(logger: logger)
         let store = try Self.openStore(paths, configuration, logger, storage)
+        log.deleteRotated(after: configuration.value(Keys.retention)) { store.clock.now }
         let group = MultiThreadedEventLoopGroup.singleton
         let http = HTTPClient.forSources(on: group)
         let daemon = try await Daemon(

@@ -25,7 +25,8 @@ package final class StateStore: Sendable {
     let musicReader: ReadConnection
     let positionFile: PositionFile
     let retention: Retention
-    let clock: TrustedClock
+    /// Tells the age of what is kept.
+    package let clock: TrustedClock
 
     /// Opens or creates the file at `path`; a file that SQLite cannot read is moved aside, never deleted.
     ///

@@ -94,6 +94,8 @@ import Testing
             ("modes: [audio]\naudio: 5", ":2: ", "audio"),
             ("modes: [audio]\nmpd: {listen: [6600]}", ":2: ", "HOST:PORT"),
             ("modes: [audio]\nmpd: {listen: [127.0.0.1:6600, \"[::]:6600\"]}", ":2: ", "mpd.password"),
+            ("modes: [audio]\nlog: {progress: often}", ":2: ", "every, off"),
+            ("modes: [audio]\nlog: {progress: 10ms}", ":2: ", "1s to 1d"),
             ("modes: [audio]\nmpd: {password: ''}", ":2: ", "mpd.password"),
             ("modes: [audio]\nmpd: {passwords: [guest]}", ":2: ", "guest@read,add"),
             ("modes: [audio]\nmpd: {passwords: [\"a@everything\"]}", ":2: ", "PASSWORD@PERMISSIONS"),
@@ -155,6 +157,13 @@ import Testing
         ).load()
         #expect(configuration.value(Keys.modes) == [.audio, .location])
         #expect(configuration.value(Keys.source) == .gpsd(GPSDAddress(host: "localhost")))
+    }
+
+    @Test func `progress is every, off, or a duration, and a minute where nothing is said`() throws {
+        #expect(try load("modes: [audio]").value(Keys.logProgress) == .at(.seconds(60)))
+        #expect(try load("modes: [audio]\nlog: {progress: every}").value(Keys.logProgress) == .every)
+        #expect(try load("modes: [audio]\nlog: {progress: off}").value(Keys.logProgress) == .off)
+        #expect(try load("modes: [audio]\nlog: {progress: 90s}").value(Keys.logProgress) == .at(.seconds(90)))
     }
 
     @Test func `a refused password is not shown`() throws {

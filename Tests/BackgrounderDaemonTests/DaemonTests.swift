@@ -54,6 +54,36 @@ import Testing
         )
     }
 
+    @Test(arguments: [(8, true), (6, false), (nil, false)])
+    func `a rotated file is deleted when it is older than the retention by a trusted clock`(
+        days: Double?,
+        isDeleted: Bool
+    ) throws {
+        let scratch = try ScratchDirectory()
+        let log = DaemonLog(path: scratch.file("backgrounder.log"), level: .info, environment: [:])
+        let rotated = try scratch.write("old\n", to: "backgrounder.log.1")
+        log.deleteRotated(after: .seconds(7 * 86_400)) { days.map { Date(timeIntervalSinceNow: $0 * 86_400) } }
+        log.makeLogger().info("a line")
+        log.flush()
+        #expect(FileManager.default.fileExists(atPath: rotated) == !isDeleted)
+    }
+
+    @Test func `a rotated file from before the clock was set ages from now on`() throws {
+        let scratch = try ScratchDirectory()
+        let log = DaemonLog(path: scratch.file("backgrounder.log"), level: .info, environment: [:])
+        let rotated = try scratch.write("old\n", to: "backgrounder.log.1")
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 9)],
+            ofItemAtPath: rotated
+        )
+        let now = try #require(ISO8601.date("2030-01-01T00:00:00Z"))
+        log.deleteRotated(after: .seconds(86_400)) { now }
+        log.makeLogger().info("a line")
+        log.flush()
+        let date = try FileManager.default.attributesOfItem(atPath: rotated)[.modificationDate] as? Date
+        #expect(date == now)
+    }
+
     @Test("The file is bounded, and every line is one record without control characters")
     func bounds() throws {
         let scratch = try ScratchDirectory()

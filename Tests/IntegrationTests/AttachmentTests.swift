@@ -151,4 +151,38 @@ import Testing
             }
         )
     }
+
+    @Test func `the log tells of place and time as often as log.progress says, also after a reload`() async throws {
+        func configuration(_ progress: String) -> TestConfiguration {
+            TestConfiguration(
+                source: "gpx:\(Products.repository("tracks/freeway-drive.gpx"))?rate=20",
+                queue: Samples.tunes,
+                autoplay: true,
+                rest: ["log: {progress: \(progress)}"]
+            )
+        }
+        let service = try Service(configuration("2s"))
+        func lines(_ words: String) -> Int { service.logLines().count { $0.contains(words) } }
+        try await service.start()
+        let watcher = try service.events()
+        let began = ContinuousClock.now
+        try await watcher.wait(for: "90 points") { $0.count("location") >= 90 ? true : nil }
+        let slots = Int((ContinuousClock.now - began) / .seconds(1.9)) + 3
+        #expect((1...slots).contains(lines("New location is")))
+        #expect((1...slots).contains(lines("Background: ")))
+
+        try service.configure(configuration("off"))
+        try await service.run("reload")
+        let before = (lines("New location is"), lines("Background: "))
+        let count = watcher.received.count("location")
+        try await watcher.wait(for: "40 points") { $0.count("location") >= count + 40 ? true : nil }
+        #expect(lines("New location is") == before.0)
+        #expect(lines("Background: ") == before.1)
+
+        try service.configure(configuration("every"))
+        try await service.run("reload")
+        let next = watcher.received.count("location")
+        try await watcher.wait(for: "40 points") { $0.count("location") >= next + 40 ? true : nil }
+        #expect(lines("New location is") >= before.0 + 35)
+    }
 }

@@ -34,6 +34,7 @@ final class Service: Sendable {
               driver: "null"
               queue: \(try JSON.line(queue))
               autoplay: \(autoplay)
+            log: {progress: every}
 
             """,
             to: "config.yaml"

@@ -25,7 +25,8 @@ struct TestConfiguration {
             "audio:", "  driver: \(try JSON.line(driver))", "  queue: \(try JSON.line(queue))",
             "  autoplay: \(autoplay)",
         ]
-        return (head + location.map { "  " + $0 } + audio + rest).joined(separator: "\n") + "\n"
+        let log = rest.contains { $0.hasPrefix("log:") } ? [] : ["log: {progress: every}"]
+        return (head + location.map { "  " + $0 } + audio + rest + log).joined(separator: "\n") + "\n"
     }
 }
 

@@ -198,6 +198,12 @@ enum Keys {
         allowed: Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
     ) { text, _ in Logger.Level(rawValue: text) }
 
+    static let logProgress = ConfigurationKey<LogProgress>(
+        "log.progress",
+        .at(.seconds(60)),
+        allowed: "every, off, or a duration from 1s to 1d"
+    ) { text, _ in LogProgress(text) }
+
     static let all: [AnyConfigurationKey] = [
         .init(modes), .init(source), .init(usageDescription), .init(desiredAccuracy), .init(distanceFilter),
         .init(maximumAccuracy), .init(jitterGuard), .init(driver), .init(queue), .init(autoplay), .init(latency),
@@ -206,7 +212,7 @@ enum Keys {
         .init(mpdPasswords), .init(mpdDefaultPermissions), .init(webListen),
         .init(controlGroup), .init(controlExecute),
         .init(transferRoots), .init(allowHTTP), .init(retryMaximum), .init(syncInterval), .init(retention),
-        .init(maximumSize), .init(logLevel),
+        .init(maximumSize), .init(logLevel), .init(logProgress),
     ]
 
     private static func path(_ text: String, _ directory: String) -> String? {

@@ -9,7 +9,7 @@ import Synchronization
 /// The log: one line a record, `2026-11-21T06:55:49.786Z info …`.
 ///
 /// It goes to stderr on a terminal or under systemd, else to a file that is bounded: at 4 MiB it becomes `….1`, whose
-/// predecessor is deleted. Any thread may log and none waits: lines are written on a queue of their own, those for the file also
+/// predecessor is deleted, and it itself once it is older than the retention. Any thread may log and none waits: lines are written on a queue of their own, those for the file also
 /// on a thread that may wait for the disk anyway, and a destination that takes nothing, or not in time, loses lines and nothing else.
 package final class DaemonLog: Sendable {
     private static let fileLimit = 4 << 20  // judgement: with the older one 8 MiB, about 60,000 lines
@@ -29,7 +29,15 @@ package final class DaemonLog: Sendable {
         var isScheduled = false
     }
 
+    /// When the rotated file is deleted.
+    private struct Retention {
+        var age: Duration
+        var now: @Sendable () -> Date?
+        var next: ContinuousClock.Instant?
+    }
+
     private let destination: Mutex<Destination>
+    private let retention = Mutex<Retention?>(nil)
     private let currentLevel: Mutex<Logger.Level>
     private let pending = Mutex(Pending())
     private let queue = DispatchQueue(label: "backgrounder.log")
@@ -46,6 +54,14 @@ package final class DaemonLog: Sendable {
     package var level: Logger.Level {
         get { currentLevel.withLock { $0 } }
         set { currentLevel.withLock { $0 = newValue } }
+    }
+
+    /// From now on the rotated file is deleted when its last line is older than `age`: at the first line that is written, and
+    /// at the first one of each further hour.
+    ///
+    /// - Parameter now: the present time; `nil` while no clock is trusted, when nothing is deleted. Called on any thread.
+    func deleteRotated(after age: Duration, now: @escaping @Sendable () -> Date?) {
+        retention.withLock { $0 = Retention(age: age, now: now) }
     }
 
     /// A logger whose records come here.
@@ -125,9 +141,34 @@ package final class DaemonLog: Sendable {
             destination.isStandardError = isStandardError
             if isStandardError { dup2(destination.descriptor, STDERR_FILENO) }
         }
+        if let path = destination.path { deleteRotatedIfDue(path + ".1") }
         let count = bytes.withUnsafeBytes { Glibc.write(destination.descriptor, $0.baseAddress, $0.count) }
         destination.size += max(0, count)
     }
+
+    private func deleteRotatedIfDue(_ path: String) {
+        retention.withLock { retention in
+            guard let age = retention?.age, let now = retention?.now() else { return }
+            if let next = retention?.next, .now < next { return }
+            retention?.next = .now + .seconds(3600)
+            var file = stat()
+            guard stat(path, &file) == 0 else { return }
+            let written = Date(timeIntervalSince1970: Double(file.st_mtim.tv_sec))
+            if written < Self.oldest {
+                // Written while the clock had never been set: its age counts from now on.
+                var times = [timespec](
+                    repeating: timespec(tv_sec: Int(now.timeIntervalSince1970), tv_nsec: 0),
+                    count: 2
+                )
+                utimensat(AT_FDCWD, path, &times, 0)
+            } else if now.timeIntervalSince(written) > age / .seconds(1) {
+                unlink(path)
+            }
+        }
+    }
+
+    /// Before this program was written: no clock that is set says so.
+    private static let oldest = Date(timeIntervalSince1970: 1_735_689_600)  // 2025-01-01T00:00:00Z
 
     private static func openFile(_ path: String) -> Destination {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)

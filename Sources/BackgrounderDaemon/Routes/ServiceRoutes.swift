@@ -53,7 +53,7 @@ extension Daemon {
         let live: Set<String> = [
             Keys.desiredAccuracy.name, Keys.distanceFilter.name, Keys.maximumAccuracy.name, Keys.jitterGuard.name,
             Keys.source.name, Keys.usageDescription.name, Keys.modes.name, Keys.observerInterval.name,
-            Keys.logLevel.name,
+            Keys.logLevel.name, Keys.logProgress.name,
         ]
         // Of use only while there is no queue.
         let once: Set<String> = [Keys.queue.name, Keys.autoplay.name]
@@ -66,9 +66,8 @@ extension Daemon {
         await fetch.apply(isAnyoneAttached: lifecycle.current.attached > 0)
         await lifecycle.update()
         hub.stateChanged()
-        if changed.contains(Keys.observerInterval.name), lifecycle.current.attached == 0 {
-            backgroundLog.beginTimes(of: player, every: new.value(Keys.observerInterval))
-        }
+        let timing: Set = [Keys.observerInterval.name, Keys.logProgress.name]
+        if !timing.isDisjoint(with: changed), lifecycle.current.attached == 0 { backgroundLog.begin(player, new) }
         let recording = InstanceRecord.read(paths.instance)?.recording
         do {
             try InstanceRecord(new, recording: recording).write(to: paths.instance)
