@@ -169,6 +169,11 @@ package struct DaemonCommand: AsyncParsableCommand {
         var parts: [any Service] = [daemon.location, daemon.player, mpd, server]
         if let music = daemon.music { parts.append(music.library) }
         parts += daemon.parts.flatMap(\.services)
+        let heartbeat = Heartbeat(environment: environment, clock: EventLoopClock(group: group)) {
+            _ = await daemon.status()
+            await store.answers()
+        }
+        if let heartbeat { parts.append(heartbeat) }
         let services = ServiceGroup(
             configuration: .init(services: parts, logger: log.makeQuietLogger())
         )

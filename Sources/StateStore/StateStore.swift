@@ -95,6 +95,11 @@ package final class StateStore: Sendable {
     /// What is wrong with the storage, oldest first.
     package var problems: [StorageProblem] { monitor.problems }
 
+    /// Returns when the queue of the database has its turn for this call, whether or not the database can be read.
+    package func answers() async {
+        _ = try? await database.read { _ in }
+    }
+
     /// Commits what `body` writes in one transaction, also for a task that was cancelled: what happened has happened.
     func write<Result: Sendable>(
         durable: Bool,
