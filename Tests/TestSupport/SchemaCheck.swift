@@ -6,7 +6,8 @@ struct SchemaCheck {
     let resolve: (JSONValue) -> JSONValue
 
     private static let known: Set<String> = [
-        "type", "nullable", "enum", "const", "required", "properties", "additionalProperties", "items", "oneOf",
+        "type", "nullable", "enum", "const", "required", "properties", "additionalProperties", "items", "prefixItems",
+        "oneOf", "allOf", "not",
         "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems", "minProperties",
         "maxProperties", "minLength", "maxLength", "pattern",
         "format", "default", "description", "title", "example", "examples",
@@ -29,6 +30,10 @@ struct SchemaCheck {
         if let choices = keywords["oneOf"]?.array {
             let fitting = choices.filter { self.problems(of: value, against: $0, at: place).isEmpty }
             if fitting.count != 1 { problems.append("\(place): fits \(fitting.count) of \(choices.count) choices") }
+        }
+        problems += (keywords["allOf"]?.array ?? []).flatMap { self.problems(of: value, against: $0, at: place) }
+        if let other = keywords["not"], self.problems(of: value, against: other, at: place).isEmpty {
+            problems.append("\(place): fits what it must not")
         }
         switch value {
         case .object(let members): problems += check(members, keywords, place)
@@ -65,9 +70,16 @@ struct SchemaCheck {
 
     private func check(_ elements: [JSONValue], _ keywords: [String: JSONValue], _ place: String) -> [String] {
         limits("items", elements.count, keywords["minItems"], keywords["maxItems"], place)
+            + bytes(elements.compactMap(\.string).reduce(0) { $0 + $1.utf8.count + 1 }, keywords, place)
+            + zip(elements, keywords["prefixItems"]?.array ?? []).flatMap { problems(of: $0, against: $1, at: place) }
             + (keywords["items"].map { schema in
                 elements.enumerated().flatMap { problems(of: $1, against: schema, at: "\(place)[\($0)]") }
             } ?? [])
+    }
+
+    /// Our own keyword: JSON Schema counts characters alone.
+    private func bytes(_ count: Int, _ keywords: [String: JSONValue], _ place: String) -> [String] {
+        Double(count) <= keywords["x-maxBytes"]?.number ?? .infinity ? [] : ["\(place): \(count) bytes"]
     }
 
     private func limits(_ what: String, _ count: Int, _ least: JSONValue?, _ most: JSONValue?, _ place: String)
@@ -87,7 +99,9 @@ struct SchemaCheck {
 
     private func check(_ text: String, _ keywords: [String: JSONValue], _ place: String) -> [String] {
         let length = text.unicodeScalars.count
-        let problems = limits("characters", length, keywords["minLength"], keywords["maxLength"], place)
+        let problems =
+            limits("characters", length, keywords["minLength"], keywords["maxLength"], place)
+            + bytes(text.utf8.count, keywords, place)
         if !problems.isEmpty { return problems }
         if let pattern = keywords["pattern"]?.string {
             guard let expression = try? Regex(pattern) else { return ["\(place): \(pattern) is no pattern"] }
