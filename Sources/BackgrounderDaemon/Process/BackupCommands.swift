@@ -63,7 +63,7 @@ struct RestoreCommand: AsyncParsableCommand {
             try paths.makeDirectories()
             // Nobody starts the service meanwhile.
             let lock = try InstanceLock(
-                path: paths.lock,
+                paths,
                 record: InstanceRecord(pid: getpid(), configuration: paths.configuration, source: "", driver: "")
             )
             let (summary, aside) = try Backup.restore(RuntimePaths.absolute(file), to: paths.database)
