@@ -27,6 +27,10 @@ extension BackgroundTaskScheduler {
         guard !(request.command + [request.directory ?? ""]).contains(where: { $0.utf8.contains(0) }) else {
             throw .invalid("a command cannot have a NUL in it")
         }
+        if let problem = request.environmentProblem { throw .invalid(problem) }
+        let environment = request.environment ?? [:]
+        guard environment.reduce(0, { $0 + $1.key.utf8.count + $1.value.utf8.count + 2 }) <= TaskJudgement.commandLimit
+        else { throw .invalid("the environment is longer than \(TaskJudgement.commandLimit) bytes") }
         return try times(budget: request.budget, grace: request.grace)
     }
 
@@ -47,6 +51,7 @@ extension BackgroundTaskScheduler {
             name: request.name,
             command: request.command,
             directory: request.directory,
+            environment: request.environment ?? [:],
             times: times,
             strict: request.strict ?? false,
             repeat: request.repeat ?? false && old == nil,
@@ -69,7 +74,9 @@ extension BackgroundTaskScheduler {
         return CommandOrder(
             request.command,
             directory: request.directory,
-            environment: [mark.name: mark.value],
+            environment: places.environment
+                .merging(request.environment ?? [:]) { $1 }
+                .merging([mark.name: mark.value]) { $1 },
             mark: places.markVariable(id),
             lease: lease ?? .none,
             output: CommandOrder.OutputFile(path: places.output(id), limit: TaskJudgement.outputLimit),
@@ -120,6 +127,7 @@ extension BackgroundTaskScheduler {
         name: String,
         command: [String],
         directory: String? = nil,
+        environment: [String: String] = [:],
         times: TaskTimes,
         strict: Bool = false,
         repeat isRepeated: Bool = false,
@@ -145,6 +153,7 @@ extension BackgroundTaskScheduler {
                 repeat: isRepeated
             ),
             directory: directory,
+            environment: environment,
             times: times,
             countingSince: counts ? now() : nil,
             boot: places.boot,
@@ -230,6 +239,7 @@ extension BackgroundTaskScheduler {
                         name: record.task.name,
                         command: record.task.command,
                         directory: record.directory,
+                        environment: record.environment,
                         strict: record.task.strict,
                         repeat: true
                     )
@@ -269,6 +279,7 @@ extension BackgroundTaskScheduler {
             name: request.name,
             command: request.command,
             directory: request.directory,
+            environment: request.environment ?? [:],
             budget: times.budget.roundedSeconds,
             grace: times.grace.roundedSeconds,
             strict: request.strict ?? false,
@@ -298,6 +309,7 @@ extension BackgroundTaskScheduler {
                         name: hook.name,
                         command: hook.command,
                         directory: hook.directory,
+                        environment: hook.environment,
                         budget: hook.budget,
                         grace: hook.grace,
                         strict: hook.strict,

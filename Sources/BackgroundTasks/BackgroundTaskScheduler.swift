@@ -25,13 +25,23 @@ package actor BackgroundTaskScheduler: Service {
         package var boot: String
         /// The random name of this service's state: tasks of others have other marks.
         package var instance: String
+        /// Variables of all commands, besides the few that every command inherits.
+        package var environment: [String: String]
 
-        package init(keeper: String, folder: String, socketPrefix: String, boot: String, instance: String) {
+        package init(
+            keeper: String,
+            folder: String,
+            socketPrefix: String,
+            boot: String,
+            instance: String,
+            environment: [String: String] = [:]
+        ) {
             self.keeper = keeper
             self.folder = folder
             self.socketPrefix = socketPrefix
             self.boot = boot
             self.instance = instance
+            self.environment = environment
         }
 
         func output(_ id: Int) -> String { "\(folder)/\(id).log" }

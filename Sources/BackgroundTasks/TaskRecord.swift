@@ -6,6 +6,8 @@ package struct TaskRecord: Hashable, Sendable {
     /// As it was when it was stored: what counts meanwhile is in ``countingSince``.
     package var task: BackgroundTask
     package var directory: String?
+    /// Variables of its own.
+    package var environment: [String: String]
     package var times: TaskTimes
     /// What of the budget had gone when it began to count last.
     package var used: Duration
@@ -22,6 +24,7 @@ package struct TaskRecord: Hashable, Sendable {
     package init(
         task: BackgroundTask,
         directory: String? = nil,
+        environment: [String: String] = [:],
         times: TaskTimes,
         used: Duration = .zero,
         countingSince: Duration? = nil,
@@ -32,6 +35,7 @@ package struct TaskRecord: Hashable, Sendable {
     ) {
         self.task = task
         self.directory = directory
+        self.environment = environment
         self.times = times
         self.used = used
         self.countingSince = countingSince

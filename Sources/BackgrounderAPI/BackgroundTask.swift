@@ -81,6 +81,8 @@ package struct TaskHook: Codable, Hashable, Sendable {
     package var command: [String]
     /// The directory that its tasks begin in; the service's where there is none.
     package var directory: String?
+    /// Variables of its tasks. Absent from JSON: they may be secrets, and members of `control.group` can list hooks.
+    package var environment: [String: String] = [:]
     /// Seconds.
     package var budget: Double
     /// Seconds.
@@ -88,10 +90,15 @@ package struct TaskHook: Codable, Hashable, Sendable {
     package var strict: Bool
     package var `repeat`: Bool
 
+    private enum CodingKeys: String, CodingKey {
+        case name, command, directory, budget, grace, strict, `repeat`
+    }
+
     package init(
         name: String,
         command: [String],
         directory: String? = nil,
+        environment: [String: String] = [:],
         budget: Double,
         grace: Double,
         strict: Bool = false,
@@ -100,6 +107,7 @@ package struct TaskHook: Codable, Hashable, Sendable {
         self.name = name
         self.command = command
         self.directory = directory
+        self.environment = environment
         self.budget = budget
         self.grace = grace
         self.strict = strict

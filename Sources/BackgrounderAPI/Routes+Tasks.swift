@@ -32,10 +32,12 @@ package struct TaskRequest: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
 
     package var name: String
-    /// The program and its arguments; one without a slash is looked for in the service's PATH.
+    /// The program and its arguments; one without a slash is looked for in its PATH.
     package var command: [String]
     /// An absolute path; the service's own directory where there is none.
     package var directory: String?
+    /// Variables for the command, by name.
+    package var environment: [String: String]?
     /// Seconds.
     package var budget: Double?
     /// Seconds.
@@ -47,6 +49,7 @@ package struct TaskRequest: RouteBody, Hashable {
         name: String,
         command: [String],
         directory: String? = nil,
+        environment: [String: String]? = nil,
         budget: Double? = nil,
         grace: Double? = nil,
         strict: Bool? = nil,
@@ -55,6 +58,7 @@ package struct TaskRequest: RouteBody, Hashable {
         self.name = name
         self.command = command
         self.directory = directory
+        self.environment = environment
         self.budget = budget
         self.grace = grace
         self.strict = strict
@@ -62,7 +66,7 @@ package struct TaskRequest: RouteBody, Hashable {
     }
 
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case name, command, directory, budget, grace, strict, `repeat`
+        case name, command, directory, environment, budget, grace, strict, `repeat`
     }
 }
 
@@ -80,6 +84,20 @@ extension TaskRequest {
             let text = String(name.unicodeScalars.prefix(Self.longestName))
             return
                 "\(text.debugDescription) is no name for a task: give at most \(Self.longestName) printable characters and \(Self.largestName) bytes"
+        }
+        return nil
+    }
+}
+
+extension TaskRequest {
+    /// What is wrong with the environment: which variable, and why.
+    package var environmentProblem: String? {
+        for (name, value) in environment ?? [:] {
+            guard EnvironmentVariable.isName(name) else {
+                return
+                    "\(name.debugDescription) is not a name for a variable: give \(EnvironmentVariable.allowedNames)"
+            }
+            guard !value.utf8.contains(0) else { return "the value of \(name) has a NUL in it" }
         }
         return nil
     }

@@ -6,12 +6,15 @@ extension TaskCommand {
         static let configuration = CommandConfiguration(
             abstract: "Begin a task; prints its id.",
             discussion: """
-                The command runs in the caller's directory, as the service's user and with
-                its environment. With --on detach nothing begins now: a task begins each
-                time the last client leaves, until `task unhook NAME`.
+                The command runs in the caller's directory, as the service's user. It sees
+                PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR and
+                XDG_RUNTIME_DIR of the service, the variables of tasks.environment in the
+                configuration, and those of --env. With --on detach nothing begins now: a
+                task begins each time the last client leaves, until `task unhook NAME`.
 
                 EXAMPLES
                   backgrounder task begin upload --budget 60s --grace 10s -- ./upload.sh
+                  backgrounder task begin copy --env RSYNC_RSH='ssh -p 2222' -- ./copy.sh
                   backgrounder task begin render --repeat -- blender -b scene.blend -a
                   backgrounder task begin sync --on detach -- rsync -a photos/ nas:photos/
                 """
@@ -30,15 +33,36 @@ extension TaskCommand {
         var strict = false
         @Option(help: "When to begin it, each time: detach.")
         var on: Occasion?
+        @Option(
+            help: ArgumentHelp("Set a variable for the command; repeat it for more.", valueName: "name=value"),
+            transform: assignment
+        )
+        var env: [Assignment] = []
         @OptionGroup var reading: ReadingOptions
         @Argument(parsing: .postTerminator, help: "After --: the program and its arguments.")
         var command: [String] = []
+
+        /// A variable and its value.
+        struct Assignment {
+            var name: String
+            var value: String
+        }
+
+        @Sendable private static func assignment(_ text: String) throws -> Assignment {
+            guard case .assigned(let name, let value)? = EnvironmentVariable(text) else {
+                throw ValidationError(
+                    "\(text.debugDescription) is not NAME=VALUE; NAME is \(EnvironmentVariable.allowedNames)"
+                )
+            }
+            return Assignment(name: name, value: value)
+        }
 
         private var request: TaskRequest {
             TaskRequest(
                 name: name,
                 command: command,
                 directory: RuntimePaths.absolute("."),
+                environment: env.isEmpty ? nil : Dictionary(env.map { ($0.name, $0.value) }) { $1 },
                 budget: times.budget?.seconds,
                 grace: times.grace?.seconds,
                 strict: strict,

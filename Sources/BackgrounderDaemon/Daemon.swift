@@ -97,6 +97,7 @@ struct Daemon: Sendable {
             modes: modes,
             clock: clock,
             group: group,
+            commandEnvironment: configuration.commandEnvironment(paths, of: source.environment),
             http: http,
             log: log,
             logger: logger,

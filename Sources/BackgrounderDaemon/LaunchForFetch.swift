@@ -82,7 +82,7 @@ struct LaunchForFetch: Sendable {
         let scheduler = try FetchScheduler.make(
             StoreFetchJournal(store: store),
             http: launch.http,
-            paths: paths,
+            environment: configuration.commandEnvironment(paths, of: launch.environment),
             downloader: nil,
             clock: EventLoopClock(group: MultiThreadedEventLoopGroup.singleton),
             logger: log.makeLogger()

@@ -1,10 +1,10 @@
 /// A command that is to run, with all that it starts, under a keeper.
 package struct CommandOrder: Codable, Hashable, Sendable {
-    /// The program and its arguments; one without a slash is looked for in PATH.
+    /// The program and its arguments; a program without a slash is looked for in the command's PATH.
     package var arguments: [String]
     /// The directory that it begins in; this process's where there is none.
     package var directory: String?
-    /// Beside those of this process, or in their place.
+    /// Variables besides the few that every command inherits, or in their place.
     package var environment: [String: String]
     /// `NAME=VALUE` of the environment that says whose processes these are; also one of ``environment``.
     package var mark: String

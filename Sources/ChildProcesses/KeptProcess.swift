@@ -131,7 +131,7 @@ package final class KeptProcess: Sendable {
             pid = try Spawn(
                 path: program,
                 arguments: [Keeper.name],
-                environment: ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" },
+                environment: CommandEnvironment.inherited.map { "\($0.key)=\($0.value)" },
                 directory: nil,
                 descriptors: [nowhere, output?.stdout ?? nowhere, output?.stderr ?? nowhere, ends[1]]
             ).run()

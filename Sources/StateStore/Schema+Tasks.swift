@@ -42,4 +42,14 @@ extension Schema {
                 """
         )
     }
+    /// The variables that a task or hook was given, a JSON object of strings.
+    static func addTaskEnvironment(_ database: Database) throws {
+        for table in ["task", "taskHook"] {
+            try database.execute(
+                sql: """
+                    ALTER TABLE \(table) ADD COLUMN environment TEXT NOT NULL DEFAULT '{}' CHECK (environment LIKE '{%}')
+                    """
+            )
+        }
+    }
 }

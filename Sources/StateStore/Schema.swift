@@ -90,6 +90,7 @@ enum Schema {
         migrator.registerMigration("6 fetch") { try createFetch($0) }
         migrator.registerMigration("7 transfers") { try createTransfers($0) }
         migrator.registerMigration("8 push") { try createPush($0) }
+        migrator.registerMigration("9 task environment") { try addTaskEnvironment($0) }
         return migrator
     }
 }

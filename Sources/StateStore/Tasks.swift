@@ -7,6 +7,7 @@ package struct StoredTask: Sendable {
     /// As it was when it was stored; its id, where it has none yet, does not matter.
     package var task: BackgroundTask
     package var directory: String?
+    package var environment: [String: String]
     package var budget: Int64
     package var grace: Int64
     package var used: Int64
@@ -20,6 +21,7 @@ package struct StoredTask: Sendable {
     package init(
         task: BackgroundTask,
         directory: String?,
+        environment: [String: String],
         budget: Int64,
         grace: Int64,
         used: Int64,
@@ -31,6 +33,7 @@ package struct StoredTask: Sendable {
     ) {
         self.task = task
         self.directory = directory
+        self.environment = environment
         self.budget = budget
         self.grace = grace
         self.used = used
@@ -56,14 +59,14 @@ extension StateStore {
             try database.execute(
                 sql: """
                     INSERT INTO task (name, command, directory, state, budget, grace, used, countingSince, boot, strict,
-                        repeats, isEndRequested, running, pid, exitStatus, detail, position)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        repeats, isEndRequested, running, pid, exitStatus, detail, position, environment)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """,
                 arguments: [
                     task.task.name, try JSON.line(task.task.command), task.directory, task.task.state.rawValue,
                     task.budget, task.grace, task.used, task.countingSince, task.boot, task.task.strict,
                     task.task.repeat, task.isEndRequested, task.running, task.task.pid, task.task.exitStatus,
-                    task.task.detail, task.position,
+                    task.task.detail, task.position, try JSON.line(task.environment),
                 ]
             )
             return Int(database.lastInsertedRowID)
@@ -101,6 +104,7 @@ extension StateStore {
                     name: row["name"],
                     command: try JSON.decode([String].self, from: Data((row["command"] as String).utf8)),
                     directory: row["directory"],
+                    environment: try variables(row),
                     budget: row["budget"],
                     grace: row["grace"],
                     strict: row["strict"],
@@ -114,12 +118,12 @@ extension StateStore {
         try await write(durable: true) { database in
             try database.execute(
                 sql: """
-                    INSERT INTO taskHook (name, command, directory, budget, grace, strict, repeats)
-                    VALUES (?, ?, ?, ?, ?, ?, ?)
+                    INSERT INTO taskHook (name, command, directory, budget, grace, strict, repeats, environment)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                     """,
                 arguments: [
                     hook.name, try JSON.line(hook.command), hook.directory, hook.budget, hook.grace, hook.strict,
-                    hook.repeat,
+                    hook.repeat, try JSON.line(hook.environment),
                 ]
             )
         }
@@ -130,6 +134,11 @@ extension StateStore {
             try database.execute(sql: "DELETE FROM taskHook WHERE name = ?", arguments: [name])
         }
     }
+}
+
+/// The variables of a task's or a hook's row.
+private func variables(_ row: Row) throws -> [String: String] {
+    try JSON.decode([String: String].self, from: Data((row["environment"] as String).utf8))
 }
 
 extension StoredTask {
@@ -151,6 +160,7 @@ extension StoredTask {
                 detail: row["detail"]
             ),
             directory: row["directory"],
+            environment: try variables(row),
             budget: budget,
             grace: grace,
             used: used,

@@ -312,6 +312,37 @@ extension RealProcesses {
             #expect(rig.journal.repeating.last == [id + 2])
         }
 
+        @Test func `A repetition and a hook's task have the environment that was asked for`() async throws {
+            let rig = try TaskRig()
+            let environment = ["PATH": "\(rig.scratch.path):/usr/bin:/bin", "COLOUR": "green"]
+            let program = try rig.scratch.write("#!/bin/sh\necho $COLOUR; exec sleep 100", to: "only-in-this-path")
+            chmod(program, 0o700)
+            let request = TaskRequest(
+                name: "test",
+                command: ["only-in-this-path"],
+                environment: environment,
+                budget: 2,
+                grace: 0.2,
+                repeat: true
+            )
+            let id = try await rig.scheduler.begin(request).id
+            try await rig.wait(for: .expired, of: id)
+            await rig.scheduler.apply(isAnyoneAttached: true)
+            try await rig.wait(for: .running, of: id + 1)
+            #expect(rig.journal.saved.records.last?.environment == environment)
+            #expect(try await rig.scheduler.addHook(request).environment == environment)
+            await rig.scheduler.apply(isAnyoneAttached: false)
+            try await rig.wait(for: .running, of: id + 2)
+            for id in [id + 1, id + 2] {
+                try await rig.wait(for: .expired, of: id)
+                #expect(try await rig.scheduler.output(id).text == "green\n")
+            }
+            for name in ["", "A B", "BACKGROUNDER_TASK", "A\u{0}"] {
+                let refused = TaskRequest(name: "test", command: ["true"], environment: [name: "x"])
+                await #expect(throws: TaskError.self) { _ = try await rig.scheduler.begin(refused) }
+            }
+        }
+
         @Test func `A repetition outlives a store that is full and the stop of the service`() async throws {
             let rig = try TaskRig()
             let service = ServiceGroup(

@@ -151,7 +151,16 @@ import Testing
         #expect(try problems(Sample.bareTask, of: Routes.beginSample) == [])
         #expect(try problems(Sample.task, of: Routes.endTask) == [])
         #expect(try problems(TaskOutput(id: 1, text: "", truncated: true), of: Routes.taskLog) == [])
-        let hook = TaskHook(name: "a", command: ["b"], directory: "/", budget: 10, grace: 5, strict: true, repeat: true)
+        let hook = TaskHook(
+            name: "a",
+            command: ["b"],
+            directory: "/",
+            environment: ["C": "d"],
+            budget: 10,
+            grace: 5,
+            strict: true,
+            repeat: true
+        )
         #expect(try problems(hook, of: Routes.addTaskHook) == [])
         #expect(try problems([hook], of: Routes.taskHooks) == [])
         #expect(try problems(ProcessReply(pid: 3), of: Routes.stop) == [])

@@ -53,7 +53,10 @@ final class Service: Sendable {
 
     /// Runs `backgrounder` with `arguments`, which must succeed.
     @discardableResult
-    func run(_ arguments: String...) async throws -> ProgramRun {
+    func run(_ arguments: String...) async throws -> ProgramRun { try await run(arguments) }
+
+    @discardableResult
+    func run(_ arguments: [String]) async throws -> ProgramRun {
         let run = try await command(arguments)
         try #require(run.exitCode == 0, "\(run)")
         return run

@@ -120,6 +120,57 @@ import Testing
         #expect(state.status.tasks == [])
     }
 
+    @Test func `Commands see an allow-list of the service's variables and those that they were given`() async throws {
+        var configuration = TestConfiguration(modes: "[audio, location, fetch]")
+        configuration.rest = ["tasks:", "  environment: [GIVEN, COLOUR=blue, SHAPE=round]"]
+        let service = try Service(configuration)
+        let foreign = [
+            "BACKGROUNDER_MPD_PASSWORD": "secret-1", "GITHUB_TOKEN": "secret-2", "NOTIFY_SOCKET": "secret-3",
+        ]
+        try await service.start(adding: foreign.merging(["GIVEN": "here", "LC_TIME": "C", "TZ": "UTC"]) { $1 })
+        // The keeper is the parent of a command, which may read its environment.
+        let script = "tr '\\0' '\\n' < /proc/$PPID/environ | sed 's/^/keeper:/'; exec env"
+        let given = ["--env", "COLOUR=green", "--env", "EMPTY=", "--env", "SPACED=a = b"]
+        try await service.run(
+            ["task", "begin", "leave", "--on", "detach"] + given + ["--", "/bin/sh", "-c", script]
+        )
+        try await service.run("fetch", "add", "printed", "--exec", script)
+        try await service.run("fetch", "run", "printed")
+        let events = try service.events(attach: true)
+        try await events.wait(forState: "attached client") { $0.status.attached == 1 }
+        events.detach()
+        let id = try await Self.begin(service, given, script)
+        try await Self.wait(for: .finished, of: [1, 2], service)
+        let logs = [
+            try await service.run("task", "log", "\(id)").text, try await service.run("task", "log", "\(3 - id)").text,
+            try await service.run("fetch", "content", "printed").text,
+        ]
+        for (log, isTask) in zip(logs, [true, true, false]) {
+            let lines = log.split(separator: "\n").map(String.init)
+            #expect(!log.contains("secret"), "\(log)")
+            for line in [
+                "GIVEN=here", "SHAPE=round", "LC_TIME=C", "TZ=UTC", "BACKGROUNDER_HOME=\(service.paths.home ?? "")",
+            ] {
+                #expect(lines.contains(line), "no \(line) in \(log)")
+            }
+            let own = isTask ? ["COLOUR=green", "EMPTY=", "SPACED=a = b"] : ["COLOUR=blue"]
+            for line in own { #expect(lines.contains(line), "no \(line) in \(log)") }
+            let names = Set(lines.map { String($0.prefix { $0 != "=" }).replacing("keeper:", with: "") })
+            #expect(names.filter { !Self.allowedNames.contains($0) && !$0.hasPrefix("LC_") } == [])
+        }
+        // Nobody who may list them sees the values.
+        #expect(!(try await service.run("task", "hooks", "--format", "json").text.contains("green")))
+    }
+
+    private static let allowedNames: Set = [
+        "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME",
+        "XDG_STATE_HOME", "CONFIGURATION_DIRECTORY", "STATE_DIRECTORY", "RUNTIME_DIRECTORY", "BACKGROUNDER_HOME",
+        "BACKGROUNDER_TASK", "BACKGROUNDER_FETCH", "BACKGROUNDER_FETCH_RUN", "GIVEN", "COLOUR", "SHAPE", "EMPTY",
+        "SPACED",
+        // A shell's own.
+        "PWD", "OLDPWD", "SHLVL", "_",
+    ]
+
     @Test func `A budget counts while nobody is attached, a hook begins when the last one leaves, and the log says so`()
         async throws
     {
@@ -168,6 +219,9 @@ import Testing
         (["begin", "x", "--budget", "0s", "--", "true"], 64, "a budget of 0s cannot be"),
         (["begin", "x", "--grace", "180s", "--", "true"], 64, "a grace of 3m cannot be"),
         (["begin", "x", "--budget", "soon", "--", "true"], 64, "\"soon\" is no duration"),
+        (["begin", "x", "--env", "1A=b", "--", "true"], 64, "\"1A=b\" is not NAME=VALUE"),
+        (["begin", "x", "--env", "PATH", "--", "true"], 64, "\"PATH\" is not NAME=VALUE"),
+        (["begin", "x", "--env", "BACKGROUNDER_TASK=1", "--", "true"], 64, "begins with BACKGROUNDER_"),
         (["begin", "x", "--on", "attach", "--", "true"], 64, "'attach'"), (["end", "77"], 4, "there is no task 77"),
         (["log", "77"], 4, "there is no task 77"), (["remaining", "77"], 4, "there is no task 77"),
         (["unhook", "no/such hook"], 4, "there is no hook no/such hook"), (["end", "x"], 64, "'x'"),

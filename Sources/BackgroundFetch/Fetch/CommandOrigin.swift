@@ -21,7 +21,7 @@ package struct CommandOrigin: Sendable {
 
     /// - Parameters:
     ///   - keeper: the path of `backgrounderd`, which holds a command's processes together.
-    ///   - environment: for all commands, beside the service's.
+    ///   - environment: variables of all commands, besides the few that every command inherits.
     package init(keeper: String = "/proc/self/exe", environment: [String: String] = [:]) {
         self.keeper = keeper
         self.environment = environment

@@ -154,6 +154,12 @@ enum Keys {
         allowed: "names of users and groups"
     ) { text, _ in text.isEmpty ? nil : text }
 
+    static let taskEnvironment = ConfigurationKey<[EnvironmentVariable]>(
+        list: "tasks.environment",
+        [],
+        allowed: "variables, each as NAME or NAME=VALUE; NAME is \(EnvironmentVariable.allowedNames)"
+    ) { text, _ in EnvironmentVariable(text) }
+
     static let transferRoots = ConfigurationKey<[String]>(list: "transfers.roots", [], allowed: "folders") {
         text,
         directory in
@@ -210,7 +216,7 @@ enum Keys {
         .init(format),
         .init(observerInterval), .init(musicDirectory), .init(mpdListen), .init(mpdPassword),
         .init(mpdPasswords), .init(mpdDefaultPermissions), .init(webListen),
-        .init(controlGroup), .init(controlExecute),
+        .init(controlGroup), .init(controlExecute), .init(taskEnvironment),
         .init(transferRoots), .init(allowHTTP), .init(retryMaximum), .init(syncInterval), .init(retention),
         .init(maximumSize), .init(logLevel), .init(logProgress),
     ]

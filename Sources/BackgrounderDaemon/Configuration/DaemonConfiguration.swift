@@ -117,6 +117,21 @@ extension DaemonConfiguration {
         return nil
     }
 
+    /// What commands see besides the few variables that they inherit: where the service is, and `tasks.environment`.
+    ///
+    /// - Parameter service: the service's own environment.
+    func commandEnvironment(_ paths: RuntimePaths, of service: [String: String]) -> [String: String] {
+        var variables: [String: String] = [:]
+        for variable in value(Keys.taskEnvironment) {
+            switch variable {
+            case .inherited(let name): variables[name] = service[name]
+            case .assigned(let name, let value): variables[name] = value
+            }
+        }
+        variables["BACKGROUNDER_HOME"] = paths.home
+        return variables
+    }
+
     /// Keys whose text differs from `other`'s.
     func changes(from other: DaemonConfiguration) -> [String] {
         Keys.all.map(\.name).filter { text($0) != other.text($0) }

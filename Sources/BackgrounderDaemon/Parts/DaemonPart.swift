@@ -39,6 +39,8 @@ struct PartContext: Sendable {
     let modes: Modes
     let clock: any Clock<Duration>
     let group: any EventLoopGroup
+    /// Variables of the commands that the service runs.
+    let commandEnvironment: [String: String]
     /// Follows no redirect: what uses it looks at each of them.
     let http: HTTPClient
     let log: DaemonLog

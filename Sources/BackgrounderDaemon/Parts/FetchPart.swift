@@ -18,7 +18,7 @@ struct FetchPart: DaemonPart {
         scheduler = try FetchScheduler.make(
             StoreFetchJournal(store: context.store),
             http: context.http,
-            paths: context.paths,
+            environment: context.commandEnvironment,
             downloader: Self.downloader(transfers, logger: context.logger),
             clock: context.clock,
             logger: context.logger
@@ -113,7 +113,7 @@ extension FetchScheduler {
     static func make(
         _ journal: StoreFetchJournal,
         http: HTTPClient,
-        paths: RuntimePaths,
+        environment: [String: String],
         downloader: FetchDownloader?,
         clock: any Clock<Duration>,
         logger: Logger,
@@ -121,7 +121,7 @@ extension FetchScheduler {
     ) throws -> FetchScheduler {
         let origin = LiveOrigin(
             web: WebOrigin(http: http),
-            commands: CommandOrigin(environment: paths.home.map { ["BACKGROUNDER_HOME": $0] } ?? [:])
+            commands: CommandOrigin(environment: environment)
         )
         return FetchScheduler(
             try journal.saved(logger: logger),

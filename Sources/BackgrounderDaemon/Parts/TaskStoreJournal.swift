@@ -44,6 +44,7 @@ extension StoredTask {
         self.init(
             task: record.task,
             directory: record.directory,
+            environment: record.environment,
             budget: record.times.budget.nanoseconds,
             grace: record.times.grace.nanoseconds,
             used: record.used.nanoseconds,
@@ -61,6 +62,7 @@ extension TaskRecord {
         self.init(
             task: stored.task,
             directory: stored.directory,
+            environment: stored.environment,
             times: try TaskTimes(budget: .nanoseconds(stored.budget), grace: .nanoseconds(stored.grace)),
             used: .nanoseconds(stored.used),
             countingSince: stored.countingSince.map { .nanoseconds($0) },

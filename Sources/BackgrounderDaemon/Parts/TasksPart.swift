@@ -24,7 +24,8 @@ struct TasksPart: DaemonPart {
                 folder: folder,
                 socketPrefix: context.paths.run + "/task",
                 boot: Self.boot,
-                instance: try await journal.instance()
+                instance: try await journal.instance(),
+                environment: context.commandEnvironment
             ),
             journal: journal,
             clock: context.clock,

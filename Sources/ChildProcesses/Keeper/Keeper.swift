@@ -70,10 +70,10 @@ package struct Keeper {
             writeEnd = ends[1]
             descriptors = [0, writeEnd, writeEnd]
         }
-        var environment = ProcessInfo.processInfo.environment
-        // The service's own conversation with systemd.
-        for name in ["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"] { environment[name] = nil }
-        environment.merge(order.environment) { $1 }
+        // The service gave this process only what commands may see.
+        let environment = ProcessInfo.processInfo.environment.merging(order.environment) { $1 }
+        // The command is looked for in its own PATH.
+        if let path = environment["PATH"] { setenv("PATH", path, 1) }
         let pid: pid_t
         do {
             pid = try Spawn(
