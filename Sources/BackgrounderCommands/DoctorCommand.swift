@@ -39,7 +39,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     private func checks() async -> [DoctorReport.Check] {
         let paths = reading.service.paths
-        var checks = [program(), folder("state", paths.state), folder("socket", paths.run)]
+        var checks = [program(), configuration(paths), folder("state", paths.state), folder("socket", paths.run)]
         do {
             let (status, pushes) = try await Client.use(paths) { client in
                 (try await client.call(Routes.status), (try? await client.call(Routes.pushes)) ?? [])
@@ -74,6 +74,25 @@ struct DoctorCommand: AsyncParsableCommand {
             access(path, X_OK) == 0,
             path,
             hint: "install backgrounder and backgrounderd in one folder"
+        )
+    }
+
+    private func configuration(_ paths: RuntimePaths) -> DoctorReport.Check {
+        let file = InstanceRecord.read(paths.lock)?.configuration ?? paths.configuration
+        var arguments = paths.home.map { ["--home", $0] } ?? []
+        if file != paths.configuration { arguments += ["--config", file] }
+        let problem: String?
+        do {
+            problem = try Launcher.configurationProblem(arguments)
+        } catch {
+            problem = "\(error)"
+        }
+        let isThere = access(file, F_OK) == 0
+        return .init(
+            "configuration",
+            problem == nil,
+            problem ?? (isThere ? file : "no \(file), so the defaults hold"),
+            hint: "correct the file; `backgrounder reload` or a restart reads it again"
         )
     }
 

@@ -63,6 +63,25 @@ enum Launcher {
         }
     }
 
+    /// What keeps the service from starting with its configuration, in its own words; `nil` where nothing does.
+    static func configurationProblem(_ arguments: [String]) throws -> String? {
+        let complaints = try Pipe()
+        let nowhere = open("/dev/null", O_RDWR | O_CLOEXEC)
+        defer { close(nowhere) }
+        let check = Spawn(
+            arguments: [daemonPath] + arguments + ["--check-configuration"],
+            environment: ProcessInfo.processInfo.environment.map { "\($0)=\($1)" },
+            descriptors: [nowhere, nowhere, complaints.writeEnd]
+        )
+        let pid: pid_t
+        do throws(SpawnFailure) { pid = try check.run() } catch { throw cannotRun(error.code) }
+        complaints.closeWriteEnd()
+        let words = complaints.readAll().split(separator: "\n").first.map(String.init)
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        return status == 0 ? nil : words?.withoutPrefix("backgrounderd: ") ?? "the configuration cannot be checked"
+    }
+
     /// What `body` gives, with a service started for it where none runs and `items` are to be played.
     ///
     /// What does not exist is no reason to start one: then `body`'s own failure stands.

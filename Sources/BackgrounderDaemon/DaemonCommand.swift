@@ -56,6 +56,9 @@ package struct DaemonCommand: AsyncParsableCommand {
     )
     var launchForFetch: String?
 
+    @Flag(help: "Check the configuration and end: exit 0, or 1 with what is wrong.")
+    var checkConfiguration = false
+
     @Option(help: .private)
     var readyDescriptor: Int32?
 
@@ -72,7 +75,9 @@ package struct DaemonCommand: AsyncParsableCommand {
 
     package func run() async throws {
         do {
-            if let launchForFetch {
+            if checkConfiguration {
+                _ = try configurationSource(RuntimePaths.current(home: home)).load()
+            } else if let launchForFetch {
                 try await LaunchForFetch(source: launchForFetch, home: home, file: config).run()
             } else {
                 try await serve()
@@ -102,17 +107,21 @@ package struct DaemonCommand: AsyncParsableCommand {
         fail(error.description)
     }
 
+    private func configurationSource(_ paths: RuntimePaths) -> ConfigurationSource {
+        ConfigurationSource(
+            file: config,
+            standardFile: paths.configuration,
+            environment: ProcessInfo.processInfo.environment,
+            options: [Keys.source.name: ("--source", source), Keys.driver.name: ("--driver", driver)],
+            directory: RuntimePaths.absolute(".")
+        )
+    }
+
     private func serve() async throws {
         umask(0o077)
         let environment = ProcessInfo.processInfo.environment
         let paths = RuntimePaths.current(home: home)
-        let source = ConfigurationSource(
-            file: config,
-            standardFile: paths.configuration,
-            environment: environment,
-            options: [Keys.source.name: ("--source", source), Keys.driver.name: ("--driver", driver)],
-            directory: RuntimePaths.absolute(".")
-        )
+        let source = configurationSource(paths)
         let configuration = try source.load()
         let record = record.map { RuntimePaths.absolute($0) }
         if let record, let file = configuration.value(Keys.source).replayedFile {

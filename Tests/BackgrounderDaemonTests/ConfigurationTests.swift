@@ -123,6 +123,14 @@ import Testing
         #expect(!error.description.contains("\n"))
     }
 
+    @Test("A password that is refused is not repeated")
+    func secret() throws {
+        let error = try #require(throws: ConfigurationError.self) {
+            try load("modes: [audio]\nmpd: {password: [sesame]}")
+        }
+        #expect(error.description.contains("mpd.password") && !error.description.contains("sesame"), "\(error)")
+    }
+
     @Test("A file that is no text, too large, a folder or not there is refused")
     func files() throws {
         func refusal(_ path: String) throws -> String {

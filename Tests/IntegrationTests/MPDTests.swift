@@ -136,6 +136,7 @@ import Testing
         let port = try freePort(SOCK_STREAM)
         let music = try await MPDMusic()
         let service = try Service(music: music, more: ["mpd: {listen: [\"0.0.0.0:\(port)\"], password: sesame}"])
+        chmod(service.file("config.yaml"), 0o600)
         try await service.start()
         let refused = try await ProgramRun.of("/usr/bin/mpc", ["--host", "127.0.0.1", "--port", "\(port)", "status"])
         #expect(refused.exitCode == 1 && refused.errors.contains("permission"), "\(refused)")

@@ -54,6 +54,32 @@ import Testing
         }
     }
 
+    @Test("A file with a password that others may read is refused by start, reload and doctor")
+    func readablePassword() async throws {
+        let service = try Service(TestConfiguration(rest: ["mpd: {password: sesame}"]))
+        let file = service.file("config.yaml")
+        let words = ["config.yaml:", "mpd.password", "others may read", "chmod 600 \(file)"]
+        for mode in [0o644, 0o640, 0o604] as [mode_t] {
+            chmod(file, mode)
+            let start = try await service.command(["start"])
+            start.expectRefusal(1, words)
+            #expect(!start.errors.contains("sesame"))
+        }
+        chmod(file, 0o600)
+        try await service.start()
+        #expect(try await service.run("doctor").text.contains("ok   configuration: \(file)"))
+        chmod(file, 0o644)
+        try await service.command(["reload"]).expectRefusal(1, words)
+        let doctor = try await service.command(["doctor"])
+        #expect(doctor.exitCode == 1, "\(doctor)")
+        #expect(doctor.text.contains("FAIL configuration: \(file):"), "\(doctor)")
+        #expect(doctor.text.contains("chmod 600 \(file)"), "\(doctor)")
+        // Without a password others may read it.
+        try service.configure(TestConfiguration())
+        chmod(file, 0o644)
+        try await service.run("reload")
+    }
+
     @Test("SIGHUP reloads too, and a faulty file is one line in the log")
     func hangup() async throws {
         var configuration = TestConfiguration()

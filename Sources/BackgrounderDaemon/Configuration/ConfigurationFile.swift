@@ -22,10 +22,11 @@ extension ConfigurationLayer {
     /// Reads and checks the file at `path`.
     ///
     /// - Throws: for a file that cannot be read, is over 1 MiB, is no UTF-8 or no YAML, has an unknown key, a key twice, or
-    ///   a value that its key does not take; always with the line.
+    ///   a value that its key does not take, or that holds a password and can be read by others than its owner; always with
+    ///   the line.
     init(file path: String) throws(ConfigurationError) {
         directory = RuntimePaths.absolute(path + "/..")
-        let text = try Self.read(path)
+        let (text, mode) = try Self.read(path)
         guard let root = try Self.compose(text, path: path) else { return }
         guard case .mapping(let sections) = root else {
             throw ConfigurationError(place: "\(path):\(root.line)", problem: "this is no mapping of keys to values")
@@ -34,6 +35,7 @@ extension ConfigurationLayer {
             try add(key.name, key, value, path: path)
         }
         try check()
+        try checkSecrets(of: path, mode)
     }
 
     /// The variables of `environment` that stand for a key.
@@ -108,16 +110,25 @@ extension ConfigurationLayer {
             if let problem = key.explain?(entry.text) {
                 throw ConfigurationError(place: entry.place, problem: "\(key.name): \(problem)")
             }
-            throw ConfigurationError(
-                place: entry.place,
-                key: key.name,
-                value: key.isSecret ? nil : entry.text,
-                allowed: key.allowed
-            )
+            let value = key.isSecret ? nil : entry.text
+            throw ConfigurationError(place: entry.place, key: key.name, value: value, allowed: key.allowed)
         }
     }
 
-    private static func read(_ path: String) throws(ConfigurationError) -> String {
+    private func checkSecrets(of path: String, _ mode: mode_t) throws(ConfigurationError) {
+        guard mode & (S_IRGRP | S_IROTH) != 0,
+            let key = Keys.all.first(where: { $0.isSecret && entries[$0.name] != nil })
+        else { return }
+        let digits = String(mode & 0o777, radix: 8)
+        throw ConfigurationError(
+            place: entries[key.name]?.place ?? path,
+            problem:
+                "\(key.name): others may read this password, since the file has the mode 0\(digits); `chmod 600 \(path)`"
+        )
+    }
+
+    /// The text of the file at `path`, and the file's mode.
+    private static func read(_ path: String) throws(ConfigurationError) -> (String, mode_t) {
         // Without O_NONBLOCK the opening of a FIFO waits for a writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -147,7 +158,7 @@ extension ConfigurationLayer {
             let line = valid.count { $0 == "\n" || $0 == "\r\n" } + 1
             throw ConfigurationError(place: "\(path):\(line)", problem: "this is no UTF-8")
         }
-        return text
+        return (text, attributes.st_mode)
     }
 
     /// Yams tells where the mapping begins; the line that repeats a key is the one to look at.

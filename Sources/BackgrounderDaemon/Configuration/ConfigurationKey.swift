@@ -8,7 +8,7 @@ struct ConfigurationKey<Value: Sendable>: Sendable {
     let allowed: String
     let fallback: Value
     let isList: Bool
-    /// Whether its text is never shown, in a message or elsewhere.
+    /// Whether the value is a password: no message repeats it, and a file that holds it must be readable by its owner alone.
     let isSecret: Bool
     /// The value, made absolute from a directory where it holds a path; `nil` where the text is none.
     let parse: @Sendable (ConfigurationText, _ directory: String) -> Value?
