@@ -23,6 +23,8 @@ package struct FetchDefinition: RouteBody, Hashable {
     package var download: String?
     /// Where the command runs; `/` where none is given.
     package var directory: String?
+    /// The absolute path of a file that tells the server who asks; only its owner may read it.
+    package var credentials: String?
 
     package init(
         name: String,
@@ -32,7 +34,8 @@ package struct FetchDefinition: RouteBody, Hashable {
         interval: FetchInterval = .never,
         budget: Double = longestBudget,
         download: String? = nil,
-        directory: String? = nil
+        directory: String? = nil,
+        credentials: String? = nil
     ) {
         self.name = name
         self.url = url
@@ -42,10 +45,11 @@ package struct FetchDefinition: RouteBody, Hashable {
         self.budget = budget
         self.download = download
         self.directory = directory
+        self.credentials = credentials
     }
 
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case name, url, command, kind, interval, budget, download, directory
+        case name, url, command, kind, interval, budget, download, directory, credentials
     }
 
     package init(from decoder: any Decoder) throws {
@@ -58,7 +62,8 @@ package struct FetchDefinition: RouteBody, Hashable {
             interval: try container.decodeIfPresent(FetchInterval.self, forKey: .interval) ?? .never,
             budget: try container.decodeIfPresent(Double.self, forKey: .budget) ?? Self.longestBudget,
             download: try container.decodeIfPresent(String.self, forKey: .download),
-            directory: try container.decodeIfPresent(String.self, forKey: .directory)
+            directory: try container.decodeIfPresent(String.self, forKey: .directory),
+            credentials: try container.decodeIfPresent(String.self, forKey: .credentials)
         )
     }
 }
@@ -67,7 +72,7 @@ extension FetchDefinition {
     /// What is wrong with it, as far as it tells itself: what and why.
     package var problem: String? {
         Self.problem(ofName: name) ?? contentProblem ?? interval.problem ?? Self.problem(ofBudget: budget)
-            ?? downloadProblem ?? directoryProblem
+            ?? downloadProblem ?? directoryProblem ?? credentialsProblem
     }
 
     /// A name stands in paths, logs and messages.
@@ -108,6 +113,13 @@ extension FetchDefinition {
     private var directoryProblem: String? {
         guard let directory, !directory.hasPrefix("/") || directory.utf8.contains(0) else { return nil }
         return "\(directory.debugDescription) is no absolute path of a folder"
+    }
+
+    private var credentialsProblem: String? {
+        guard let credentials else { return nil }
+        if url == nil { return "a command gets no credentials: leave --credentials out" }
+        return credentials.hasPrefix("/") && !credentials.utf8.contains(0)
+            ? nil : "\(credentials.debugDescription) is not an absolute path of a file"
     }
 
     private var downloadProblem: String? {
@@ -166,7 +178,7 @@ package enum FetchAddress {
         }
         let authority = text.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         guard !authority.contains("@") else {
-            return "a URL must not have credentials in it, since it is shown and logged"
+            return "a URL must not have credentials in it, since it is shown and logged: use --credentials FILE"
         }
         guard isAuthority(authority) else { return "\(name.debugDescription) has no valid host and port" }
         return nil

@@ -35,6 +35,8 @@ package struct TransferRequest: RouteBody, Hashable {
     package var exists: ExistingFile?
     /// Waits for power and for a network that costs nothing.
     package var discretionary: Bool?
+    /// The absolute path of a file that says who asks; only its owner may read it.
+    package var credentials: String?
 
     package init(
         direction: TransferDirection? = nil,
@@ -44,14 +46,16 @@ package struct TransferRequest: RouteBody, Hashable {
         sha256: String? = nil,
         sizeMax: Int64? = nil,
         exists: ExistingFile? = nil,
-        discretionary: Bool? = nil
+        discretionary: Bool? = nil,
+        credentials: String? = nil
     ) {
         (self.direction, self.url, self.destination, self.session) = (direction, url, destination, session)
         (self.sha256, self.sizeMax, self.exists, self.discretionary) = (sha256, sizeMax, exists, discretionary)
+        self.credentials = credentials
     }
 
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case direction, url, destination, session, sha256, sizeMax, exists, discretionary
+        case direction, url, destination, session, sha256, sizeMax, exists, discretionary, credentials
     }
 }
 

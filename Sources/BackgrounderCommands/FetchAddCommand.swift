@@ -10,10 +10,16 @@ extension FetchCommand {
                 whether there is something new: 0 new data, 3 none, all else failed. What it
                 prints is the content.
 
+                The file of --credentials has lines such as `user = ann`, `password = …`,
+                `bearer = TOKEN` and `header = Name: value`. It is read at each fetch, must
+                have the mode 0600, and is sent to the URL's own host alone.
+
                 EXAMPLES
                   backgrounder fetch add news --url https://example.com/rss --interval minimum
                   backgrounder fetch add podcast --url https://example.com/rss --interval 6h \\
                     --download ~/podcasts
+                  backgrounder fetch add mail --url https://example.com/inbox \\
+                    --credentials ~/.config/mail.credentials
                   backgrounder fetch add map --url https://example.com/map.png --kind raw
                   backgrounder fetch add disk --exec 'df -h /' --interval 15m --budget 5s
                 """
@@ -40,6 +46,14 @@ extension FetchCommand {
             completion: .directory
         )
         var download: String?
+        @Option(
+            help: ArgumentHelp(
+                "Tell the server who asks: a file with user, password, bearer or header.",
+                valueName: "file"
+            ),
+            completion: .file()
+        )
+        var credentials: String?
         @OptionGroup var reading: ReadingOptions
 
         private var definition: FetchDefinition {
@@ -51,7 +65,8 @@ extension FetchCommand {
                 interval: interval,
                 budget: budget,
                 download: download.map { RuntimePaths.absolute($0) },
-                directory: exec == nil ? nil : RuntimePaths.absolute(".")
+                directory: exec == nil ? nil : RuntimePaths.absolute("."),
+                credentials: credentials.map { RuntimePaths.absolute($0) }
             )
         }
 
@@ -60,6 +75,7 @@ extension FetchCommand {
             case (nil, nil): throw ValidationError("a source needs --url or --exec")
             case (_?, _?): throw ValidationError("a source has --url or --exec, not both")
             case (_, ""?): throw ValidationError("the command of --exec is empty")
+            case _ where credentials == "": throw ValidationError("\"\" is not a file with credentials: give a path")
             case _ where download == "": throw ValidationError("\"\" is no folder to download into: give a path")
             default: if let problem = definition.problem { throw ValidationError(problem) }
             }

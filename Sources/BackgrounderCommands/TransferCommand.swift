@@ -30,6 +30,9 @@ struct TransferCommand: AsyncParsableCommand {
                 The folder must be one of transfers.roots or in one of them; http without encryption goes only to hosts of
                 transfers.allowHTTP.
 
+                The file of --credentials has lines such as `user = ann`, `password = …`, `bearer = TOKEN` and
+                `header = Name: value`. It is read for each attempt, and is sent to the URL's own host alone.
+
                 EXAMPLES
                   backgrounder transfer get https://example.org/map.bin downloads/
                   backgrounder transfer get https://example.org/map.bin downloads/map.bin \\
@@ -82,7 +85,8 @@ struct TransferCommand: AsyncParsableCommand {
                 sha256: sha256,
                 sizeMax: try size,
                 exists: exists,
-                discretionary: beginning.isDiscretionary
+                discretionary: beginning.isDiscretionary,
+                credentials: beginning.credentials.map { RuntimePaths.absolute($0) }
             )
             try await begin(request, beginning, reading)
         }
@@ -118,7 +122,8 @@ struct TransferCommand: AsyncParsableCommand {
                 url: url,
                 destination: RuntimePaths.absolute(file),
                 session: beginning.session,
-                discretionary: beginning.isDiscretionary
+                discretionary: beginning.isDiscretionary,
+                credentials: beginning.credentials.map { RuntimePaths.absolute($0) }
             )
             try await begin(request, beginning, reading)
         }
@@ -237,10 +242,19 @@ struct BeginningOptions: ParsableArguments {
     var discretionary = false
     @Flag(help: "Return when it is over; exit 1 where it failed.")
     var wait = false
+    @Option(
+        help: ArgumentHelp(
+            "Tell the server who asks: a file with user, password, bearer or header, mode 0600.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var credentials: String?
 
     var isDiscretionary: Bool? { discretionary ? true : nil }
 
     func validate() throws {
+        if credentials == "" { throw ValidationError("\"\" is not a file with credentials: give a path") }
         if now, discretionary { throw ValidationError("--now and --discretionary exclude each other") }
         if let session, session.isEmpty || session.utf8.count > 100 || session.contains("/") {
             throw ValidationError("\(session.debugDescription) is no session: give 1 to 100 bytes without slashes")
@@ -261,6 +275,11 @@ private func requireWebURL(_ text: String) throws {
         throw ValidationError("\(shown): give one that begins with https://")
     }
     let host = rest.dropFirst(3).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    guard !host.contains("@") else {
+        throw ValidationError(
+            "a URL must not have a user or password in it: write them to a file for --credentials FILE"
+        )
+    }
     guard !host.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
         throw ValidationError("\(text.debugDescription) is no URL: give one such as https://example.org/file")
     }

@@ -23,7 +23,8 @@ extension StateStore {
                         interval: try JSON.decode(FetchInterval.self, from: row["interval"] as Data),
                         budget: row["budget"],
                         download: row["download"],
-                        directory: row["directory"]
+                        directory: row["directory"],
+                        credentials: row["credentials"]
                     ),
                     standing: row["standing"],
                     unseen: row["unseen"]
@@ -114,12 +115,14 @@ extension Database {
         case .added(let source, let standing):
             try execute(
                 sql: """
-                    INSERT INTO fetchSource (name, kind, url, command, interval, budget, download, directory, standing)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    INSERT INTO fetchSource
+                        (name, kind, url, command, interval, budget, download, directory, credentials, standing)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """,
                 arguments: [
                     source.name, source.kind.rawValue, source.url, try source.command.map { try JSON.line($0) },
-                    try JSON.line(source.interval), source.budget, source.download, source.directory, standing,
+                    try JSON.line(source.interval), source.budget, source.download, source.directory,
+                    source.credentials, standing,
                 ]
             )
         case .changed(let source):

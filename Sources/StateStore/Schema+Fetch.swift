@@ -53,4 +53,10 @@ extension Schema {
                 """
         )
     }
+    /// The path of the file with a source's credentials, never what is in it.
+    static func addFetchCredentials(_ database: Database) throws {
+        try database.execute(
+            sql: "ALTER TABLE fetchSource ADD COLUMN credentials TEXT CHECK (credentials LIKE '/%')"
+        )
+    }
 }

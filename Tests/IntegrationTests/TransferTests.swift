@@ -46,6 +46,58 @@ import Testing
         #expect(table.text.contains("a b.txt") && table.text.contains("100%"))
     }
 
+    @Test("Credentials come from a file, for transfers and fetches, and stand nowhere else")
+    func credentials() async throws {
+        var configuration = TestConfiguration(modes: "[fetch]", rest: ["transfers: {allowHTTP: [127.0.0.1]}"])
+        configuration.rest += ["log: {level: trace}"]
+        let service = try Service(configuration)
+        try await service.start()
+        let server = try TestWebServer()
+        server.reply(to: "/file", body: "hello")
+        server.reply(to: "/in", 201)
+        let file = try service.scratch.write(
+            "user = ann\npassword = Tr0ub4dor\nheader = X-Key: C0rrectHorse\n",
+            to: "c"
+        )
+        let secrets = ["Tr0ub4dor", "C0rrectHorse", Data("ann:Tr0ub4dor".utf8).base64EncodedString()]
+        let get = ["transfer", "get", server.url("/file"), service.file("downloads/"), "--credentials", file]
+        try await service.command(get).expectRefusal(1, [file, "0644", "chmod 600"])
+        chmod(file, 0o600)
+        try await service.run(get + ["--wait"])
+        try await service.run("transfer", "put", file, server.url("/in"), "--credentials", file, "--wait")
+        try await service.run("fetch", "add", "f", "--url", server.url("/file"), "--kind", "raw", "--credentials", file)
+        try await service.run("fetch", "run", "f")
+        try await service.crash()
+        try await service.start()
+        try await service.run("fetch", "run", "f")
+        let requests = server.requests()
+        #expect(requests.count == 4)
+        for request in requests {
+            #expect(request.headers["authorization"] == "Basic \(secrets[2])")
+            #expect(request.headers["x-key"] == secrets[1])
+        }
+        var shown = service.logLines().joined(separator: "\n")
+        for command in [["status"], ["transfer", "list"], ["fetch", "show", "f"], ["fetch", "log", "f"], ["doctor"]] {
+            shown += try await service.command(command + ["--format", "json"]).text
+        }
+        let state = URL(fileURLWithPath: service.paths.state)
+        let files = try FileManager.default.contentsOfDirectory(at: state, includingPropertiesForKeys: nil)
+        for file in files.filter({ $0.lastPathComponent.hasPrefix("backgrounder.sqlite") }) {
+            shown += String(decoding: try Data(contentsOf: file), as: Unicode.ASCII.self)
+        }
+        #expect(shown.contains("New data was fetched"))
+        for secret in secrets { #expect(!shown.contains(secret)) }
+        let address = server.url("/file").replacing("http://", with: "http://ann:Tr0ub4dor@")
+        for command in [["transfer", "get", address, "x"], ["fetch", "add", "g", "--url", address]] {
+            try await service.command(command).expectRefusal(64, ["--credentials FILE"])
+        }
+        let connection = try service.connection()
+        let request = TransferRequest(url: address, destination: service.file("downloads/"))
+        let reply = try await connection.send("POST", "/v1/transfers", body: JSON.line(request))
+        #expect(reply.status == 422 && reply.text.contains("--credentials FILE"), "\(reply.text)")
+        #expect(!reply.text.contains("Tr0ub4dor"))
+    }
+
     @Test("Bad input of each kind is one clear line with its exit code")
     func wrong() async throws {
         let service = try Self.service()

@@ -19,6 +19,9 @@ extension FetchScheduler {
 
     package func add(_ definition: FetchDefinition) async throws(FetchError) -> FetchSource {
         if let problem = definition.problem { throw .invalid(problem) }
+        if let path = definition.credentials {
+            do throws(CredentialsError) { _ = try await WebCredentials.read(path) } catch { throw .credentials(error) }
+        }
         let name = definition.name
         try await changing { () throws(FetchError) in
             guard sources[name] == nil else { throw .exists(name) }

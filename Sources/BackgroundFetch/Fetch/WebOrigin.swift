@@ -23,19 +23,22 @@ package struct WebOrigin: Sendable {
     ) async throws(FetchFailure) -> FetchReply {
         var server = "the server"
         do {
-            var url = try WebURL(address)
-            for hop in 1... {
-                server = "\(url.origin.host):\(url.origin.port)"
-                let response = try await http.execute(request(source, url, validators), deadline: .distantFuture)
+            let credentials: WebCredentials? =
+                if let path = source.credentials { try await .read(path) } else { nil }
+            var route = try WebRoute(to: WebURL(address), policy, credentials)
+            while true {
+                server = "\(route.url.origin.host):\(route.url.origin.port)"
+                let response = try await http.execute(request(source, route, validators), deadline: .distantFuture)
                 guard RedirectPolicy.isRedirect(status: response.status.code) else {
-                    return try await reply(response, from: url)
+                    return try await reply(response, from: route.url)
                 }
-                url = try policy.next(from: url, location: response.headers.first(name: "Location"), hop: hop)
+                try route.follow(response.headers.first(name: "Location"))
             }
-            throw FetchFailure("the server redirects too often")
         } catch let failure as FetchFailure {
             throw failure
         } catch let error as WebURLError {
+            throw FetchFailure(error.description)
+        } catch let error as CredentialsError {
             throw FetchFailure(error.description)
         } catch let error as RedirectError {
             throw FetchFailure(error.description)
@@ -44,8 +47,12 @@ package struct WebOrigin: Sendable {
         }
     }
 
-    private func request(_ source: FetchDefinition, _ url: WebURL, _ validators: FetchValidators?) -> HTTPClientRequest
-    {
+    private func request(
+        _ source: FetchDefinition,
+        _ route: WebRoute,
+        _ validators: FetchValidators?
+    ) -> HTTPClientRequest {
+        let url = route.url
         var request = HTTPClientRequest(url: url.description)
         request.headers = [
             "User-Agent": "Backgrounder/\(Backgrounder.version)",
@@ -65,6 +72,7 @@ package struct WebOrigin: Sendable {
             if let tag = validators.entityTag { request.headers.add(name: "If-None-Match", value: tag) }
             if let date = validators.lastModified { request.headers.add(name: "If-Modified-Since", value: date) }
         }
+        for field in route.fields { request.headers.add(name: field.name, value: field.value) }
         return request
     }
 

@@ -28,11 +28,11 @@ extension AttemptContext {
     ///   - size: of the file that goes.
     /// - Throws: ``TransferFault``, or `CancellationError`.
     func speak(
-        to address: String,
+        to detail: TransferDetail,
         _ tally: Tally,
         expected: Int64 = 0,
         size: Int64? = nil,
-        _ body: (WebURL, TransferConnection) async throws -> Void
+        _ body: (WebRoute, TransferConnection) async throws -> Void
     ) async throws {
         let connection = TransferConnection(
             group: group,
@@ -43,7 +43,11 @@ extension AttemptContext {
         let watchdog = connection.watch(tally, size: size, limits, clock)
         defer { watchdog.cancel() }
         do {
-            try await body(WebURL(address), connection)
+            let url = try WebURL(detail.url)
+            tally.host = url.origin.host
+            let credentials: WebCredentials? =
+                if let path = detail.credentials { try await .read(path) } else { nil }
+            try await body(WebRoute(to: url, configuration.policy, credentials), connection)
         } catch {
             if Task.isCancelled { throw CancellationError() }
             if tally.isStalled {

@@ -44,6 +44,10 @@ extension TransferFault {
         case let fault as TransferFault:
             self = fault
             return
+        case let error as CredentialsError:
+            // The file may be corrected meanwhile.
+            self = .passing("\(error)")
+            return
         case is WebURLError, is RedirectError:
             self = .permanent("\(error)")
             return

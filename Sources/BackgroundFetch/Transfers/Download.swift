@@ -41,8 +41,8 @@ final class Download {
             try await context.store(record)
             if opening.offset == 0 || opening.offset != record.transfer.total {
                 let expected = record.detail.connections == 1 ? record.transfer.total ?? 0 : 0
-                try await context.speak(to: record.detail.url, tally, expected: expected) { url, connection in
-                    try await receive(url, connection)
+                try await context.speak(to: record.detail, tally, expected: expected) { route, connection in
+                    try await receive(route, connection)
                 }
             }
             try await verify()
@@ -71,17 +71,16 @@ final class Download {
     // MARK: The wire
 
     /// Brings the rest, or all of it.
-    private func receive(_ first: WebURL, _ connection: TransferConnection) async throws {
-        var url = first
-        var hops = 0
+    private func receive(_ first: WebRoute, _ connection: TransferConnection) async throws {
+        var route = first
         while true {
-            try context.configuration.policy.check(url)
+            let url = route.url
             tally.host = url.origin.host
             if tally.offset > 0, record.detail.validator == nil, record.detail.sha256 == nil {
                 try await beginAnew(because: "nothing tells this version of the file from another one", isCounted: true)
             }
             let offset = tally.offset
-            let hop = try await connection.exchange(request(url, from: offset), with: url.origin) { head, body in
+            let hop = try await connection.exchange(request(route, from: offset), with: url.origin) { head, body in
                 let reply = RangeReply(
                     status: head.status.code,
                     headers: head.headers,
@@ -94,8 +93,7 @@ final class Download {
             }
             switch hop {
             case .elsewhere(let location):
-                hops += 1
-                url = try context.configuration.policy.next(from: url, location: location, hop: hops)
+                try route.follow(location)
             case .anew: break
             case .whole: return
             }
@@ -138,8 +136,8 @@ final class Download {
         }
     }
 
-    private func request(_ url: WebURL, from offset: Int64) -> HTTPRequestHead {
-        var request = HTTPRequestHead(.GET, url)
+    private func request(_ route: WebRoute, from offset: Int64) -> HTTPRequestHead {
+        var request = HTTPRequestHead(.GET, route.url, route.fields)
         request.headers.add(name: "Accept", value: "*/*")
         request.headers.add(name: "Accept-Encoding", value: "identity")
         if offset > 0 {

@@ -155,13 +155,15 @@ final class TransferConnection: Sendable {
 }
 
 extension HTTPRequestHead {
-    /// What every request says; with the credentials of its address.
-    init(_ method: HTTPMethod, _ url: WebURL) {
+    /// What every request says.
+    ///
+    /// - Parameter fields: of the credentials for this address.
+    init(_ method: HTTPMethod, _ url: WebURL, _ fields: [WebCredentials.Field] = []) {
         let headers: HTTPHeaders = [
             "Host": url.authority, "User-Agent": "Backgrounder/\(Backgrounder.version)", "Connection": "close",
         ]
         self.init(version: .http1_1, method: method, uri: url.target, headers: headers)
-        if let authorization = url.authorization { self.headers.add(name: "Authorization", value: authorization) }
+        for field in fields { self.headers.add(name: field.name, value: field.value) }
     }
 }
 

@@ -39,6 +39,7 @@ package enum TransferError: Error, Hashable, CustomStringConvertible {
     case noSuchSession(String)
     case isOver(Int, TransferState)
     case cannotStore(String)
+    case credentials(CredentialsError)
 
     package var description: String {
         switch self {
@@ -59,6 +60,7 @@ package enum TransferError: Error, Hashable, CustomStringConvertible {
         case .noSuchTransfer(let id): "there is no transfer \(id)"
         case .noSuchSession(let name): "there is no session \(name.debugDescription)"
         case .isOver(let id, let state): "transfer \(id) is \(state.rawValue)"
+        case .credentials(let error): "\(error)"
         case .cannotStore(let reason): "the transfer cannot be stored: \(reason)"
         }
     }

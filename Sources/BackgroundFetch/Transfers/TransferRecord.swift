@@ -13,8 +13,9 @@ package struct TransferRecord: Sendable {
 
 /// What is kept of a transfer beside what is shown.
 package struct TransferDetail: Codable, Hashable, Sendable {
-    /// With its credentials, unlike the one that is shown.
     package var url: String
+    /// The absolute path of the file with the credentials; it is read for each attempt.
+    package var credentials: String?
     /// In lower case.
     package var sha256: String?
     /// Bytes.

@@ -28,6 +28,11 @@ extension TransferSession {
         let digest = request.sha256?.lowercased()
         if let digest, !SHA256.isDigest(digest) { throw .digest(request.sha256 ?? "") }
 
+        if let path = request.credentials {
+            guard path.isAbsolutePath, !path.utf8.contains(0) else { throw .relative(path) }
+            do throws(CredentialsError) { _ = try await WebCredentials.read(path) } catch { throw .credentials(error) }
+        }
+
         let exists = request.exists ?? .fail
         var detail = TransferDetail(
             url: request.url,
@@ -36,6 +41,7 @@ extension TransferSession {
             exists: exists,
             since: now()
         )
+        detail.credentials = request.credentials
         let destination: String
         var total: Int64?
         let checker = TransferChecker(configuration: configuration, executor: checker)

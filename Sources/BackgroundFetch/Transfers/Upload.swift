@@ -29,12 +29,10 @@ final class Upload {
         record.detail.connections += 1
         record.transfer.state = .running
         try await context.store(record)
-        try await context.speak(to: record.detail.url, tally, size: version.size) { first, connection in
-            var url = first
-            var hops = 0
-            while case .elsewhere(let location) = try await send(file, version, to: url, connection) {
-                hops += 1
-                url = try context.configuration.policy.next(from: url, location: location, hop: hops)
+        try await context.speak(to: record.detail, tally, size: version.size) { first, connection in
+            var route = first
+            while case .elsewhere(let location) = try await send(file, version, along: route, connection) {
+                try route.follow(location)
             }
         }
         // What the server has may be from before and after a change.
@@ -50,12 +48,12 @@ final class Upload {
     private func send(
         _ file: SentFile,
         _ version: FileVersion,
-        to url: WebURL,
+        along route: WebRoute,
         _ connection: TransferConnection
     ) async throws -> Answer {
-        try context.configuration.policy.check(url)
+        let url = route.url
         tally.host = url.origin.host
-        var request = HTTPRequestHead(.PUT, url)
+        var request = HTTPRequestHead(.PUT, url, route.fields)
         request.headers.add(name: "Content-Type", value: "application/octet-stream")
         request.headers.add(name: "Content-Length", value: "\(version.size)")
         if let key = record.detail.idempotencyKey { request.headers.add(name: "Idempotency-Key", value: "\"\(key)\"") }

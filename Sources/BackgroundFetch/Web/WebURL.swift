@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// An address that this program may ask: http or https, with a host.
 ///
-/// Its description never has the name and the password that it may hold; so it can be shown and logged.
+/// It holds no user and no password, so it can be shown, stored and logged.
 package struct WebURL: Hashable, Sendable, CustomStringConvertible {
     package enum Scheme: String, Sendable {
         case http, https
@@ -22,8 +22,6 @@ package struct WebURL: Hashable, Sendable, CustomStringConvertible {
     package let origin: Origin
     /// Percent-encoded, from the `/` on, with the query and without the fragment.
     package let target: String
-    /// `user:password`, percent-decoded.
-    private let credentials: String?
     private let isDefaultPort: Bool
 
     /// - Throws: ``WebURLError``, which says nothing of credentials.
@@ -37,18 +35,13 @@ package struct WebURL: Hashable, Sendable, CustomStringConvertible {
         guard let host = parts.percentEncodedHost?.lowercased(), !host.isEmpty, !host.contains("%"), host != "[]" else {
             throw .noHost(Self.withoutCredentials(text))
         }
+        guard parts.percentEncodedUser == nil, parts.percentEncodedPassword == nil else { throw .credentials }
         let port = parts.port ?? scheme.port
         guard (1...65_535).contains(port) else { throw .port(port) }
         origin = Origin(scheme: scheme, host: host, port: port)
         isDefaultPort = port == scheme.port
         let path = parts.percentEncodedPath
         target = (path.isEmpty ? "/" : path) + (parts.percentEncodedQuery.map { "?" + $0 } ?? "")
-        credentials = parts.user.map { user in "\(user):\(parts.password ?? "")" }
-    }
-
-    private init(_ other: WebURL, credentials: String?) {
-        (origin, target, isDefaultPort) = (other.origin, other.target, other.isDefaultPort)
-        self.credentials = credentials
     }
 
     /// What is asked for, and what is shown.
@@ -57,19 +50,13 @@ package struct WebURL: Hashable, Sendable, CustomStringConvertible {
     /// The value of `Host` (RFC 9110, 7.2).
     var authority: String { "\(origin.host)\(isDefaultPort ? "" : ":\(origin.port)")" }
 
-    /// The value of `Authorization` (RFC 7617); `nil` without credentials.
-    package var authorization: String? {
-        credentials.map { "Basic " + Data($0.utf8).base64EncodedString() }
-    }
-
-    /// `location`, as this address' reply says it; with the credentials of this one when it is of the same origin, and never with its own.
+    /// Where `location` of this address' reply leads.
     package func redirected(to location: String) throws(WebURLError) -> WebURL {
         guard location.utf8.count <= Self.longest else { throw .tooLong }
         guard let base = URL(string: description), let url = URL(string: location, relativeTo: base) else {
             throw .malformed(Self.withoutCredentials(location))
         }
-        let next = try WebURL(url.absoluteURL.absoluteString)
-        return WebURL(next, credentials: next.origin == origin ? credentials : nil)
+        return try WebURL(url.absoluteURL.absoluteString)
     }
 
     /// The last part of the path, decoded, where a file may have it for a name.
@@ -111,6 +98,7 @@ package enum WebURLError: Error, Hashable, CustomStringConvertible {
     case noHost(String)
     case port(Int)
     case tooLong
+    case credentials
 
     package var description: String {
         switch self {
@@ -118,6 +106,8 @@ package enum WebURLError: Error, Hashable, CustomStringConvertible {
         case .scheme(let name): "a URL of \(name.debugDescription) is not taken, only https and http"
         case .noHost(let text): "the URL \(text.debugDescription) has no host"
         case .port(let port): "\(port) is no port: from 1 to 65535"
+        case .credentials:
+            "a URL with a user or password in it is not taken, since URLs are shown, stored and logged"
         case .tooLong: "the URL is too long: 8000 bytes are the most"
         }
     }

@@ -133,6 +133,10 @@ extension TransferError: WireErrorConvertible {
             WireError(.conflict, description, hint: "give one of them, or add the folder to transfers.roots")
         case .notAFolder, .notAFile, .cannotStore:
             WireError(.conflict, description, hint: "check the path and its owner")
+        case .url(.credentials):
+            WireError(.invalid, description, hint: "write them to a file and give it with --credentials FILE")
+        case .credentials(.missing): WireError(.notFound, description, hint: "check the path")
+        case .credentials: WireError(.invalid, description)
         case .url: WireError(.invalid, description, hint: "give one such as https://example.org/file")
         case .sizeLimit: WireError(.invalid, description, hint: "give bytes from 1 on")
         case .relative: WireError(.invalid, description, hint: "paths begin with /")

@@ -78,7 +78,8 @@ extension FetchError: WireErrorConvertible {
         case .noSuchSource: WireError(.notFound, description, hint: "`backgrounder fetch list` lists them")
         case .exists:
             WireError(.conflict, description, hint: "take another name, or `backgrounder fetch remove` it first")
-        case .invalid: WireError(.invalid, description)
+        case .credentials(.missing): WireError(.notFound, description, hint: "check the path")
+        case .invalid, .credentials: WireError(.invalid, description)
         case .tooMany: WireError(.conflict, description, hint: "`backgrounder fetch remove` takes one out")
         case .off: WireError(.conflict, description)
         case .ended: WireError(.unavailable, description, hint: "start it again with `backgrounder start`")

@@ -74,6 +74,29 @@ import Testing
         #expect(await failure("/r6")?.reason == "the server redirects more than 5 times")
     }
 
+    @Test func `Credentials go to the origin of the source alone, and are read at each fetch`() async throws {
+        let scratch = try ScratchDirectory()
+        let file = try scratch.write("bearer = one", to: "credentials")
+        chmod(file, 0o600)
+        let other = try TestWebServer()
+        server.reply(to: "/a", 302, headers: ["Location": "/b"])
+        server.reply(to: "/b", 302, headers: ["Location": other.url("/c")])
+        other.reply(to: "/c", 302, headers: ["Location": server.url("/d")])
+        server.reply(to: "/d", body: "x")
+        let source = FetchDefinition(name: "a", url: server.url("/a"), kind: .raw, credentials: file)
+        for token in ["one", "two"] {
+            try scratch.write("bearer = \(token)", to: "credentials")
+            _ = try await WebOrigin(http: Self.http).fetch(source, server.url("/a"), validators: nil)
+        }
+        let sent = ["Bearer one", "Bearer one", nil, "Bearer two", "Bearer two", nil]
+        #expect(server.requests().map { $0.headers["authorization"] } == sent)
+        #expect(other.requests().map { $0.headers["authorization"] } == [nil, nil])
+        chmod(file, 0o644)
+        await #expect(throws: FetchFailure.self) {
+            try await WebOrigin(http: Self.http).fetch(source, server.url("/a"), validators: nil)
+        }
+    }
+
     @Test(arguments: [
         "file:///etc/passwd", "ftp://h/", "http+unix://%2Frun%2Fx/", "javascript:1", "http://", "//[::1/",
     ])

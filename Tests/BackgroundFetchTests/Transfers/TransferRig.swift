@@ -89,7 +89,8 @@ final class TransferRig: Sendable {
         sha256: String? = nil,
         sizeMax: Int64? = nil,
         exists: ExistingFile? = nil,
-        discretionary: Bool? = nil
+        discretionary: Bool? = nil,
+        credentials: String? = nil
     ) async throws -> Int {
         try await transfers.add(
             TransferRequest(
@@ -98,7 +99,8 @@ final class TransferRig: Sendable {
                 sha256: sha256,
                 sizeMax: sizeMax,
                 exists: exists,
-                discretionary: discretionary
+                discretionary: discretionary,
+                credentials: credentials
             )
         ).id
     }

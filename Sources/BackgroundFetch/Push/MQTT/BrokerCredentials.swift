@@ -1,7 +1,4 @@
 import BackgrounderAPI
-import CLinux
-import FoundationEssentials
-import Glibc
 
 /// User and password for a broker, from a file that nobody else may read.
 package struct BrokerCredentials: Sendable {
@@ -12,19 +9,8 @@ package struct BrokerCredentials: Sendable {
     ///
     /// It is read for each connection, so that a file that was corrected counts at once. May wait for the disk.
     package init(path: String) throws(CredentialsError) {
-        // Without blocking: it may be a FIFO.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { throw errno == ENOENT ? .missing(path) : .unreadable(path, systemMessage(errno)) }
-        defer { close(descriptor) }
-        var facts = stat()
-        guard fstat(descriptor, &facts) == 0 else { throw .unreadable(path, systemMessage(errno)) }
-        guard facts.st_mode & S_IFMT == S_IFREG else { throw .unreadable(path, "it is no regular file") }
-        guard facts.st_mode & 0o077 == 0 else { throw .open(path, mode: facts.st_mode & 0o777) }
-        var bytes = [UInt8](repeating: 0, count: 4097)  // judgement: two lines
-        let count = read(descriptor, &bytes, bytes.count)
-        guard count >= 0 else { throw .unreadable(path, systemMessage(errno)) }
-        guard count < bytes.count, let text = String(validating: bytes[..<count], as: UTF8.self), !text.contains("\0")
-        else { throw .form(path) }
+        // judgement: two lines
+        guard let text = try SecretFile.text(at: path, limit: 4096) else { throw .form(path) }
         let lines = text.split(whereSeparator: \.isNewline)
         switch lines.count {
         case 2: (user, password) = (String(lines[0]), String(lines[1]))
@@ -66,6 +52,8 @@ package enum CredentialsError: Error, Hashable, Sendable, CustomStringConvertibl
     /// Others may read it.
     case open(String, mode: UInt32)
     case form(String)
+    /// What is wrong with one line of it.
+    case line(String, Int, String)
 
     package var description: String {
         switch self {
@@ -73,6 +61,7 @@ package enum CredentialsError: Error, Hashable, Sendable, CustomStringConvertibl
         case .unreadable(let path, let reason): "\(path) cannot be read: \(reason)"
         case .open(let path, let mode):
             "\(path) has the mode 0\(String(mode, radix: 8)), so that others may read it; `chmod 600` it"
+        case .line(let path, let number, let reason): "\(path):\(number): \(reason)"
         case .form(let path): "\(path) must hold the user on one line and the password on the next, or USER:PASSWORD"
         }
     }

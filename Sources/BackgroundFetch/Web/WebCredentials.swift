@@ -1,0 +1,143 @@
+import ChildProcesses
+import FoundationEssentials
+
+/// Header fields that tell a web server who asks, from a file that only its owner may read.
+///
+///     # Either user and password, or a token.
+///     user = ann
+///     password = secret
+///     header = X-Client: bus 12
+///
+/// A line is `KEY = VALUE`; blanks around both are dropped. Empty lines and lines that begin with `#` are ignored. `user` and
+/// `password` are sent as Basic (RFC 7617), `bearer` as Bearer (RFC 6750). `header` adds a field and may be repeated.
+package struct WebCredentials: Hashable, Sendable {
+    package struct Field: Hashable, Sendable {
+        package var name: String
+        package var value: String
+    }
+
+    private enum Key: String, CaseIterable {
+        case user, password, bearer, header
+    }
+
+    private static let sizeLimit = 16_384  // Tuned: several tokens fit, and a wrong file is not read to its end.
+    /// Fields that requests have anyway, or that say where a message ends.
+    private static let reserved: Set = [
+        "accept", "accept-encoding", "connection", "content-length", "content-type", "expect", "host",
+        "idempotency-key",
+        "if-modified-since", "if-none-match", "if-range", "keep-alive", "range", "te", "trailer", "transfer-encoding",
+        "upgrade", "user-agent",
+    ]
+
+    /// In the order of the file, `Authorization` first.
+    package private(set) var fields: [Field] = []
+
+    /// Reads the file at `path`. May wait for the disk.
+    package init(path: String) throws(CredentialsError) {
+        guard let text = try SecretFile.text(at: path, limit: Self.sizeLimit) else {
+            throw .line(path, 1, "the file must be text of at most \(Self.sizeLimit) bytes")
+        }
+        var user: String?
+        var password: String?
+        var bearer: String?
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        var last = 1
+        for (index, line) in lines.enumerated() {
+            let line = line.trimmed
+            guard !line.isEmpty, !line.hasPrefix("#") else { continue }
+            last = index + 1
+            do throws(Fault) {
+                let (key, value) = try Self.entry(line)
+                switch key {
+                case .user: try Self.set(&user, value, key) { !$0.isEmpty && !$0.contains(":") }
+                case .password: try Self.set(&password, value, key) { _ in true }
+                case .bearer:
+                    try Self.set(&bearer, value, key) { !$0.isEmpty && $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }
+                case .header: fields.append(try Self.field(value))
+                }
+            } catch {
+                throw .line(path, last, error.reason)
+            }
+        }
+        let isNamed = fields.contains { $0.name.lowercased() == "authorization" }
+        let authorization: String?
+        switch (user, password, bearer) {
+        case (nil, nil, nil): authorization = nil
+        case (nil, nil, let token?): authorization = "Bearer \(token)"
+        case (let user?, let password, nil):
+            authorization = "Basic " + Data("\(user):\(password ?? "")".utf8).base64EncodedString()
+        case (nil, _?, _): throw .line(path, last, "there is a password without a user")
+        case (_?, _, _?): throw .line(path, last, "give a user or a bearer token, not both")
+        }
+        if let authorization {
+            guard !isNamed else { throw .line(path, last, "Authorization is there twice") }
+            fields.insert(Field(name: "Authorization", value: authorization), at: 0)
+        }
+        guard !fields.isEmpty else { throw .line(path, last, "there are no credentials; give user, bearer or header") }
+    }
+
+    /// Reads the file at `path` on a thread that may wait for the disk.
+    static func read(_ path: String) async throws(CredentialsError) -> WebCredentials {
+        try await blocking { Result { () throws(CredentialsError) in try WebCredentials(path: path) } }.get()
+    }
+
+    // MARK: Lines
+
+    /// What is wrong with a line; never its value.
+    private struct Fault: Error {
+        var reason: String
+    }
+
+    private static func entry(_ line: Substring) throws(Fault) -> (Key, Substring) {
+        let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let keys = Key.allCases.map(\.rawValue).joined(separator: ", ")
+        guard parts.count == 2, let key = Key(rawValue: String(parts[0].trimmed)) else {
+            throw Fault(reason: "this is not KEY = VALUE with one of the keys \(keys)")
+        }
+        let value = parts[1].trimmed
+        guard value.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F || $0 == "\t" }) else {
+            throw Fault(reason: "the value of \(key.rawValue) has a control character in it")
+        }
+        return (key, value)
+    }
+
+    private static func set(
+        _ variable: inout String?,
+        _ value: Substring,
+        _ key: Key,
+        _ isValid: (String) -> Bool
+    ) throws(Fault) {
+        guard variable == nil else { throw Fault(reason: "\(key.rawValue) is there twice") }
+        let value = String(value)
+        guard isValid(value) else { throw Fault(reason: "the value of \(key.rawValue) is empty or not valid") }
+        variable = value
+    }
+
+    /// `Name: value` (RFC 9110, 5.1).
+    private static func field(_ text: Substring) throws(Fault) -> Field {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = parts[0]
+        let isToken =
+            !name.isEmpty
+            && name.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+                    || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+        guard parts.count == 2, isToken, !parts[1].trimmed.isEmpty else {
+            throw Fault(reason: "a header is written as `header = Name: value`")
+        }
+        guard !reserved.contains(name.lowercased()) else {
+            throw Fault(reason: "the service sets the header \(name) itself")
+        }
+        return Field(name: String(name), value: String(parts[1].trimmed))
+    }
+}
+
+extension Substring {
+    /// Without the blanks at both ends.
+    fileprivate var trimmed: Substring {
+        let isBlank = { (character: Character) in character == " " || character == "\t" }
+        let rest = drop(while: isBlank)
+        return rest.lastIndex { !isBlank($0) }.map { rest[...$0] } ?? ""
+    }
+}
