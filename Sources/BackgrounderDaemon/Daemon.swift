@@ -1,5 +1,5 @@
-import AsyncHTTPClient
 import AudioPlayback
+import BackgroundFetch
 import BackgrounderAPI
 import ControlServer
 import FoundationEssentials
@@ -45,7 +45,7 @@ struct Daemon: Sendable {
         log: DaemonLog,
         recorder: GPSDRecorder? = nil,
         group: any EventLoopGroup,
-        http: HTTPClient
+        web: WebClients
     ) async throws {
         self.paths = paths
         self.store = store
@@ -98,7 +98,7 @@ struct Daemon: Sendable {
             clock: clock,
             group: group,
             commandEnvironment: configuration.commandEnvironment(paths, of: source.environment),
-            http: http,
+            web: web,
             log: log,
             logger: logger,
             attached: { wires.attached },

@@ -1,6 +1,6 @@
 package import ArgumentParser
-import AsyncHTTPClient
 import AudioPlayback
+import BackgroundFetch
 import BackgrounderAPI
 import ControlServer
 import FoundationEssentials
@@ -144,7 +144,7 @@ package struct DaemonCommand: AsyncParsableCommand {
         let store = try Self.openStore(paths, configuration, logger, storage)
         log.deleteRotated(after: configuration.value(Keys.retention)) { store.clock.now }
         let group = MultiThreadedEventLoopGroup.singleton
-        let http = HTTPClient.forSources(on: group)
+        let web = WebClients(on: group)
         let daemon = try await Daemon(
             paths: paths,
             source: source,
@@ -155,7 +155,7 @@ package struct DaemonCommand: AsyncParsableCommand {
                 try LiveReplay.recorder(path) { logger.warning("\($0)") }
             },
             group: group,
-            http: http
+            web: web
         )
         daemon.follow(storage)
         let end = ServiceEnd(sockets: paths.sockets, environment: environment, logger: logger)
@@ -199,7 +199,7 @@ package struct DaemonCommand: AsyncParsableCommand {
             throw StartError("the service cannot run: \(error)")
         }
         withExtendedLifetime(signals) {}
-        try? await http.shutdown()
+        try? await web.shutdown()
         for socket in paths.sockets { unlink(socket) }
         do {
             try store.close()

@@ -81,7 +81,10 @@ struct LaunchForFetch: Sendable {
         }
         let scheduler = try FetchScheduler.make(
             StoreFetchJournal(store: store),
-            http: launch.http,
+            web: WebOrigin(
+                clients: WebClients(on: MultiThreadedEventLoopGroup.singleton),
+                localHosts: configuration.localHosts
+            ),
             environment: configuration.commandEnvironment(paths, of: launch.environment),
             downloader: nil,
             clock: EventLoopClock(group: MultiThreadedEventLoopGroup.singleton),

@@ -206,6 +206,50 @@ import Testing
         try await process.waitForEnd()
     }
 
+    @Test("A public server leads nothing to addresses of this machine, also by a name, unless that is allowed")
+    func localAddresses() async throws {
+        var configuration = TestConfiguration(modes: "[fetch]")
+        configuration.rest = [
+            "transfers: {allowHTTP: [203.0.113.7, 127.0.0.1, rebound.example, allowed.example, \"[::ffff:127.0.0.1]\"]}",
+            "fetch: {allowPrivate: [\"allowed.example:8081\"]}",
+        ]
+        let service = try Service(configuration)
+        try service.scratch.write("127.0.0.1 rebound.example allowed.example\n", to: "hosts")
+        let log = service.file("requests")
+        let script = """
+            ip link set lo up; ip addr add 203.0.113.7/32 dev lo
+            mount --bind '\(service.file("hosts"))' /etc/hosts
+            python3 '\(Products.repository("Tests/Reference/two_servers.py"))' 203.0.113.7 127.0.0.1 '\(log)' > '\(service.file("port"))' &
+            until grep -q ready '\(service.file("port"))'; do sleep 0.05; done
+            """
+        let process = try await service.start(unsharing: ["-n", "-m", "--propagation", "private"], after: script)
+        defer { ProcessSearch.running(with: log).forEach { kill($0, SIGKILL) } }
+        let requests = { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
+        let address = "http://203.0.113.7:8080"
+        for (number, host) in ["127.0.0.1", "rebound.example", "[::ffff:127.0.0.1]"].enumerated() {
+            let get = ["transfer", "get", "\(address)/to/\(host)", service.file("downloads/\(number)"), "--wait"]
+            let run = try await service.command(get)
+            #expect(run.exitCode == 1 && run.errors.contains("fetch.allowPrivate"), "\(run)")
+            try await service.run("fetch", "add", "f\(number)", "--url", "\(address)/to/\(host)", "--kind", "raw")
+            try await service.command(["fetch", "run", "f\(number)"]).expectOneLine(["fetch.allowPrivate"])
+        }
+        #expect(requests() == "")
+        // What is allowed, what the user names, and where a local server leads.
+        let urls = [
+            "\(address)/to/allowed.example", "http://rebound.example:8081/secret", "http://127.0.0.1:8081/back",
+        ]
+        for (number, url) in urls.enumerated() {
+            let get = ["transfer", "get", url, service.file("downloads/good\(number)"), "--wait"]
+            try await service.run(get)
+            try await service.run("fetch", "add", "good\(number)", "--url", url, "--kind", "raw")
+            let fetched: FetchRun = try await service.json("fetch", "run", "good\(number)")
+            #expect(fetched.result == .newData, "\(fetched)")
+        }
+        #expect(requests().split(separator: "\n").count { $0 == "/secret" } == 6, "\(requests())")
+        process.kill(SIGTERM)
+        try await process.waitForEnd()
+    }
+
     @Test("A way out is seen behind many routes, and a server that refuses is told from a network that is not there")
     func manyRoutes() async throws {
         let service = try Self.service()

@@ -72,7 +72,7 @@ package struct CommandOrigin: Sendable {
         switch end.exitStatus {
         case Status.newData:
             let content = FetchReply.Body.content(printed.content, mediaType: nil)
-            return FetchReply(content, status: status, bytes: bytes, isSurelyNew: true)
+            return FetchReply(content, status: status, bytes: bytes, isSurelyNew: true, scope: .local)
         case Status.noData: return FetchReply(.unchanged, status: status, bytes: bytes)
         default:
             let what: String =

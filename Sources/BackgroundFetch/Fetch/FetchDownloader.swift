@@ -7,9 +7,10 @@ import Logging
 ///   - source: its name.
 ///   - urls: each at most once; one that it was given before is none to take again.
 ///   - folder: absolute.
+///   - namer: who named the URLs.
 /// - Throws: where none of them was taken; all of them are offered again after the next run.
 package typealias FetchDownloader =
-    @Sendable (_ source: String, _ urls: [String], _ folder: String) async throws -> Void
+    @Sendable (_ source: String, _ urls: [String], _ folder: String, _ namer: URLNamer) async throws -> Void
 
 extension FetchScheduler {
     /// Hands over what the runs of `name` found to be brought. What was found is stored with the run's result and only
@@ -27,7 +28,8 @@ extension FetchScheduler {
             guard !isEnding, var source = sources[name], !source.standing.downloads.isEmpty else { return false }
             let urls = Array(source.standing.downloads.prefix(FetchJudgement.handover))
             do {
-                try await downloader(name, urls, folder)
+                let isLocal = source.standing.downloadScope == .local
+                try await downloader(name, urls, folder, isLocal ? .user : .server)
                 source.standing.downloads.removeFirst(urls.count)
                 try await journal.save([try source.change()])
                 keep(source)

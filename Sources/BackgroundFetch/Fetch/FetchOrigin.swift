@@ -25,6 +25,8 @@ package struct FetchReply: Sendable {
     package var freshness: Double?
     /// Whether `content` is new even where it equals what is kept: a command says so by exit status 0.
     package var isSurelyNew: Bool
+    /// Of the server: what a local one names may be local, too. A command is the user's own.
+    package var scope: AddressScope
 
     package init(
         _ body: Body,
@@ -32,7 +34,8 @@ package struct FetchReply: Sendable {
         bytes: Int = 0,
         validators: FetchValidators? = nil,
         freshness: Double? = nil,
-        isSurelyNew: Bool = false
+        isSurelyNew: Bool = false,
+        scope: AddressScope = .global
     ) {
         self.body = body
         self.status = status
@@ -40,6 +43,7 @@ package struct FetchReply: Sendable {
         self.validators = validators
         self.freshness = freshness
         self.isSurelyNew = isSurelyNew
+        self.scope = scope
     }
 }
 

@@ -35,6 +35,9 @@ extension FetchStanding {
         var known = Set(downloads)
         let new = news.enclosures.filter { known.insert($0).inserted }
         let taken = new.prefix(max(0, FetchJudgement.downloadLimit - downloads.count))
+        if !taken.isEmpty {
+            downloadScope = downloads.isEmpty || downloadScope == reply.scope ? reply.scope : .global
+        }
         downloads += taken
         return new.count - taken.count
     }

@@ -39,6 +39,8 @@ package struct FetchStanding: Codable, Hashable, Sendable {
     package var automaticRuns: [Date] = []
     /// Enclosures that are still to be handed to the transfers.
     package var downloads: [String] = []
+    /// Of the server that named all of ``downloads``; absent for the Internet.
+    package var downloadScope: AddressScope?
 
     package init(since: Date) {
         self.since = since

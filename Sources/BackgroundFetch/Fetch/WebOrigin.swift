@@ -1,4 +1,4 @@
-package import AsyncHTTPClient
+import AsyncHTTPClient
 import BackgrounderAPI
 package import FoundationEssentials
 import NIOCore
@@ -6,14 +6,14 @@ import NIOHTTP1
 
 /// Fetches over HTTP: asks whether there is something new, follows redirects itself, and takes no more than the limits.
 package struct WebOrigin: Sendable {
-    private let http: HTTPClient
+    private let clients: WebClients
     private let now: @Sendable () -> Date
-    private let policy = RedirectPolicy(plainHosts: .any)
+    private let policy: RedirectPolicy
 
-    /// - Parameter http: follows no redirect, and gives up at the first connection that is refused.
-    package init(http: HTTPClient, now: @escaping @Sendable () -> Date = { Date() }) {
-        self.http = http
-        self.now = now
+    /// - Parameter localHosts: servers that redirects may lead to though their addresses are local, each `host` or `host:port`.
+    package init(clients: WebClients, localHosts: Set<String> = [], now: @escaping @Sendable () -> Date = { Date() }) {
+        (self.clients, self.now) = (clients, now)
+        policy = RedirectPolicy(plainHosts: .any, localHosts: localHosts)
     }
 
     func fetch(
@@ -28,16 +28,24 @@ package struct WebOrigin: Sendable {
             var route = try WebRoute(to: WebURL(address), policy, credentials)
             while true {
                 server = "\(route.url.origin.host):\(route.url.origin.port)"
-                let response = try await http.execute(request(source, route, validators), deadline: .distantFuture)
+                let (response, peer) = try await clients.execute(
+                    request(source, route, validators),
+                    route.url,
+                    mayBeLocal: route.mayBeLocal
+                )
                 guard RedirectPolicy.isRedirect(status: response.status.code) else {
-                    return try await reply(response, from: route.url)
+                    var reply = try await reply(response, from: route.url)
+                    reply.scope = peer
+                    return reply
                 }
-                try route.follow(response.headers.first(name: "Location"))
+                try route.follow(response.headers.first(name: "Location"), from: peer)
             }
         } catch let failure as FetchFailure {
             throw failure
         } catch let error as WebURLError {
             throw FetchFailure(error.description)
+        } catch is LocalAddressError {
+            throw FetchFailure(LocalAddressError.reason(server))
         } catch let error as CredentialsError {
             throw FetchFailure(error.description)
         } catch let error as RedirectError {

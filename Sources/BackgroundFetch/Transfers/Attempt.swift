@@ -47,7 +47,10 @@ extension AttemptContext {
             tally.host = url.origin.host
             let credentials: WebCredentials? =
                 if let path = detail.credentials { try await .read(path) } else { nil }
-            try await body(WebRoute(to: url, configuration.policy, credentials), connection)
+            try await body(
+                WebRoute(to: url, configuration.policy, credentials, namedBy: detail.namer ?? .user),
+                connection
+            )
         } catch {
             if Task.isCancelled { throw CancellationError() }
             if tally.isStalled {

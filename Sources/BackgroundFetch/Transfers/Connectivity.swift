@@ -51,6 +51,9 @@ extension TransferFault {
         case is WebURLError, is RedirectError:
             self = .permanent("\(error)")
             return
+        case let error as NIOConnectionError where error.isLocal:
+            self = .permanent(LocalAddressError.reason(host))
+            return
         case let error as HTTPParserError where error != .invalidEOFState:
             self = .passing("what \(host) answers is no HTTP: \(error)")
             return
@@ -82,5 +85,12 @@ extension TransferFault {
         case HTTPParserError.invalidEOFState, NIOSSLError.uncleanShutdown: return ("it was cut", nil)
         default: return (tlsProblem(error) ?? "\(error)", nil)
         }
+    }
+}
+
+extension NIOConnectionError {
+    /// Whether all addresses of the name were refused as local ones.
+    fileprivate var isLocal: Bool {
+        !connectionErrors.isEmpty && connectionErrors.allSatisfy { $0.error is LocalAddressError }
     }
 }

@@ -80,7 +80,11 @@ final class Download {
                 try await beginAnew(because: "nothing tells this version of the file from another one", isCounted: true)
             }
             let offset = tally.offset
-            let hop = try await connection.exchange(request(route, from: offset), with: url.origin) { head, body in
+            let hop = try await connection.exchange(
+                request(route, from: offset),
+                with: url.origin,
+                mayBeLocal: route.mayBeLocal
+            ) { head, body in
                 let reply = RangeReply(
                     status: head.status.code,
                     headers: head.headers,
@@ -93,7 +97,7 @@ final class Download {
             }
             switch hop {
             case .elsewhere(let location):
-                try route.follow(location)
+                try route.follow(location, from: connection.peer)
             case .anew: break
             case .whole: return
             }

@@ -26,6 +26,7 @@ final class TransferConnection: Sendable {
     private let expected: Int64
     private let trust: Trust
     private let state = Mutex(State.idle)
+    private let scope = Mutex(AddressScope.global)
 
     /// - Parameters:
     ///   - executor: where what TLS needs is read.
@@ -38,14 +39,17 @@ final class TransferConnection: Sendable {
     /// Sends a request, hands its reply to `take`, and closes the connection.
     ///
     /// A refusal may come before all of `content` went; then the rest does not go.
+    ///
+    /// - Parameter mayBeLocal: whether the server may have a local address.
     func exchange<Value: Sendable>(
         _ request: HTTPRequestHead,
         with origin: WebURL.Origin,
+        mayBeLocal: Bool = true,
         sending content: (any AsyncSequence<ByteBuffer, any Error> & Sendable)? = nil,
         _ take: (HTTPResponseHead, ReplyBody) async throws -> Value
     ) async throws -> Value {
         try await withTaskCancellationHandler {
-            let wire = try await open(to: origin)
+            let wire = try await open(to: origin, mayBeLocal: mayBeLocal)
             async let sent: Void = send(request, content, on: wire)
             do {
                 let head = try await wire.head()
@@ -92,6 +96,9 @@ final class TransferConnection: Sendable {
         }
     }
 
+    /// The scope of the address that answered last.
+    var peer: AddressScope { scope.withLock { $0 } }
+
     // MARK: The wire
 
     private func send(
@@ -118,7 +125,7 @@ final class TransferConnection: Sendable {
         wire.channel.close(promise: nil)
     }
 
-    private func open(to origin: WebURL.Origin) async throws -> HTTPWire {
+    private func open(to origin: WebURL.Origin, mayBeLocal: Bool) async throws -> HTTPWire {
         let isSecure = origin.scheme == .https
         let tls = isSecure ? try await trust.context() : nil
         let size = SocketWindow.size(for: expected) ?? SocketWindow.narrow(isSecure: isSecure)
@@ -134,7 +141,11 @@ final class TransferConnection: Sendable {
         // A name may take long to be found: whoever breaks it off does not wait for that.
         ClientBootstrap(group: loop)
             .connectTimeout(connectTime)
-            .channelInitializer { SocketWindow.prepare(size, for: $0) }
+            .channelInitializer { channel in
+                SocketWindow.prepare(size, for: channel).flatMapThrowing {
+                    if !mayBeLocal { try channel.pipeline.syncOperations.addHandler(LocalAddressGate()) }
+                }
+            }
             .connect(host: host, port: origin.port)
             .flatMap { channel in SocketWindow.set(size, of: channel).map { channel } }
             .flatMapThrowing { [self] channel in
@@ -147,6 +158,7 @@ final class TransferConnection: Sendable {
                     channel.close(promise: nil)
                     throw ChannelError.alreadyClosed
                 }
+                scope.withLock { $0 = channel.remoteAddress.map { AddressScope($0) } ?? .global }
                 return try HTTPWire(channel, host: host, tls: tls, handshakeTime: connectTime)
             }
             .cascade(to: promise)

@@ -16,6 +16,8 @@ package struct TransferDetail: Codable, Hashable, Sendable {
     package var url: String
     /// The absolute path of the file with the credentials; it is read for each attempt.
     package var credentials: String?
+    /// Who named ``url``; absent for the user.
+    package var namer: URLNamer?
     /// In lower case.
     package var sha256: String?
     /// Bytes.

@@ -4,7 +4,12 @@ import Glibc
 
 extension TransferSession {
     /// Takes a new transfer; it is stored when this returns.
-    package func add(_ request: TransferRequest) async throws(TransferError) -> Transfer {
+    ///
+    /// - Parameter namer: who named its URL: a server must not lead to local addresses.
+    package func add(
+        _ request: TransferRequest,
+        namedBy namer: URLNamer = .user
+    ) async throws(TransferError) -> Transfer {
         guard entries.count < configuration.limits.open else { throw .tooMany(configuration.limits.open) }
         let session = request.session ?? TransferRequest.defaultSession
         let isName =
@@ -42,6 +47,7 @@ extension TransferSession {
             since: now()
         )
         detail.credentials = request.credentials
+        detail.namer = namer == .user ? nil : namer
         let destination: String
         var total: Int64?
         let checker = TransferChecker(configuration: configuration, executor: checker)

@@ -32,7 +32,7 @@ final class Upload {
         try await context.speak(to: record.detail, tally, size: version.size) { first, connection in
             var route = first
             while case .elsewhere(let location) = try await send(file, version, along: route, connection) {
-                try route.follow(location)
+                try route.follow(location, from: connection.peer)
             }
         }
         // What the server has may be from before and after a change.
@@ -59,7 +59,12 @@ final class Upload {
         if let key = record.detail.idempotencyKey { request.headers.add(name: "Idempotency-Key", value: "\"\(key)\"") }
         let content = SentBytes(file: file, size: version.size, tally: tally, show: context.show)
         tally.offset = 0
-        return try await connection.exchange(request, with: url.origin, sending: content) { [context] head, _ in
+        return try await connection.exchange(
+            request,
+            with: url.origin,
+            mayBeLocal: route.mayBeLocal,
+            sending: content
+        ) { [context] head, _ in
             switch head.status.code {
             case 200...299: return .taken
             case 307, 308: return .elsewhere(head.headers.first(name: "Location"))

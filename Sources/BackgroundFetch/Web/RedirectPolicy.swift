@@ -11,19 +11,21 @@ package struct RedirectPolicy: Hashable, Sendable {
     package static let mostHops = 5
 
     package var plainHosts: PlainHosts
+    /// `host` or `host:port`: servers that may be led to though their addresses are local.
+    package var localHosts: Set<String>
 
-    package init(plainHosts: PlainHosts) {
-        self.plainHosts = plainHosts
+    package init(plainHosts: PlainHosts, localHosts: Set<String> = []) {
+        (self.plainHosts, self.localHosts) = (plainHosts, localHosts)
     }
 
     /// - Throws: ``RedirectError/plain(host:)`` for http to a host that was not allowed.
     package func check(_ url: WebURL) throws(RedirectError) {
         guard url.origin.scheme == .http, case .only(let hosts) = plainHosts else { return }
-        let (host, port) = (url.origin.host, url.origin.port)
-        let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-        let names = [host, bare, "\(host):\(port)"]
-        guard hosts.contains(where: { names.contains($0.lowercased()) }) else { throw .plain(host: host) }
+        guard url.origin.isOne(of: hosts) else { throw .plain(host: url.origin.host) }
     }
+
+    /// Whether ``localHosts`` names the server of `url`.
+    package func allowsLocal(_ url: WebURL) -> Bool { url.origin.isOne(of: localHosts) }
 
     /// Whether `text` can name one of ``PlainHosts/only(_:)``: a host, with or without a port; an address of IPv6 also without brackets.
     package static func isPlainHost(_ text: String) -> Bool {
@@ -55,6 +57,16 @@ package struct RedirectPolicy: Hashable, Sendable {
 
     /// Whether a reply of this status leads elsewhere.
     package static func isRedirect(status: UInt) -> Bool { [301, 302, 303, 307, 308].contains(status) }
+}
+
+extension WebURL.Origin {
+    /// - Parameter hosts: each `host` or `host:port`; an address of IPv6 also without brackets.
+    fileprivate func isOne(of hosts: Set<String>) -> Bool {
+        guard !hosts.isEmpty else { return false }
+        let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        let names = [host, bare, "\(host):\(port)"]
+        return hosts.contains { names.contains($0.lowercased()) }
+    }
 }
 
 package enum RedirectError: Error, Hashable, CustomStringConvertible {

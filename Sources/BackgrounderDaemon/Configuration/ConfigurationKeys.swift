@@ -172,6 +172,12 @@ enum Keys {
         allowed: "hosts, each as HOST or HOST:PORT"
     ) { text, _ in RedirectPolicy.isPlainHost(text) ? text : nil }
 
+    static let allowPrivate = ConfigurationKey<[String]>(
+        list: "fetch.allowPrivate",
+        [],
+        allowed: "hosts, each as HOST or HOST:PORT"
+    ) { text, _ in RedirectPolicy.isPlainHost(text) ? text : nil }
+
     static let retryMaximum = ConfigurationKey<Duration>(
         "transfers.retryMaximum",
         .seconds(600),
@@ -217,7 +223,7 @@ enum Keys {
         .init(observerInterval), .init(musicDirectory), .init(mpdListen), .init(mpdPassword),
         .init(mpdPasswords), .init(mpdDefaultPermissions), .init(webListen),
         .init(controlGroup), .init(controlExecute), .init(taskEnvironment),
-        .init(transferRoots), .init(allowHTTP), .init(retryMaximum), .init(syncInterval), .init(retention),
+        .init(transferRoots), .init(allowHTTP), .init(retryMaximum), .init(allowPrivate), .init(syncInterval), .init(retention),
         .init(maximumSize), .init(logLevel), .init(logProgress),
     ]
 

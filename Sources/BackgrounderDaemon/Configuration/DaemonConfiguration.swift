@@ -117,6 +117,9 @@ extension DaemonConfiguration {
         return nil
     }
 
+    /// Servers with local addresses that other servers may lead to.
+    var localHosts: Set<String> { Set(value(Keys.allowPrivate).map { $0.lowercased() }) }
+
     /// What commands see besides the few variables that they inherit: where the service is, and `tasks.environment`.
     ///
     /// - Parameter service: the service's own environment.

@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+import BackgroundFetch
 import BackgrounderAPI
 import ControlServer
 import Logging
@@ -41,8 +41,7 @@ struct PartContext: Sendable {
     let group: any EventLoopGroup
     /// Variables of the commands that the service runs.
     let commandEnvironment: [String: String]
-    /// Follows no redirect: what uses it looks at each of them.
-    let http: HTTPClient
+    let web: WebClients
     let log: DaemonLog
     let logger: Logger
     /// How many clients are attached now.

@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 import BackgroundFetch
 import BackgrounderAPI
 import ControlServer
@@ -17,7 +16,7 @@ struct FetchPart: DaemonPart {
         self.transfers = transfers
         scheduler = try FetchScheduler.make(
             StoreFetchJournal(store: context.store),
-            http: context.http,
+            web: WebOrigin(clients: context.web, localHosts: context.configuration.localHosts),
             environment: context.commandEnvironment,
             downloader: Self.downloader(transfers, logger: context.logger),
             clock: context.clock,
@@ -65,13 +64,13 @@ struct FetchPart: DaemonPart {
 
     /// Hands enclosures to the transfers. One that is refused for good is said and let go, so that it holds no other up.
     private static func downloader(_ transfers: TransfersPart, logger: Logger) -> FetchDownloader {
-        { source, urls, folder in
+        { source, urls, folder, namer in
             let folder = RuntimePaths.absolute(folder)
             var known = try await transfers.all()
             for url in urls {
                 guard let path = EnclosureFiles.path(of: url, in: folder, among: known) else { continue }
                 do {
-                    known.append(try await transfers.enqueue(url, to: path, source: source))
+                    known.append(try await transfers.enqueue(url, to: path, source: source, namedBy: namer))
                 } catch let error as TransferError {
                     switch error {
                     case .tooMany, .cannotStore: throw error
@@ -112,7 +111,7 @@ extension FetchScheduler {
     /// With real sources, over the journal of a store.
     static func make(
         _ journal: StoreFetchJournal,
-        http: HTTPClient,
+        web: WebOrigin,
         environment: [String: String],
         downloader: FetchDownloader?,
         clock: any Clock<Duration>,
@@ -120,7 +119,7 @@ extension FetchScheduler {
         onEvent: @escaping @Sendable (FetchEvent) -> Void
     ) throws -> FetchScheduler {
         let origin = LiveOrigin(
-            web: WebOrigin(http: http),
+            web: web,
             commands: CommandOrigin(environment: environment)
         )
         return FetchScheduler(

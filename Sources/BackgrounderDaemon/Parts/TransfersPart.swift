@@ -25,7 +25,7 @@ struct TransfersPart: DaemonPart {
                 roots: roots,
                 // Others than this user may then use the socket, and must not read with its eyes.
                 sendsOnlyFromRoots: configuration.value(Keys.controlGroup) != nil,
-                policy: RedirectPolicy(plainHosts: .only(hosts)),
+                policy: RedirectPolicy(plainHosts: .only(hosts), localHosts: configuration.localHosts),
                 limits: limits
             ),
             records: try journal.open(),
@@ -49,9 +49,15 @@ struct TransfersPart: DaemonPart {
     }
 
     /// Takes a file that a source of the fetch mode names; it is not urgent, and the session has the source's name.
-    func enqueue(_ url: String, to destination: String, source: String) async throws -> Transfer {
+    func enqueue(
+        _ url: String,
+        to destination: String,
+        source: String,
+        namedBy namer: URLNamer
+    ) async throws -> Transfer {
         try await session.add(
-            TransferRequest(url: url, destination: destination, session: source, discretionary: true)
+            TransferRequest(url: url, destination: destination, session: source, discretionary: true),
+            namedBy: namer
         )
     }
 

@@ -17,6 +17,7 @@ final class FetchRig: Sendable {
     let scheduler: FetchScheduler
     let log = LogLines()
     let handedOver = Mutex<[[String]]>([])
+    let namers = Mutex<[URLNamer]>([])
     private let ended = Mutex<[FetchRun]>([])
     private let signal = Signal()
 
@@ -29,7 +30,7 @@ final class FetchRig: Sendable {
             journal.saved,
             journal: journal,
             origin: origin,
-            downloader: { _, urls, _ in relay.rig?.take(urls) },
+            downloader: { _, urls, _, namer in relay.rig?.take(urls, namer) },
             clock: clock,
             now: { Self.start.addingTimeInterval(clock.now.offset / .seconds(1)) },
             zone: .fixed(0),
@@ -53,7 +54,8 @@ final class FetchRig: Sendable {
         var rig: FetchRig? { value.withLock { $0.rig } }
     }
 
-    private func take(_ urls: [String]) {
+    private func take(_ urls: [String], _ namer: URLNamer) {
+        namers.withLock { $0.append(namer) }
         handedOver.withLock { $0.append(urls) }
         signal.post()
     }

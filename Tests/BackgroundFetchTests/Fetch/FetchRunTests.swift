@@ -196,6 +196,18 @@ import Testing
         #expect(rig.journal.saved.sources[0].standing.downloads.isEmpty)
     }
 
+    @Test(arguments: [(AddressScope.global, URLNamer.server), (.local, .user)])
+    func `Enclosures are as trusted as the server that named them`(scope: AddressScope, namer: URLNamer) async throws {
+        let rig = try await FetchRig()
+        _ = try await rig.scheduler.add(FetchDefinition(name: "cast", url: "http://a/", download: "/d"))
+        let item = #"{"id":"1","attachments":[{"url":"http://a/1","mime_type":"a/b"}]}"#
+        let feed = #"{"version":"https://jsonfeed.org/version/1.1","items":[\#(item)]}"#
+        rig.origin.on("cast") { FetchReply(.content(Data(feed.utf8), mediaType: nil), status: 200, scope: scope) }
+        _ = try await rig.scheduler.run("cast", .manual)
+        try await rig.wait(forEnclosures: 1)
+        #expect(rig.namers.withLock { $0 } == [namer])
+    }
+
     @Test func `No more enclosures wait than transfers will take soon, each once, and what is left out is said`()
         async throws
     {

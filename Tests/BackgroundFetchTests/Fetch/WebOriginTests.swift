@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 import BackgrounderAPI
 import Foundation
 import NIOPosix
@@ -10,11 +9,7 @@ import Testing
 /// What is taken from servers, good ones and others.
 @Suite struct WebOriginTests {
     private let server: TestWebServer
-    private static let http: HTTPClient = {
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.connectionPool.retryConnectionEstablishment = false
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    }()
+    private static let clients = WebClients(on: MultiThreadedEventLoopGroup.singleton)
 
     init() throws { server = try TestWebServer() }
 
@@ -25,7 +20,7 @@ import Testing
     ) async throws(FetchFailure) -> FetchReply {
         let address = url ?? server.url(path)
         let source = FetchDefinition(name: "a", url: address, kind: .raw)
-        return try await WebOrigin(http: Self.http).fetch(source, address, validators: validators)
+        return try await WebOrigin(clients: Self.clients).fetch(source, address, validators: validators)
     }
 
     private func failure(_ path: String, url: String? = nil) async -> FetchFailure? {
@@ -86,14 +81,14 @@ import Testing
         let source = FetchDefinition(name: "a", url: server.url("/a"), kind: .raw, credentials: file)
         for token in ["one", "two"] {
             try scratch.write("bearer = \(token)", to: "credentials")
-            _ = try await WebOrigin(http: Self.http).fetch(source, server.url("/a"), validators: nil)
+            _ = try await WebOrigin(clients: Self.clients).fetch(source, server.url("/a"), validators: nil)
         }
         let sent = ["Bearer one", "Bearer one", nil, "Bearer two", "Bearer two", nil]
         #expect(server.requests().map { $0.headers["authorization"] } == sent)
         #expect(other.requests().map { $0.headers["authorization"] } == [nil, nil])
         chmod(file, 0o644)
         await #expect(throws: FetchFailure.self) {
-            try await WebOrigin(http: Self.http).fetch(source, server.url("/a"), validators: nil)
+            try await WebOrigin(clients: Self.clients).fetch(source, server.url("/a"), validators: nil)
         }
     }
 

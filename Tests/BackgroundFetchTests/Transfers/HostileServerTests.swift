@@ -167,7 +167,7 @@ import Testing
         (301, "/good", TransferState.done, ""), (302, "good", .done, ""), (307, "//127.0.0.1:PORT/good", .done, ""),
         (302, "/loop", .failed, "more than 5 times"), (302, "file:///etc/passwd", .failed, "file"),
         (302, "ftp://127.0.0.1/x", .failed, "ftp"), (302, "http+unix://%2Frun%2Fx/", .failed, "http+unix"),
-        (302, "http://localhost:PORT/good", .failed, "not allowed"),
+        (302, "http://ip6-localhost:PORT/good", .failed, "not allowed"),
         (302, "http://169.254.169.254/", .failed, "not allowed"),
         (302, "http://[::1]:PORT/good", .failed, "not allowed"), (302, "", .failed, "redirects"),
         (303, "http://127.0.0.1:99999/", .failed, "port"),
@@ -248,6 +248,26 @@ import Testing
         #expect(rig.server.requests().map { $0.headers["x-key"] } == ["secret", "secret", nil])
         #expect(other.requests().map { $0.headers["authorization"] } == [nil])
         #expect(!"\(try #require(rig.journal.record(id)))".contains("secret"))
+    }
+
+    @Test(arguments: ["127.0.0.1", "localhost"])
+    func `A server that names an address of this machine is not believed, unless it is allowed`(host: String)
+        async throws
+    {
+        for allowed in [[], [host], ["\(host):PORT"]] {
+            let server = try TestWebServer()
+            server.reply(to: "/f", body: "x")
+            let rig = try TransferRig(localHosts: Set(allowed.map { $0.replacing("PORT", with: "\(server.port)") }))
+            let id = try await rig.get("http://\(host):\(server.port)/f", namedBy: .server)
+            let transfer = try await rig.end(id)
+            #expect(transfer.state == (allowed.isEmpty ? .failed : .done), "\(transfer)")
+            #expect(server.requests().count == (allowed.isEmpty ? 0 : 1))
+            guard allowed.isEmpty else { continue }
+            #expect(transfer.error?.contains(host) == true && transfer.error?.contains("fetch.allowPrivate") == true)
+            // Also after a restart, while one that the user named may be there.
+            #expect(rig.journal.record(id)?.detail.namer == .server)
+            #expect(try await rig.end(try await rig.get("http://\(host):\(server.port)/f")).state == .done)
+        }
     }
 
     @Test func `A file of credentials is read for each attempt, and a wrong one is no end`() async throws {

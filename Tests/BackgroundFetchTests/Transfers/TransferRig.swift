@@ -22,6 +22,7 @@ final class TransferRig: Sendable {
     private let limits: TransferLimits
     private let clock: any Clock<Duration>
     private let conditions: any HostConditions
+    private let localHosts: Set<String>
 
     /// - Parameters:
     ///   - name: of ``root``.
@@ -32,6 +33,7 @@ final class TransferRig: Sendable {
         sendsOnlyFromRoots: Bool = false,
         clock: any Clock<Duration> = ContinuousClock(),
         conditions: any HostConditions = FixedConditions(),
+        localHosts: Set<String> = [],
         _ change: (inout TransferLimits) -> Void = { _ in }
     ) throws {
         scratch = try ScratchDirectory()
@@ -44,6 +46,7 @@ final class TransferRig: Sendable {
         limits.reserve = 0
         change(&limits)
         (self.limits, self.clock, self.conditions) = (limits, clock, conditions)
+        self.localHosts = localHosts
     }
 
     deinit { session.withLock { $0?.1.cancel() } }
@@ -56,7 +59,7 @@ final class TransferRig: Sendable {
                 configuration: TransferConfiguration(
                     roots: roots,
                     sendsOnlyFromRoots: sendsOnlyFromRoots,
-                    policy: RedirectPolicy(plainHosts: .only(["127.0.0.1"])),
+                    policy: RedirectPolicy(plainHosts: .only(["127.0.0.1", "localhost"]), localHosts: localHosts),
                     limits: limits
                 ),
                 records: journal.open,
@@ -90,7 +93,8 @@ final class TransferRig: Sendable {
         sizeMax: Int64? = nil,
         exists: ExistingFile? = nil,
         discretionary: Bool? = nil,
-        credentials: String? = nil
+        credentials: String? = nil,
+        namedBy namer: URLNamer = .user
     ) async throws -> Int {
         try await transfers.add(
             TransferRequest(
@@ -101,7 +105,8 @@ final class TransferRig: Sendable {
                 exists: exists,
                 discretionary: discretionary,
                 credentials: credentials
-            )
+            ),
+            namedBy: namer
         ).id
     }
 

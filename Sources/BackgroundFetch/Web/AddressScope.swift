@@ -1,0 +1,74 @@
+package import NIOCore
+
+/// How far an address of the network reaches.
+package enum AddressScope: String, Codable, Hashable, Sendable {
+    /// The Internet.
+    case global
+    /// This machine and networks of its own: loopback, private, link-local, shared and unspecified addresses.
+    case local
+
+    /// RFC 6890's blocks, with the length of their prefixes.
+    private static let localBlocks: [(network: UInt32, prefix: UInt32)] = [
+        (0x0000_0000, 8), (0x0A00_0000, 8), (0x6440_0000, 10), (0x7F00_0000, 8), (0xA9FE_0000, 16), (0xAC10_0000, 12),
+        (0xC0A8_0000, 16),
+    ]
+
+    /// The scope of an address of IPv4 or IPv6; a socket of the file system is local.
+    package init(_ address: SocketAddress) {
+        // The address stands behind family and port, and in IPv6 also behind the flow label (ip(7), ipv6(7)).
+        switch address {
+        case .v4(let address): self.init(version4: withUnsafeBytes(of: address.address) { Self.number($0[4..<8]) })
+        case .v6(let address): self.init(version6: withUnsafeBytes(of: address.address) { Array($0[8..<24]) })
+        case .unixDomainSocket: self = .local
+        }
+    }
+
+    private init(version4 address: UInt32) {
+        let isLocal = Self.localBlocks.contains { address >> (32 - $0.prefix) == $0.network >> (32 - $0.prefix) }
+        self = isLocal ? .local : .global
+    }
+
+    private static func number(_ bytes: some Sequence<UInt8>) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32($1) } }
+
+    /// - Parameter bytes: 16 of them.
+    private init(version6 bytes: [UInt8]) {
+        let embedded = Self.number(bytes[12...])
+        switch (bytes[0], bytes[1]) {
+        // fc00::/7, fe80::/10 and the former fec0::/10
+        case (0xFC...0xFD, _), (0xFE, 0x80...0xFF): self = .local
+        // Addresses of IPv4: mapped (::ffff:0:0/96) and compatible (::/96, with :: and ::1), translated (64:ff9b::/96).
+        case (0, 0)
+        where bytes[..<10].allSatisfy { $0 == 0 } && (bytes[10...11] == [0xFF, 0xFF] || bytes[10...11] == [0, 0]):
+            self.init(version4: embedded)
+        case (0, 0x64) where bytes[2...3] == [0xFF, 0x9B] && bytes[4..<12].allSatisfy { $0 == 0 }:
+            self.init(version4: embedded)
+        default: self = .global
+        }
+    }
+}
+
+/// An address that a server led to and that a request may not be sent to.
+struct LocalAddressError: Error, CustomStringConvertible {
+    var address: String
+
+    init(_ address: SocketAddress) { self.address = address.ipAddress ?? "\(address)" }
+
+    var description: String { Self.reason("the address \(address)") }
+
+    static func reason(_ what: String) -> String {
+        "a server led to \(what), which is of this machine or a private network; fetch.allowPrivate lists hosts that are allowed"
+    }
+}
+
+/// Refuses to connect a channel to a local address, before anything is sent there.
+///
+/// It sees the address that the channel is connected to, so a second answer of the DNS changes nothing.
+final class LocalAddressGate: ChannelOutboundHandler {
+    typealias OutboundIn = IOData
+
+    func connect(context: ChannelHandlerContext, to address: SocketAddress, promise: EventLoopPromise<Void>?) {
+        guard AddressScope(address) == .local else { return context.connect(to: address, promise: promise) }
+        promise?.fail(LocalAddressError(address))
+        context.close(promise: nil)
+    }
+}
