@@ -171,6 +171,16 @@ import Testing
         }
         let list: [Transfer] = try await service.json("transfer", "list")
         #expect(list.map(\.state) == [.done, .done] && list.map(\.restarts) == [0, 0])
+        for (id, name) in [(1, "known"), (2, "unknown")] {
+            let lines = service.logLines()
+            let waits = lines.filter {
+                $0.contains(" warning Transfer \(id) waits for room on the disk, \(folder)/\(name): ")
+            }
+            let ends = lines.filter {
+                $0.hasSuffix(" info Transfer \(id) has room on the disk and continues: \(folder)/\(name).")
+            }
+            #expect(waits.count == 1 && ends.count == 1, "\(lines)")
+        }
         // What was here was not sent again.
         #expect(unknown.sent < 3_300_000, "\(unknown.sent)")
         process.kill(SIGTERM)

@@ -36,7 +36,7 @@ extension FetchScheduler {
 
     private func perform(_ run: FetchRun, isAutomatic: Bool) async -> FetchRun {
         let name = run.source
-        let elapsed = Self.stopwatch(clock)
+        let elapsed = clock.stopwatch()
         var ended = run
         do {
             if let source = try await noteBegin(of: run, isAutomatic: isAutomatic) {
@@ -170,12 +170,6 @@ extension FetchScheduler {
         }
         log(ended)
         return ended
-    }
-
-    /// Tells how long ago it was made.
-    private static func stopwatch(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
-        let began = clock.now
-        return { began.duration(to: clock.now) }
     }
 
     /// Two records, in the words of every run, and why one failed.

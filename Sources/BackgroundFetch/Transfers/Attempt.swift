@@ -67,13 +67,23 @@ extension AttemptContext {
 
 /// How far an attempt is, for whoever watches it.
 final class Tally: Sendable {
-    private let bytes = Mutex(Int64(0))
+    private let progress: Mutex<Progress>
     private let stalled = Mutex(false)
     private let name = Mutex("")
+    /// Since it was made.
+    private let elapsed: @Sendable () -> Duration
+
+    init(_ limits: TransferLimits, _ clock: any Clock<Duration>) {
+        progress = Mutex(Progress(limits))
+        elapsed = clock.stopwatch()
+    }
 
     var offset: Int64 {
-        get { bytes.withLock { $0 } }
-        set { bytes.withLock { $0 = newValue } }
+        get { progress.withLock { $0.offset } }
+        set {
+            let time = elapsed()
+            progress.withLock { $0.note(newValue, at: time) }
+        }
     }
 
     var isStalled: Bool {
@@ -86,33 +96,75 @@ final class Tally: Sendable {
         get { name.withLock { $0 } }
         set { name.withLock { $0 = newValue } }
     }
+
+    /// How long to wait from now on if nothing more moves.
+    ///
+    /// - Parameter size: of the file that goes.
+    func patience(size: Int64?) -> Duration {
+        let time = elapsed()
+        return progress.withLock { $0.deadline(size: size) } - time
+    }
+}
+
+/// The bytes of an attempt over time, and when they are too few.
+///
+/// A connection is given up when less than ``TransferLimits/stallBytes`` moved within ``TransferLimits/stallTime``, a twelfth of that
+/// time later at most.
+struct Progress {
+    private let limits: TransferLimits
+    /// When which byte was reached, a twelfth of the stall time apart, oldest first; the last one is where it is now.
+    private var marks: [(time: Duration, offset: Int64)] = [(.zero, 0)]
+
+    init(_ limits: TransferLimits) { self.limits = limits }
+
+    var offset: Int64 { marks.last?.offset ?? 0 }
+
+    /// - Parameter offset: an earlier one where the file begins again.
+    mutating func note(_ offset: Int64, at time: Duration) {
+        guard offset != self.offset else { return }
+        if offset < self.offset { marks = [] }
+        if marks.count > 1, marks[marks.count - 1].time - marks[marks.count - 2].time < limits.stallTime / 12 {
+            marks.removeLast()
+        }
+        marks.append((time, offset))
+        let firstNeeded = marks.firstIndex { offset - $0.offset < limits.stallBytes } ?? 0
+        marks.removeFirst(firstNeeded)
+    }
+
+    /// When to give the connection up if nothing more moves. A server that was handed all of a file has its time for the answer.
+    func deadline(size: Int64?) -> Duration {
+        guard let first = marks.first, let last = marks.last else { return .zero }
+        return offset == size ? last.time + limits.answerTime : first.time + limits.stallTime
+    }
+}
+
+extension Clock where Duration == Swift.Duration {
+    /// A function that returns the time since it was made.
+    func stopwatch() -> @Sendable () -> Duration {
+        let began = now
+        return { began.duration(to: now) }
+    }
 }
 
 extension TransferConnection {
     /// Closes itself when too little moves.
     ///
-    /// - Parameter size: of the file that goes. A server to which all of it was handed over has its time for the answer.
+    /// - Parameter size: of the file that goes.
     fileprivate func watch(
         _ tally: Tally,
         size: Int64?,
         _ limits: TransferLimits,
         _ clock: any Clock<Duration>
     ) -> Task<Void, Never> {
-        let start = tally.offset
-        return Task { @concurrent in
-            var before = start
-            var stillness = Duration.zero
-            while (try? await clock.sleep(for: limits.stallTime)) != nil {
-                let offset = tally.offset
-                // After a redirect it goes once more, from the first byte on.
-                let isHandedOver = offset == size || before == size
-                let isStill = isHandedOver ? offset == before : abs(offset - before) < limits.stallBytes
-                stillness = isStill ? stillness + limits.stallTime : .zero
-                guard stillness < (isHandedOver ? limits.answerTime : limits.stallTime) else {
+        Task { @concurrent in
+            while true {
+                let patience = tally.patience(size: size)
+                guard patience > .zero else {
                     tally.isStalled = true
                     return self.end()
                 }
-                before = offset
+                // After a redirect a file goes again, and has less time then than an answer.
+                guard (try? await clock.sleep(for: min(patience, limits.stallTime))) != nil else { return }
             }
         }
     }

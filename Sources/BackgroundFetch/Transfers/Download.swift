@@ -13,9 +13,12 @@ final class Download {
     private let context: AttemptContext
     private let part: PartFile
     private var isExcused: Bool
-    private let tally = Tally()
+    private let tally: Tally
+    /// Whether the server did not say how long the file is: then a cut looks like the end.
+    private var isUnsized = false
 
     init(_ record: TransferRecord, _ context: AttemptContext) {
+        tally = Tally(context.limits, context.clock)
         (self.record, self.context, isExcused) = (record, context, context.isExcused)
         part = PartFile(record, configuration: context.configuration, executor: context.executor)
     }
@@ -183,6 +186,7 @@ final class Download {
         total: Int64?,
         _ connection: TransferConnection
     ) async throws {
+        isUnsized = total == nil
         try await part.makeRoom(for: total)
         try await context.store(record)
         // Where the server does not say how much it is, it is taken for 32 MiB.
@@ -237,6 +241,11 @@ final class Download {
         guard let expected = record.detail.sha256 else { return }
         let digest = try await part.digest()
         guard digest != expected else { return }
+        if isUnsized, record.detail.cuts ?? 0 < context.limits.cuts {
+            record.detail.cuts = (record.detail.cuts ?? 0) + 1
+            record.transfer.total = nil
+            throw TransferFault.passing("the file ends without the SHA-256 that was given, and may be cut")
+        }
         guard record.detail.isUncertain else {
             throw TransferFault.permanent("the file has the SHA-256 \(digest), not the one that was given")
         }

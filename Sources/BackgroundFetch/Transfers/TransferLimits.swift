@@ -10,12 +10,14 @@ package struct TransferLimits: Hashable, Sendable {
     package var attempts = 10
     /// Beginnings at the first byte that the server made necessary.
     package var restarts = 10
+    /// Tuned: retries of a file of unknown length that ends without its digest; more cuts in a row are a wrong digest.
+    package var cuts = 3
     package var firstRetry = Duration.seconds(1)
     package var retryMaximum = Duration.seconds(600)
     /// URLSession's timeoutIntervalForResource.
     package var lifetime = Duration.seconds(7 * 86_400)
     package var connect = Duration.seconds(10)
-    /// A connection that brings less than ``stallBytes`` in this time is given up.
+    /// A connection that brings less than ``stallBytes`` in this time is given up, a twelfth of it later at most.
     package var stallTime = Duration.seconds(60)
     package var stallBytes: Int64 = 60_000
     /// judgement: a server that has a whole file may check it and move it before it answers

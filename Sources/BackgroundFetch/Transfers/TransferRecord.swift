@@ -37,6 +37,8 @@ package struct TransferDetail: Codable, Hashable, Sendable {
     /// Whether the part, which is whole, is being given its name, or has it; absent where not. Until then a file that has both its inode
     /// and the name is somebody else's: inodes are used again.
     package var isMoving: Bool?
+    /// How often a file of unknown length ended without the digest that was given.
+    package var cuts: Int?
     /// Of the boot in which the part was last written to.
     package var boot: String?
     /// How many connections there were.

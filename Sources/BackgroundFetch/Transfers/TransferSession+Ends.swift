@@ -55,6 +55,12 @@ extension TransferSession {
         }
         switch fault {
         case .disk:
+            if entries[record.transfer.id]?.lacksRoom == false {
+                entries[record.transfer.id]?.lacksRoom = true
+                logger.warning(
+                    "Transfer \(record.transfer.id) waits for room on the disk, \(record.transfer.destination.withoutControlCharacters): \("\(fault)".withoutControlCharacters)."
+                )
+            }
             await wait(record, for: .disk, limits.lookAgain)
         case .offline:
             await wait(record, for: .network, limits.retryMaximum)
@@ -126,8 +132,18 @@ extension TransferSession {
 
     func show(_ id: Int, received: Int64) {
         guard entries[id]?.runner != nil else { return }
+        noteRoom(id)
         entries[id]?.record.transfer.received = received
         if let transfer = entries[id]?.record.transfer { onChange(transfer, true) }
+    }
+
+    /// Logs the end of a wait for the disk, when bytes are written again.
+    private func noteRoom(_ id: Int) {
+        guard let entry = entries[id], entry.lacksRoom else { return }
+        entries[id]?.lacksRoom = false
+        logger.info(
+            "Transfer \(id) has room on the disk and continues: \(entry.record.transfer.destination.withoutControlCharacters)."
+        )
     }
 
     /// Stores it while nothing runs.

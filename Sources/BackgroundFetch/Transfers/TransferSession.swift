@@ -21,6 +21,8 @@ package actor TransferSession: Service {
         var intent: Intent?
         /// Whether the end of this process ended the attempt before.
         var isExcused = false
+        /// Whether it was said that it waits for room on the disk, and not yet that it continues.
+        var lacksRoom = false
         /// How often a busy machine held it back.
         var busyLooks = 0
         /// What it becomes, from when that is certain until it is stored: nothing else happens to it any more.
@@ -87,6 +89,7 @@ package actor TransferSession: Service {
         (self.logger, self.onChange) = (logger, onChange)
         for var record in records {
             var isExcused = false
+            let lacksRoom = record.transfer.waitingFor == .disk
             switch record.transfer.state {
             case .running, .verifying, .moving, .queued: (record.transfer.state, isExcused) = (.queued, true)
             case .waiting where record.transfer.waitingFor != .backoff: record.transfer.state = .queued
@@ -95,6 +98,7 @@ package actor TransferSession: Service {
             if record.transfer.state != .waiting { record.transfer.waitingFor = nil }
             entries[record.transfer.id] = Entry(record)
             entries[record.transfer.id]?.isExcused = isExcused
+            entries[record.transfer.id]?.lacksRoom = lacksRoom
         }
     }
 

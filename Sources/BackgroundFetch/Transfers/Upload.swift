@@ -9,9 +9,10 @@ import NIOHTTP1
 final class Upload {
     private(set) var record: TransferRecord
     private let context: AttemptContext
-    private let tally = Tally()
+    private let tally: Tally
 
     init(_ record: TransferRecord, _ context: AttemptContext) {
+        tally = Tally(context.limits, context.clock)
         (self.record, self.context) = (record, context)
         self.record.transfer.received = 0
     }

@@ -152,6 +152,47 @@ import Testing
         #expect(rig.file() == file.content())
     }
 
+    @Test func `A server that falls silent is given up by the time of its last byte`() async throws {
+        let rig = try TransferRig { ($0.stallTime, $0.attempts) = (.seconds(3), 1) }
+        let silent = Mutex(ContinuousClock.now)
+        rig.server.on("/x") { _, connection in
+            try connection.sendHead(200, ["Content-Length": "1000000"])
+            connection.wait(milliseconds: 700)
+            try connection.send([UInt8](repeating: 7, count: 200_000))
+            silent.withLock { $0 = .now }
+            connection.wait(milliseconds: 20_000)
+        }
+        let id = try await rig.get("/x")
+        try await rig.wait(id, for: "a stall") { $0.error?.contains("stalls") == true }
+        let patience = silent.withLock { ContinuousClock.now - $0 }
+        #expect(patience > .seconds(2.8) && patience < .seconds(4.5), "\(patience)")
+    }
+
+    @Test(arguments: [(2, TransferState.done, 3), (Int.max, .failed, 4)])
+    func `A file without a length that ends too early for its digest is asked for again, but not for ever`(
+        cuts: Int,
+        state: TransferState,
+        requests: Int
+    ) async throws {
+        let rig = try TransferRig()
+        let content = TestWebFile(size: 100_000, seed: 3).content()
+        let count = Mutex(0)
+        rig.server.on("/x") { _, connection in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            try connection.sendHead(200, ["Connection": "close"])
+            try connection.send(Array(number > cuts ? content[...] : content[..<40_000]))
+            connection.close()
+        }
+        let digest = try await Self.digest(of: content, in: rig.scratch)
+        let transfer = try await rig.end(try await rig.get("/x", sha256: digest))
+        #expect(transfer.state == state && rig.server.requests().count == requests, "\(transfer)")
+        #expect(rig.file() == (state == .done ? content : nil))
+        #expect(transfer.error?.contains("SHA-256") == (state == .done ? nil : true))
+    }
+
     @Test func `A server that never answers is given up, attempt by attempt`() async throws {
         let rig = try TransferRig {
             ($0.stallTime, $0.attempts) = (.milliseconds(50), 3)

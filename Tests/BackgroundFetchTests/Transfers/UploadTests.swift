@@ -53,8 +53,8 @@ import Testing
         let request = TransferRequest(direction: .put, url: rig.server.url("/in"), destination: path)
         let id = try await rig.transfers.add(request).id
         try await rig.server.wait(forRequests: 1)
-        // All was handed over in the first of these minutes.
-        for _ in 0...10 {
+        // All was handed over before the first of these minutes.
+        for _ in 0..<10 {
             try await clock.waitForSleeper(.seconds(60))
             clock.advance(by: .seconds(60))
         }
