@@ -156,6 +156,8 @@ package struct FetchRun: Codable, Hashable, Sendable {
     package var bytes: Int?
     /// Why it failed.
     package var reason: String?
+    /// What there is to say of one that did not fail, such as that a feed was too long.
+    package var note: String?
 
     package init(
         id: Int,
@@ -167,7 +169,8 @@ package struct FetchRun: Codable, Hashable, Sendable {
         result: FetchResult? = nil,
         status: Int? = nil,
         bytes: Int? = nil,
-        reason: String? = nil
+        reason: String? = nil,
+        note: String? = nil
     ) {
         self.id = id
         self.source = source
@@ -179,6 +182,7 @@ package struct FetchRun: Codable, Hashable, Sendable {
         self.status = status
         self.bytes = bytes
         self.reason = reason
+        self.note = note
     }
 }
 
@@ -193,7 +197,7 @@ extension FetchRun {
             case nil: "It is under way."
             }
         guard let duration else { return [words] }
-        return [words, "Background Fetch Duration: \(duration.decimals(6)) seconds"]
+        return [words, "Background Fetch Duration: \(duration.decimals(6)) seconds"] + [note].compactMap(\.self)
     }
 }
 

@@ -30,7 +30,7 @@ enum FetchTable {
             table.add([
                 String(run.id), ISO8601.string(run.began), run.trigger.rawValue, run.duration?.decimals(3) ?? "",
                 run.result?.rawValue ?? "running", run.status.map { String($0) } ?? "",
-                run.bytes.map { String($0) } ?? "", run.reason ?? "",
+                run.bytes.map { String($0) } ?? "", run.reason ?? run.note ?? "",
             ])
         }
         return table.render()

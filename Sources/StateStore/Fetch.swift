@@ -167,9 +167,10 @@ extension Database {
     private func end(_ run: FetchRun) throws {
         try execute(
             sql:
-                "UPDATE fetchRun SET ended = ?, duration = ?, result = ?, status = ?, bytes = ?, reason = ? WHERE id = ?",
+                "UPDATE fetchRun SET ended = ?, duration = ?, result = ?, status = ?, bytes = ?, reason = ?, note = ? WHERE id = ?",
             arguments: [
-                run.ended?.milliseconds, run.duration, run.result?.rawValue, run.status, run.bytes, run.reason, run.id,
+                run.ended?.milliseconds, run.duration, run.result?.rawValue, run.status, run.bytes, run.reason,
+                run.note, run.id,
             ]
         )
     }
@@ -210,7 +211,8 @@ extension FetchRun {
             result: (row["result"] as String?).flatMap(FetchResult.init),
             status: row["status"],
             bytes: row["bytes"],
-            reason: row["reason"]
+            reason: row["reason"],
+            note: row["note"]
         )
     }
 }

@@ -59,4 +59,8 @@ extension Schema {
             sql: "ALTER TABLE fetchSource ADD COLUMN credentials TEXT CHECK (credentials LIKE '/%')"
         )
     }
+    /// What there is to say of a run that did not fail.
+    static func addFetchNotes(_ database: Database) throws {
+        try database.execute(sql: "ALTER TABLE fetchRun ADD COLUMN note TEXT")
+    }
 }

@@ -5,22 +5,32 @@ package struct Feed: Hashable, Sendable {
     package var format: FeedFormat
     /// Plain text.
     package var title: String?
-    /// Each id once.
+    /// Each id once; the first ones where there are too many.
     package var entries: [FeedEntry]
+    /// Whether there are more entries than ``entries`` has.
+    package var isCut: Bool
     /// Seconds for which it asks not to be read again.
     package var timeToLive: Double?
 
     package var items: [FetchItem] { entries.map(\.item) }
 
+    /// Takes an entry, unless there are as many as are taken.
+    mutating func append(_ entry: FeedEntry) {
+        isCut = entries.count >= FeedLimits.entries
+        if !isCut { entries.append(entry) }
+    }
+
     package init(
         format: FeedFormat,
         title: String? = nil,
         entries: [FeedEntry] = [],
+        isCut: Bool = false,
         timeToLive: Double? = nil
     ) {
         self.format = format
         self.title = title
         self.entries = entries
+        self.isCut = isCut
         self.timeToLive = timeToLive
     }
 }

@@ -1,6 +1,7 @@
 import BackgrounderAPI
 
-/// Why bytes are no feed. They are refused as a whole, since half a feed looks like one that lost its entries.
+/// Why bytes are no feed. They are refused as a whole, since half a feed looks like one that lost its entries; but what is
+/// whole and has too many entries is taken up to the limit.
 package struct FeedError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
         case empty

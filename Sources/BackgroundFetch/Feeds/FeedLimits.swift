@@ -2,7 +2,7 @@
 enum FeedLimits {
     static let bytes = 16 << 20  // judgement: modes.md, 3.1, what a reply may have when it is unpacked
     static let depth = 128  // judgement: Atom carries whole pages
-    static let entries = 5000  // judgement
+    static let entries = 5000  // judgement; the rest is left out, which a run says
     static let enclosures = 32  // judgement: of one entry
     static let namespaces = 64  // judgement: in force at one place
     /// Bytes of one text that are looked at.

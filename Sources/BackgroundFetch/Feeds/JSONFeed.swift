@@ -25,10 +25,7 @@ enum JSONFeed {
                     guard let entry = try entry(&json, base: base), ids.insert(entry.item.id).inserted else {
                         return
                     }
-                    guard feed.entries.count < FeedLimits.entries else {
-                        throw FeedError(.tooMany("entries", limit: FeedLimits.entries))
-                    }
-                    feed.entries.append(entry)
+                    feed.append(entry)
                 }
             default: try json.skip()
             }

@@ -44,9 +44,6 @@ final class XMLFeedContent {
             guard depth == entryDepth + 1 else { return }
             begin(XMLFeedField(vocabulary, local, attributes, in: feed.format), attributes, depth)
         } else if isEntry(vocabulary, local, feed.format) {
-            guard feed.entries.count < FeedLimits.entries else {
-                throw FeedError(.tooMany("entries", limit: FeedLimits.entries))
-            }
             entryDepth = depth
             entry = XMLFeedEntry(
                 about: attributes.first { names.resolve($0.name) == (.rdf, "about") }?.value
@@ -73,7 +70,7 @@ final class XMLFeedContent {
             self.field = nil
         } else if let entry, depth == entryDepth {
             if let entry = entry.finished(), ids.insert(entry.item.id).inserted {
-                feed?.entries.append(entry)
+                feed?.append(entry)
             }
             self.entry = nil
         }

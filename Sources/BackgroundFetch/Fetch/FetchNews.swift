@@ -12,6 +12,8 @@ struct FetchNews: Sendable {
     var digest: Data?
     /// Seconds for which a feed asks not to be read again.
     var timeToLive: Double?
+    /// What there is to say of it.
+    var note: String?
     /// The files that belong to the new items.
     var enclosures: [String] = []
 
@@ -54,6 +56,10 @@ struct FetchNews: Sendable {
             )
             self.seen = try? JSON.encode(items)
             timeToLive = feed.timeToLive
+            if feed.isCut {
+                note =
+                    "The feed has more than \(FeedLimits.entries) entries; the first \(FeedLimits.entries) are taken."
+            }
             if source.download != nil {
                 enclosures = feed.entries.filter { ids.contains($0.item.id) }.flatMap { $0.enclosures.map(\.url) }
             }

@@ -139,7 +139,7 @@ extension FetchScheduler {
         do throws(FetchFailure) {
             let reply = try result.get()
             let news = try await read(reply, of: source)
-            ended.end(at: now(), after: elapsed(), reply, news.result)
+            ended.end(at: now(), after: elapsed(), reply, news)
             let leftOut = source.standing.take(reply, news, at: ended.ended ?? now())
             if leftOut > 0 {
                 logger.warning("\(run.source): \(leftOut) enclosures are left out: too many wait already.")

@@ -22,10 +22,10 @@ extension FetchStanding {
         isGone = false
         if news.result == .newData { updated = date }
         if let digest = news.digest { self.digest = digest }
-        // Of a reply without any, as of a changed one, the old ones say nothing; a 304 need not repeat them.
+        // Of a reply without any, as of a changed one, the old ones say nothing.
         switch reply.body {
         case .content: validators = reply.validators
-        case .unchanged: validators = reply.validators ?? validators
+        case .unchanged: validators = reply.validators?.completed(by: validators) ?? validators
         }
         // A feed that did not change asks for the same as before.
         if news.digest != nil { timeToLive = news.timeToLive }
@@ -96,13 +96,13 @@ extension FetchRun {
     /// - Parameter duration: by the monotonic clock; `nil` where nobody knows.
     mutating func end(at date: Date, after duration: Duration?, _ failure: FetchFailure) {
         end(at: date, after: duration)
-        result = .failed
+        (result, note) = (.failed, nil)
         (status, bytes, reason) = (failure.status, failure.bytes, failure.reason)
     }
 
-    mutating func end(at date: Date, after duration: Duration, _ reply: FetchReply, _ result: FetchResult) {
+    mutating func end(at date: Date, after duration: Duration, _ reply: FetchReply, _ news: FetchNews) {
         end(at: date, after: duration)
-        self.result = result
+        (result, note) = (news.result, news.note)
         (status, bytes, reason) = (reply.status, reply.bytes, nil)
     }
 

@@ -80,4 +80,17 @@ package struct FetchValidators: Codable, Hashable, Sendable {
         self.entityTag = entityTag
         self.lastModified = lastModified
     }
+
+    /// Those of a 304, with those of the stored reply that it does not repeat (RFC 9111, 4.3.4). A 304 with another tag than the
+    /// stored one is not about that reply.
+    func completed(by stored: FetchValidators?) -> FetchValidators {
+        guard let stored, stored.url == url,
+            entityTag == nil || stored.entityTag == nil || entityTag == stored.entityTag
+        else { return self }
+        return FetchValidators(
+            url: url,
+            entityTag: entityTag ?? stored.entityTag,
+            lastModified: lastModified ?? stored.lastModified
+        )
+    }
 }

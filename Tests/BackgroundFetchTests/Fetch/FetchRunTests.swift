@@ -208,6 +208,48 @@ import Testing
         #expect(rig.namers.withLock { $0 } == [namer])
     }
 
+    @Test func `A feed with too many entries is taken up to the limit, and the run and the log say so`() async throws {
+        let rig = try await FetchRig()
+        _ = try await rig.scheduler.add(FetchDefinition(name: "long", url: "http://a/"))
+        let items = (1...5001).map { #"{"id":"\#($0)"}"# }.joined(separator: ",")
+        let feed = #"{"version":"https://jsonfeed.org/version/1.1","items":[\#(items)]}"#
+        rig.origin.on("long") { FetchReply(.content(Data(feed.utf8), mediaType: nil), status: 200) }
+        let run = try await rig.scheduler.run("long", .manual)
+        let note = "The feed has more than 5000 entries; the first 5000 are taken."
+        #expect(run.result == .newData && run.note == note && run.reason == nil && run.lines.last == note)
+        #expect(rig.log.messages.contains("long: \(note)"))
+        #expect(try await rig.scheduler.source("long").unseen == 5000)
+    }
+
+    @Test(
+        arguments: [
+            ("\"1\"", nil, "\"1\"", "then"), (nil, "now", "\"1\"", "now"), ("\"1\"", "now", "\"1\"", "now"),
+            ("\"2\"", nil, "\"2\"", nil),
+        ] as [(String?, String?, String?, String?)]
+    )
+    func `A 304 replaces the validators that it repeats, and keeps the others`(
+        tag: String?,
+        modified: String?,
+        keptTag: String?,
+        keptModified: String?
+    ) async throws {
+        let rig = try await FetchRig()
+        try await rig.add("a")
+        let url = "http://a/"
+        rig.origin.on("a") {
+            let validators = FetchValidators(url: url, entityTag: "\"1\"", lastModified: "then")
+            return FetchReply(.content(Data("x".utf8), mediaType: nil), status: 200, validators: validators)
+        }
+        _ = try await rig.scheduler.run("a", .manual)
+        rig.origin.on("a") {
+            let validators = FetchValidators(url: url, entityTag: tag, lastModified: modified)
+            return FetchReply(.unchanged, status: 304, validators: validators)
+        }
+        _ = try await rig.scheduler.run("a", .manual)
+        let kept = FetchValidators(url: url, entityTag: keptTag, lastModified: keptModified)
+        #expect(rig.journal.saved.sources[0].standing.validators == kept)
+    }
+
     @Test func `No more enclosures wait than transfers will take soon, each once, and what is left out is said`()
         async throws
     {
