@@ -168,7 +168,8 @@ let package = Package(
             name: "StateStoreTests",
             dependencies: [
                 "BackgrounderAPI", "StateStore", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
-            ]
+            ],
+            exclude: ["Schemas"]
         ),
         .testTarget(
             name: "ControlServerTests",

@@ -123,6 +123,7 @@ package struct DaemonCommand: AsyncParsableCommand {
         let paths = RuntimePaths.current(home: home)
         let source = configurationSource(paths)
         let configuration = try source.load()
+        try TrustedPath.require(configuration.file)
         let record = record.map { RuntimePaths.absolute($0) }
         if let record, let file = configuration.value(Keys.source).replayedFile {
             Self.fail("--record \(record) writes what a gpsd says, but the source is the file \(file)", code: 64)

@@ -1,6 +1,7 @@
 import BackgrounderAPI
 package import FoundationEssentials
 import GRDB
+import Glibc
 import Synchronization
 
 /// What one purge deleted.
@@ -82,7 +83,9 @@ final class Retention: Sendable {
     }
 
     /// Begins a purge if one is due, and returns immediately. Any thread.
-    func purgeIfDue(_ database: DatabaseQueue) {
+    ///
+    /// - Parameter isWell: whether nothing is wrong with the storage.
+    func purgeIfDue(_ database: DatabaseQueue, isWell: @escaping @Sendable () -> Bool) {
         let instant = ContinuousClock.now
         state.withLock { state in
             if state.isEnded { return }
@@ -94,7 +97,13 @@ final class Retention: Sendable {
             let before = state.purge
             state.purge = Task { [self] in
                 await before?.value
-                if let now { await purge(database, now: now.milliseconds) }
+                if let now {
+                    await purge(database, now: now.milliseconds)
+                    let copy = try? await database.write { [isWell = isWell()] database in
+                        try database.reviewMigrationCopy(now: now.milliseconds, isWell: isWell)
+                    }
+                    if let copy = copy ?? nil { unlink(copy.path) }
+                }
                 if measures, let maximumSize { await shrink(database, to: maximumSize) }
             }
         }

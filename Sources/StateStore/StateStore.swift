@@ -132,7 +132,7 @@ package final class StateStore: Sendable {
         monitor.succeeded(.write)
         guard durable else { return }
         sync.somethingWaits()
-        retention.purgeIfDue(database)
+        retention.purgeIfDue(database) { [monitor] in monitor.problems.isEmpty }
     }
 
     /// Returns what `body` reads.
@@ -275,7 +275,9 @@ package final class StateStore: Sendable {
             )
         }
         let database = try DatabaseQueue(path: path, configuration: configuration)
+        let copy = try MigrationCopy.make(of: database, at: path)
         try Schema.migrator.migrate(database)
+        if let copy { try database.write { try $0.keep(copy) } }
         try database.writeWithoutTransaction { try $0.prepareForRelease() }
         try database.unsafeRead { try check($0) }
         return database

@@ -39,7 +39,7 @@ import Testing
         .init(Routes.clearQueue),
         .init(Routes.shuffleQueue),
         .init(Routes.removeItems), .init(Routes.moveItem), .init(Routes.removeItem), .init(stream: Routes.eventsPath),
-        .init(stream: Routes.historyPath), .init(Routes.trips), .init(Routes.importTrack),
+        .init(stream: Routes.historyPath), .init(Routes.deleteHistory), .init(Routes.trips), .init(Routes.importTrack),
         .init(Routes.fetchSources), .init(Routes.addFetchSource), .init(Routes.fetchSource),
         .init(Routes.changeFetchSource), .init(Routes.removeFetchSource), .init(Routes.runFetch),
         .init(Routes.simulateFetch), .init(Routes.openFetch), .init(Routes.clearFetch), .init(Routes.fetchRuns),

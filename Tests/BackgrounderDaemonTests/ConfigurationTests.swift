@@ -21,6 +21,7 @@ import Testing
         options: [String: (option: String, value: String?)] = [:]
     ) throws -> DaemonConfiguration {
         let file = try scratch.write(yaml, to: "config.yaml")
+        chmod(file, 0o600)
         return try ConfigurationSource(
             file: file,
             standardFile: "/nowhere/config.yaml",

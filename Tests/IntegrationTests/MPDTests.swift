@@ -156,6 +156,7 @@ import Testing
         let port = try freePort(SOCK_STREAM)
         let mpd = "listen: [\"127.0.0.1:\(port)\"], passwords: [\"guest@read,add\", \"boss@read,control\"]"
         let service = try Service(music: try await MPDMusic(), more: ["mpd: {\(mpd), defaultPermissions: [read]}"])
+        chmod(service.file("config.yaml"), 0o600)
         try await service.start()
         func mpc(_ user: String, _ words: String...) async throws -> ProgramRun {
             try await ProgramRun.of("/usr/bin/mpc", ["--host", "\(user)127.0.0.1", "--port", "\(port)"] + words)

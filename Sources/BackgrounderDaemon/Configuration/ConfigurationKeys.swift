@@ -223,8 +223,8 @@ enum Keys {
         .init(observerInterval), .init(musicDirectory), .init(mpdListen), .init(mpdPassword),
         .init(mpdPasswords), .init(mpdDefaultPermissions), .init(webListen),
         .init(controlGroup), .init(controlExecute), .init(taskEnvironment),
-        .init(transferRoots), .init(allowHTTP), .init(retryMaximum), .init(allowPrivate), .init(syncInterval), .init(retention),
-        .init(maximumSize), .init(logLevel), .init(logProgress),
+        .init(transferRoots), .init(allowHTTP), .init(retryMaximum), .init(allowPrivate), .init(syncInterval),
+        .init(retention), .init(maximumSize), .init(logLevel), .init(logProgress),
     ]
 
     private static func path(_ text: String, _ directory: String) -> String? {

@@ -171,7 +171,7 @@ package final class DaemonLog: Sendable {
     private static let oldest = Date(timeIntervalSince1970: 1_735_689_600)  // 2025-01-01T00:00:00Z
 
     private static func openFile(_ path: String) -> Destination {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
         let size = descriptor < 0 ? 0 : lseek(descriptor, 0, SEEK_END)
         return Destination(descriptor: descriptor, path: path, size: Int(size))
     }

@@ -4,7 +4,11 @@ import Glibc
 
 extension RuntimePaths {
     /// Makes the directories of the service: 0700, and a home that is there already is left as it is.
+    ///
+    /// - Throws: ``StartError`` also where another user could change one of them, or the log.
     func makeDirectories() throws(StartError) {
+        for path in [state, run, log] + (home.map { [$0] } ?? []) { try TrustedPath.require(path) }
+        try TrustedPath.requireNoLink(log)
         if let home { try Self.make(home) }
         for directory in [state, run] { try Self.make(directory) }
         guard access(state, W_OK | X_OK) == 0, access(run, W_OK | X_OK) == 0 else {

@@ -71,7 +71,7 @@ struct InstanceLock: ~Copyable {
     }
 
     private static func open(_ path: String, _ flags: CInt) throws(InstanceError) -> CInt {
-        let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o600)
+        let descriptor = Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .cannotWrite(path: path, reason: systemMessage(errno)) }
         return descriptor
     }

@@ -41,7 +41,7 @@ package final class GPSDRecorder: Sendable {
         hasSpace: (@Sendable (Int32) -> Bool)? = nil,
         onEnd: @escaping @Sendable (Ending) -> Void
     ) throws(RecordingError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
         guard descriptor >= 0 else { throw RecordingError(path: path, code: errno) }
         self.path = path
         self.limit = limit ?? Judgement.recordingLimit

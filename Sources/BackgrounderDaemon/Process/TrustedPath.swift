@@ -1,0 +1,54 @@
+import BackgrounderAPI
+import FoundationEssentials
+import Glibc
+
+/// Refuses files and folders that another user could have prepared, or could change while the service runs, as OpenSSH's
+/// `StrictModes` does (sshd_config(5)).
+enum TrustedPath {
+    /// Looks at `path`, as far as it exists, and at every folder and symbolic link on the way to it.
+    ///
+    /// - Throws: ``StartError`` unless each belongs to root or to this user, and nobody else can write there. In a folder with the
+    ///   sticky bit, such as /tmp, others cannot touch what is not theirs.
+    static func require(_ path: String) throws(StartError) {
+        try requireAll(on: path)
+        // Where links lead is looked at, too; what does not exist yet has no other way.
+        guard let resolved = realpath(path, nil) else { return }
+        defer { free(resolved) }
+        let target = String(cString: resolved)
+        if target != path { try requireAll(on: target) }
+    }
+
+    /// - Throws: ``StartError`` where `path` is a symbolic link, which a file that is written here must not be.
+    static func requireNoLink(_ path: String) throws(StartError) {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return }
+        throw StartError("\(path.debugDescription) is a symbolic link, and is not followed; remove it")
+    }
+
+    private static func requireAll(on path: String) throws(StartError) {
+        var part = path
+        while true {
+            try require(part, isTarget: part == path)
+            guard part != "/", let slash = part.lastIndex(of: "/") else { return }
+            part = slash == part.startIndex ? "/" : String(part[..<slash])
+        }
+    }
+
+    private static func require(_ path: String, isTarget: Bool) throws(StartError) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        let name = path.debugDescription
+        guard status.st_uid == 0 || status.st_uid == geteuid() else {
+            throw StartError(
+                "\(name) belongs to user \(status.st_uid), who could change what the service uses; give a folder of root or of this user"
+            )
+        }
+        let kind = status.st_mode & S_IFMT
+        let isSticky = kind == S_IFDIR && status.st_mode & S_ISVTX != 0 && !isTarget
+        guard kind == S_IFLNK || isSticky || status.st_mode & 0o022 == 0 else {
+            throw StartError(
+                "\(name) can be written by others (mode \(String(status.st_mode & 0o7777, radix: 8))); run chmod go-w on it"
+            )
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// Folders that another user has, or can write in, are refused before anything in them is touched.
+@Suite(.sharing, .enabled(if: getuid() == 0, "only root can give files to other users")) struct ForeignFolderTests {
+    private static let other: uid_t = 54_321
+
+    private let service: Service
+
+    init() throws {
+        service = try Service(source: "gpsd://localhost:1")
+    }
+
+    /// `start` must fail, and say both of `words`, and change nothing in the home.
+    private func expectRefusal(
+        _ words: String...,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let before = try FileManager.default.subpathsOfDirectory(atPath: service.home).sorted()
+        let run = try await service.command(["start"])
+        #expect(run.exitCode == 1, "\(run)", sourceLocation: sourceLocation)
+        for word in words { #expect(run.errors.contains(word), "\(run)", sourceLocation: sourceLocation) }
+        #expect(run.errors.split(separator: "\n").count == 1, "\(run)", sourceLocation: sourceLocation)
+        let after = try FileManager.default.subpathsOfDirectory(atPath: service.home).sorted()
+        #expect(after == before, sourceLocation: sourceLocation)
+    }
+
+    @Test func `A home of another user is refused, and the log does not follow the link in it`() async throws {
+        let target = service.file("precious")
+        try service.scratch.write("precious\n", to: "precious")
+        symlink(target, service.file("backgrounder.log"))
+        chown(service.home, Self.other, Self.other)
+        try await expectRefusal("belongs to user 54321", "give a folder of root or of this user")
+        #expect(try String(contentsOfFile: target, encoding: .utf8) == "precious\n")
+        chown(service.home, 0, 0)
+        lchown(service.file("backgrounder.log"), Self.other, Self.other)
+        try await expectRefusal("backgrounder.log", "belongs to user 54321")
+        // Also a link of root's own is not followed.
+        lchown(service.file("backgrounder.log"), 0, 0)
+        try await expectRefusal("backgrounder.log", "is a symbolic link, and is not followed")
+        #expect(try String(contentsOfFile: target, encoding: .utf8) == "precious\n")
+    }
+
+    @Test(arguments: ["state", "run", "config.yaml"])
+    func `What belongs to another user in the home is refused`(name: String) async throws {
+        if name != "config.yaml" { mkdir(service.file(name), 0o700) }
+        chown(service.file(name), Self.other, Self.other)
+        try await expectRefusal(name, "belongs to user 54321")
+    }
+
+    @Test(arguments: [("state", 0o770), ("run", 0o707), ("config.yaml", 0o666), ("config.yaml", 0o620), (".", 0o777)])
+    func `What others can write is refused`(name: String, mode: Int) async throws {
+        if !["config.yaml", "."].contains(name) { mkdir(service.file(name), 0o700) }
+        chmod(service.file(name), mode_t(mode))
+        try await expectRefusal("can be written by others", String(mode, radix: 8), "chmod go-w")
+    }
+
+    @Test func `A home below a folder of another user is refused, directly and through a link`() async throws {
+        let folder = service.file("theirs")
+        mkdir(folder, 0o755)
+        mkdir("\(folder)/home", 0o700)
+        chown(folder, Self.other, Self.other)
+        symlink("\(folder)/home", service.file("link"))
+        for home in ["\(folder)/home", "\(folder)/new", service.file("link")] {
+            let run = try await service.command(["--home", home, "start"])
+            #expect(run.exitCode == 1)
+            #expect(run.errors.contains("theirs\" belongs to user 54321"), "\(run)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["home"])
+    }
+}

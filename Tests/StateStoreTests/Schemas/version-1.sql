@@ -1,0 +1,51 @@
+-- The database as schema version 1 wrote it, with rows in every table.
+BEGIN TRANSACTION;
+CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
+INSERT INTO "grdb_migrations" VALUES('1 track, queue, state, settings');
+CREATE TABLE location (
+    id INTEGER PRIMARY KEY,
+    recorded INTEGER NOT NULL,
+    time INTEGER NOT NULL,
+    latitude REAL NOT NULL CHECK (latitude BETWEEN -90 AND 90),
+    longitude REAL NOT NULL CHECK (longitude BETWEEN -180 AND 180),
+    altitude REAL,
+    horizontalAccuracy REAL CHECK (horizontalAccuracy > 0),
+    accuracySource TEXT,
+    verticalAccuracy REAL,
+    speed REAL CHECK (speed >= 0),
+    course REAL,
+    mode INTEGER NOT NULL CHECK (mode IN (2, 3)),
+    segmentStart INTEGER NOT NULL CHECK (segmentStart IN (0, 1))
+) STRICT;
+INSERT INTO "location" VALUES(-4611686018427387904,1763708150000,1700000000000,52.1,13.1,NULL,NULL,NULL,NULL,NULL,NULL,2,1);
+INSERT INTO "location" VALUES(-4611686018427387903,1763708150000,1700000001000,52.1001,13.1001,NULL,NULL,NULL,NULL,NULL,NULL,2,0);
+INSERT INTO "location" VALUES(1,1763708150000,1763708149786,52.52,13.405,34.5,4.2,'epx',7.5,1.25,271.5,3,1);
+INSERT INTO "location" VALUES(2,1763708151000,1763708150786,52.5201,13.4051,34.6,4.1,'epx',7.4,11.2,45.0,3,0);
+INSERT INTO "location" VALUES(3,1763708152000,1763708151786,52.5202,13.4052,NULL,3.9,NULL,NULL,11.3,46.0,2,0);
+CREATE TABLE queueItem (
+    id INTEGER PRIMARY KEY,
+    position INTEGER NOT NULL CHECK (position >= 0),
+    path TEXT NOT NULL CHECK (path LIKE '/%'),
+    title TEXT,
+    artist TEXT,
+    album TEXT,
+    duration REAL CHECK (duration >= 0),
+    sampleRate INTEGER,
+    channels INTEGER,
+    codec TEXT
+) STRICT;
+INSERT INTO "queueItem" VALUES(1,0,'/music/a b.mp3','Title','Artist','Album',12.5,44100,2,'mp3');
+INSERT INTO "queueItem" VALUES(4,1,'/music/ü.wav',NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+CREATE TABLE setting (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL,
+    configured TEXT
+) STRICT, WITHOUT ROWID;
+INSERT INTO "setting" VALUES('location.desiredAccuracy','hundredMeters',NULL);
+INSERT INTO "setting" VALUES('location.distanceFilter','12.5','0');
+CREATE TABLE state (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
+INSERT INTO "state" VALUES('retention.last',X'31373633373038313530303030');
+CREATE TABLE sync (count INTEGER NOT NULL) STRICT;
+INSERT INTO "sync" VALUES(7);
+CREATE INDEX locationTime ON location (time);
+COMMIT;
