@@ -4,6 +4,8 @@ HOME_DIR := .run
 RELEASE := .build/release
 DESTDIR ?=
 RUNS ?= 4000
+SOAK_MINUTES ?= 5
+TRIALS ?=
 PREFIX ?= /usr/local
 MODULES = $(filter-out IntegrationTests,$(notdir $(wildcard Tests/*Tests))) IntegrationTests
 # What counts wakeups, what computes for so long that others beside it would miss their times, and what reads the memory of its
@@ -11,7 +13,7 @@ MODULES = $(filter-out IntegrationTests,$(notdir $(wildcard Tests/*Tests))) Inte
 ALONE = IntegrationTests.IdleTests BackgroundFetchTests.SchedulerSimulationTests BackgroundFetchTests.HostileBrokerTests
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: help run test fuzz build bench-location bench-audio dependencies test-dependencies bench-dependencies format lint clean-run \
+.PHONY: help run test fuzz torture build bench-location bench-audio dependencies test-dependencies bench-dependencies format lint clean-run \
     manuals install media tracks example-feed example-picture example-dependencies
 
 help: ## list the commands
@@ -52,6 +54,9 @@ fuzz: test-dependencies ## run the decoders under a fuzzer with damaged files (R
 	@# files that it refuses, about 6 KB each.
 	SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 .build-fuzz/debug/DecoderFuzz -runs=$(RUNS) -max_len=65536 -timeout=3 -rss_limit_mb=1024 \
 	    -artifact_prefix=.build-fuzz/ .build-fuzz/corpus .build-fuzz/seeds
+
+torture: bench-dependencies test-dependencies build ## power cuts, full disks, failing calls, crowds, secrets, a soak (about 20 minutes; SOAK_MINUTES=5)
+	SOAK_MINUTES=$(SOAK_MINUTES) /usr/bin/python3 Tests/Torture/torture.py $(RELEASE) $(TRIALS)
 
 bench-location: bench-dependencies build ## measure what tracking costs, beside its peers (QUICK=1: a short look)
 	@QUICK=$(QUICK) Benchmarks/location.py

@@ -20,6 +20,9 @@ final class EventReader: Sendable {
         /// Bytes in `pending` and on their way, without those of states: a long queue alone must not keep a reader out, and of
         /// the states only the newest waits.
         var pendingSize = 0
+        /// Whether what was sent lies unread, and whether the next time waits for that to end.
+        var isBehind = false
+        var holdsTimes = false
         var sizeInFlight = 0
 
         mutating func append(_ bytes: ByteBuffer, isState: Bool) {
@@ -56,7 +59,8 @@ final class EventReader: Sendable {
     /// All that waits, in one piece.
     func take() -> ByteBuffer {
         let (pieces, hadTime) = state.withLock { state in
-            let hadTime = state.time != nil
+            let hadTime = state.time != nil && !state.isBehind
+            state.holdsTimes = state.holdsTimes || (state.time != nil && state.isBehind)
             state.encodeTime()
             defer { (state.pending, state.pendingSize, state.sizeInFlight) = ([], 0, state.pendingSize) }
             return (state.pending, hadTime)
@@ -72,6 +76,16 @@ final class EventReader: Sendable {
     /// What was taken has been written.
     func sent() {
         state.withLock { $0.sizeInFlight = 0 }
+    }
+
+    /// A reader that does not read gets no more times until it does.
+    func setBehind(_ isBehind: Bool) {
+        let goesOn = state.withLock { state in
+            state.isBehind = isBehind
+            defer { if !isBehind { state.holdsTimes = false } }
+            return !isBehind && state.holdsTimes
+        }
+        if goesOn { timeTaken.continuation.yield() }
     }
 
     /// Passes `times` on, each when the one before it was taken; until they end, the reader ends or the task is cancelled.

@@ -63,16 +63,14 @@ extension ControlRouter {
                     reader.begin(with: await hub.snapshot(), encoded: EventHub.encode)
                     let observer = Task { await reader.observe(await times(interval)) }
                     defer { observer.cancel() }
-                    let watch = id.map { id in
-                        StallWatch(channel: channel, reader: reader, times: readerTimes) {
-                            await attachments.stalled(id, $0)
-                        }
+                    let watch = StallWatch(channel: channel, reader: reader, times: readerTimes, attachment: id) {
+                        await attachments.stalled($0, $1)
                     }
-                    defer { watch?.stop() }
+                    defer { watch.stop() }
                     for await _ in reader.signals.cancelOnGracefulShutdown() {
                         try await writer.write(reader.take())
                         reader.sent()
-                        watch?.wrote()
+                        watch.wrote()
                     }
                 } catch {
                     // The client left; what remains is to forget it.

@@ -11,34 +11,47 @@ package struct ReaderTimes: Sendable {
     package init() {}
 }
 
-/// Watches one attached reader: sends a comment every 15 s, and tells when what was sent lies unread for 5 s, and when it
-/// does no longer. While nothing lies unread it costs one wakeup in 15 s.
+/// Watches one reader: tells it when what was sent lies unread for a second, so that it is sent no more times, and when it does
+/// no longer. For one that is attached it also sends a comment every 15 s, and tells when it stalls: when something lies unread
+/// for 5 s. While nothing lies unread it costs nothing but the comments.
 final class StallWatch: Sendable {
     private struct State {
         var isSampling = false
+        var isBehind = false
         var isStalled = false
         var isStopped = false
         var unreadSince: NIODeadline?
         var keepalive: RepeatedTask?
     }
 
+    /// What a reader that reads leaves unread for so long is an accident of the sample.
+    private static let patience = TimeAmount.seconds(1)
+
+    private let reader: EventReader
     private let limit: TimeAmount
     private let interval: TimeAmount
     private let channel: any Channel
-    private let onChange: @Sendable (Bool) async -> Void
+    private let attachment: Int?
+    private let onChange: @Sendable (Int, Bool) async -> Void
     private let state = Mutex(State())
 
-    /// - Parameter onChange: true when the reader stalled, false when it reads again.
+    /// - Parameters:
+    ///   - attachment: the reader's number; `nil` for one that is not attached.
+    ///   - onChange: the number, and true when that reader stalled, false when it reads again.
     init(
         channel: any Channel,
         reader: EventReader,
         times: ReaderTimes,
-        onChange: @escaping @Sendable (Bool) async -> Void
+        attachment: Int?,
+        onChange: @escaping @Sendable (Int, Bool) async -> Void
     ) {
+        self.reader = reader
         limit = TimeAmount(times.stall)
         interval = TimeAmount(times.stall / 20)  // judgement: a stall of 5 s is told within 5.25 s
         self.channel = channel
+        self.attachment = attachment
         self.onChange = onChange
+        guard attachment != nil else { return }
         let pause = TimeAmount(times.keepalive)
         let keepalive = channel.eventLoop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { _ in
             reader.append(ByteBuffer(string: ": keepalive\n\n"))
@@ -76,18 +89,37 @@ final class StallWatch: Sendable {
     }
 
     private func sampled(_ isUnread: Bool) {
-        let (change, goesOn): (Bool?, Bool) = state.withLock { state in
+        enum Change { case behind, stalled, upToDate(wasStalled: Bool) }
+        let (change, goesOn): (Change?, Bool) = state.withLock { state in
             guard !state.isStopped else { return (nil, false) }
             guard isUnread else {
-                defer { (state.isStalled, state.isSampling, state.unreadSince) = (false, false, nil) }
-                return (state.isStalled ? false : nil, false)
+                defer {
+                    (state.isBehind, state.isStalled, state.isSampling, state.unreadSince) = (false, false, false, nil)
+                }
+                return (state.isBehind ? .upToDate(wasStalled: state.isStalled) : nil, false)
             }
-            guard !state.isStalled, let since = state.unreadSince, .now() - since >= limit else { return (nil, true) }
+            let age = state.unreadSince.map { .now() - $0 } ?? .zero
+            if !state.isBehind, age >= min(Self.patience, limit) {
+                state.isBehind = true
+                return (.behind, true)
+            }
+            guard !state.isStalled, age >= limit else { return (nil, true) }
             state.isStalled = true
-            return (true, true)
+            return (.stalled, true)
         }
         if goesOn { scheduleSample() }
-        if let change { Task { await onChange(change) } }
+        switch change {
+        case .behind: reader.setBehind(true)
+        case .stalled: tell(true)
+        case .upToDate(let wasStalled):
+            reader.setBehind(false)
+            if wasStalled { tell(false) }
+        case nil: break
+        }
+    }
+
+    private func tell(_ isStalled: Bool) {
+        if let attachment { Task { await onChange(attachment, isStalled) } }
     }
 }
 

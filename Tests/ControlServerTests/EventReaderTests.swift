@@ -74,4 +74,37 @@ import Testing
         continuation.finish()
         await observer.value
     }
+
+    @Test func `One that does not read gets one more time, and the next when it reads again`() async throws {
+        let reader = makeReader()
+        reader.begin(with: .sample()) { _ in ByteBuffer() }
+        _ = reader.take()
+        reader.setBehind(true)
+        let (times, continuation) = AsyncStream.makeStream(of: PlayerTime.self, bufferingPolicy: .bufferingNewest(1))
+        let observer = Task { await reader.observe(times) }
+        var signals = reader.signals.makeAsyncIterator()
+        func encoded(_ elapsed: Double) -> String {
+            String(buffer: EventHub.encode(.time(PlayerTime(itemID: 1, elapsed: elapsed))))
+        }
+        continuation.yield(PlayerTime(itemID: 1, elapsed: 1))
+        var bytes = reader.take()
+        while bytes.readableBytes == 0 {
+            _ = await signals.next()
+            bytes = reader.take()
+        }
+        #expect(String(buffer: bytes) == encoded(1))
+        for elapsed in [2.0, 3, 4] { continuation.yield(PlayerTime(itemID: 1, elapsed: elapsed)) }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(reader.take().readableBytes == 0)
+        reader.setBehind(false)
+        bytes = reader.take()
+        while bytes.readableBytes == 0 {
+            _ = await signals.next()
+            bytes = reader.take()
+        }
+        #expect(String(buffer: bytes) == encoded(4))
+        reader.finish()
+        continuation.finish()
+        await observer.value
+    }
 }

@@ -21,7 +21,9 @@ import Testing
     ///
     /// - Returns: its rows by table, as texts that show types, too.
     private func makeDatabase(_ version: Int) throws -> [String: [[String: String]]] {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Schemas/version-\(version).sql")
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "Schemas/version-\(version).sql"
+        )
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
         let database = try DatabaseQueue(path: fixture.path, configuration: configuration)

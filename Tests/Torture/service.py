@@ -44,7 +44,7 @@ class Receiver(threading.Thread):
 
     @staticmethod
     def say(client, lines):
-        client.sendall(b"".join(json.dumps(line).encode() + b"\r\n" for line in lines))
+        client.sendall(b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\r\n" for line in lines))
 
     def fix(self):
         with self.lock:
@@ -65,8 +65,9 @@ class UnixConnection(http.client.HTTPConnection):
 
     def connect(self):
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
+        # With a timeout, connecting fails at once while too many others wait to be accepted.
         self.sock.connect(self.path)
+        self.sock.settimeout(self.timeout)
 
 
 class Service:

@@ -134,7 +134,11 @@ def failing_calls(programs, folder):
     def one(place):
         home = Path(folder) / f"failing-{place}"
         error = ["EIO", "ENOSPC"][place % 2]
+        # On files alone: no kernel fails a write to an eventfd.
+        state = home / "state" / "backgrounder.sqlite"
+        files = [state, f"{state}-wal", f"{state}-shm", f"{state}-position", home / "backgrounder.log", state.parent, home / "run"]
         prefix = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={calls}", "-e", f"inject={calls}:error={error}:when={place}"]
+        prefix += [word for file in files for word in ("-P", str(file))]
         service = Service(programs, home, configuration(), receiver_url(receiver), prefix=prefix)
         outcome = "goes on"
         try:
@@ -360,14 +364,17 @@ def good_client(service, requests):
     return times[len(times) * 99 // 100], failures
 
 
-def crowd(programs, folder, name, join, descriptors=None, more=""):
+def crowd(programs, folder, name, join, descriptors=None, prepare=None):
     """What a good client and the machine notice of those whom `join` brings."""
     prefix = ["prlimit", f"--nofile={descriptors}:{descriptors}"] if descriptors else []
-    service = Service(programs, Path(folder) / name, configuration(more), prefix=prefix)
+    receiver = Receiver(interval=1)
+    service = Service(programs, Path(folder) / name, configuration(), receiver_url(receiver), prefix=prefix)
     try:
         service.start()
         good_client(service, 20)
-        time.sleep(1)
+        if prepare:
+            prepare(service)
+        time.sleep(2)
         resident = service.resident()
         sockets = join(service)
         time.sleep(1)
@@ -398,8 +405,8 @@ def crowd(programs, folder, name, join, descriptors=None, more=""):
 
 def connect(service):
     client = socket.socket(socket.AF_UNIX)
-    client.settimeout(5)
     client.connect(service.socket)
+    client.settimeout(5)
     return client
 
 
@@ -440,10 +447,12 @@ def readers(programs, folder):
 def deaf_readers(programs, folder):
     """60 readers that want the time every 10 ms and never read it."""
 
-    def join(service):
+    def play(service):
         service.command("queue", "add", str(ROOT / "media"))
         service.command("audio", "repeat", "on", check=False)
         service.command("audio", "play")
+
+    def join(service):
         clients = []
         for _ in range(60):
             client = UnixConnection(service.socket, 10)
@@ -451,7 +460,7 @@ def deaf_readers(programs, folder):
             clients.append(client)
         return clients
 
-    return crowd(programs, folder, "deaf", join)
+    return crowd(programs, folder, "deaf", join, prepare=play)
 
 
 def few_descriptors(programs, folder):
