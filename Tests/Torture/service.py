@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -81,9 +82,13 @@ class Service:
             f"modes: [audio, location]\nlocation:\n  source: {source}\n  usageDescription: Torture\n"
             f'audio:\n  driver: "null"\n{configuration}'
         )
+        # A power cut shall not take what the service did not write.
+        os.sync()
         self.prefix = list(prefix)
-        self.environment = {**os.environ, **(environment or {})}
+        # Not --home: with a preloaded libfaketime the arguments do not arrive.
+        self.environment = {**os.environ, "BACKGROUNDER_HOME": str(self.home), **(environment or {})}
         self.process = None
+        self.errors = tempfile.TemporaryFile()
 
     @property
     def socket(self):
@@ -97,8 +102,8 @@ class Service:
         """Starts it; the seconds until it answered."""
         began = time.monotonic()
         self.process = subprocess.Popen(
-            [*self.prefix, str(self.programs / "backgrounderd"), "--home", str(self.home)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment,
+            [*self.prefix, str(self.programs / "backgrounderd")],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.errors, env=self.environment,
         )
         while True:
             if self.process.poll() is not None:
@@ -124,10 +129,10 @@ class Service:
         return code
 
     def last_line(self):
-        try:
-            return (self.home / "backgrounder.log").read_text().strip().splitlines()[-1]
-        except (OSError, IndexError):
-            return "nothing logged"
+        """What it said last."""
+        self.errors.seek(0)
+        said = self.errors.read().decode(errors="replace").strip().splitlines()
+        return said[-1] if said else "nothing said"
 
     def request(self, method, path, body=None, timeout=30, headers=None):
         """The status and the body of the answer."""
@@ -198,8 +203,8 @@ class Listener(threading.Thread):
                     kind = line[7:].strip()
                 elif line.startswith(b"data: ") and kind == b"location":
                     self.points.append((time.monotonic(), json.loads(line[6:])["timestamp"]))
-        except (OSError, ValueError, http.client.HTTPException):
-            pass
+        except (OSError, ValueError, AttributeError, http.client.HTTPException):
+            pass  # The last but one is what http.client makes of a connection that is closed meanwhile.
 
     def wait(self, count, limit=20):
         deadline = time.monotonic() + limit
