@@ -99,7 +99,8 @@ extension Pipeline {
         if before.token != token || elapsed < before.elapsed {
             state.keeper.nextSave = Self.next(after: elapsed, every: Self.saveInterval)
             setWatches(&state, after: elapsed)
-        } else if elapsed == before.elapsed {
+        } else if elapsed == before.elapsed, !state.meter.isRunning(at: now) {
+            // The next sound that is given to the device ends the rest.
             return nil
         }
         let isHeard = state.device?.kind != .file
@@ -118,7 +119,8 @@ extension Pipeline {
             }
             due = min(due, state.keeper.watches[index].due)
         }
-        return max(now + Int64((due - elapsed) * 1e9), isHeard ? 0 : state.keeper.savedAt + Self.shortestSave)
+        let isLimited = !isHeard || due <= elapsed
+        return max(now + Int64((due - elapsed) * 1e9), isLimited ? state.keeper.savedAt + Self.shortestSave : 0)
     }
 
     private func tell(_ item: PlayerItem, _ elapsed: Double, _ keeper: KeeperState, _ work: inout KeeperWork) {

@@ -157,8 +157,10 @@ actor MemoryJournal: PlayerJournal {
     private var passes = 0
     private var refusals = 0
     private var gate: Gate?
-    private let kept = Mutex<PlayerPosition?>(nil)
-    nonisolated var keptPosition: PlayerPosition? { kept.withLock(\.self) }
+    private let kept = Mutex<[PlayerPosition]>([])
+    /// Oldest first.
+    nonisolated var keptPositions: [PlayerPosition] { kept.withLock(\.self) }
+    nonisolated var keptPosition: PlayerPosition? { keptPositions.last }
     let onSave = Mutex<@Sendable () -> Void>({})
 
     /// `count` writes fail, once `passes` have passed.
@@ -191,7 +193,7 @@ actor MemoryJournal: PlayerJournal {
     }
 
     nonisolated func keep(_ position: PlayerPosition) throws {
-        kept.withLock { $0 = position }
+        kept.withLock { $0.append(position) }
         onSave.withLock { $0 }()
     }
 

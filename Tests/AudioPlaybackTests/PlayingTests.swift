@@ -245,6 +245,20 @@ extension Playback {
             #expect(await fixture.journal.state.options == PlayerOptions(volume: 30, repeat: true, consume: true))
         }
 
+        @Test func `From the very start the position is kept each half second of sound`() async throws {
+            for _ in 0..<6 {
+                let journal = MemoryJournal()
+                let fixture = PlayerFixture(driver: .null, journal: journal)
+                _ = try await fixture.player.append(try await three(20))
+                _ = try await fixture.player.play()
+                try await fixture.wait("three positions") { _ in journal.keptPositions.count >= 3 }
+                let kept = [0] + journal.keptPositions.prefix(3).map(\.elapsed)
+                // Half a second, and as much again for a machine that is busy.
+                #expect(zip(kept, kept.dropFirst()).allSatisfy { $1 - $0 < 1 }, "\(kept)")
+                try await fixture.shutDown()
+            }
+        }
+
         @Test func `A restart gives queue, item and position back and plays on`() async throws {
             let journal = MemoryJournal()
             let first = PlayerFixture(driver: .null, journal: journal)
