@@ -177,13 +177,23 @@ extension Playback {
             let output = media.path("out.wav")
             let fixture = PlayerFixture(driver: .wav(output))
             let refused = odd.filter { !$0.isPlayed }.map(\.path)
-            _ = try await fixture.player.append(refused.flatMap { [$0, good] })
+            // Most are refused at once, with the reason; the others when their turn comes.
+            var queued: [String] = []
+            for path in refused {
+                do {
+                    _ = try await fixture.player.append([path])
+                    queued.append(path)
+                } catch let error as PlayerError {
+                    #expect(error.description.hasPrefix("\(path): "), "\(error)")
+                }
+                _ = try await fixture.player.append([good])
+            }
             _ = try await fixture.player.play()
             let end = try await fixture.wait("the end") { $0.timeControlStatus == .stopped }
             let samples = try await media.sox(good)
             let expected = refused.flatMap { _ in samples }
             expectSame(try media.rendered(output)[...], expected[...], "the good ones")
-            #expect(end.lastError?.path == refused.last && end.lastError?.reason.isEmpty == false)
+            #expect(end.lastError?.path == queued.last && end.lastError?.reason.isEmpty != true)
         }
     }
 }

@@ -52,9 +52,20 @@ import Testing
 
     @Test(arguments: [("state", 0o770), ("run", 0o707), ("config.yaml", 0o666), ("config.yaml", 0o620), (".", 0o777)])
     func `What others can write is refused`(name: String, mode: Int) async throws {
-        if !["config.yaml", "."].contains(name) { mkdir(service.file(name), 0o700) }
+        if !["config.yaml", "."].contains(name) {
+            mkdir(service.file(name), 0o700)
+            try service.scratch.write("planted", to: "\(name)/planted")
+        }
         chmod(service.file(name), mode_t(mode))
         try await expectRefusal("can be written by others", String(mode, radix: 8), "chmod go-w")
+    }
+
+    @Test func `An empty folder that others can write is closed to them, such as a file system that was just mounted`() async throws {
+        mkdir(service.file("state"), 0o700)
+        chmod(service.file("state"), 0o1777)
+        try await service.start()
+        let mode = try FileManager.default.attributesOfItem(atPath: service.file("state"))[.posixPermissions] as? Int
+        #expect(mode == 0o700)
     }
 
     @Test func `A home below a folder of another user is refused, directly and through a link`() async throws {

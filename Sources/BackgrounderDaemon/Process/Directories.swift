@@ -7,7 +7,7 @@ extension RuntimePaths {
     ///
     /// - Throws: ``StartError`` also where another user could change one of them, or the log.
     func makeDirectories() throws(StartError) {
-        for path in [state, run, log] + (home.map { [$0] } ?? []) { try TrustedPath.require(path) }
+        for path in [state, run, log] { try TrustedPath.require(path) }
         try TrustedPath.requireNoLink(log)
         if let home { try Self.make(home) }
         for directory in [state, run] { try Self.make(directory) }

@@ -10,12 +10,18 @@ enum TrustedPath {
     /// - Throws: ``StartError`` unless each belongs to root or to this user, and nobody else can write there. In a folder with the
     ///   sticky bit, such as /tmp, others cannot touch what is not theirs.
     static func require(_ path: String) throws(StartError) {
+        try closeIfEmpty(path)
         try requireAll(on: path)
-        // Where links lead is looked at, too; what does not exist yet has no other way.
-        guard let resolved = realpath(path, nil) else { return }
-        defer { free(resolved) }
-        let target = String(cString: resolved)
-        if target != path { try requireAll(on: target) }
+        // Where links lead is looked at, too.
+        var existing = path
+        while existing != "/" {
+            if let resolved = realpath(existing, nil) {
+                defer { free(resolved) }
+                let target = String(cString: resolved)
+                return target == existing ? () : try requireAll(on: target)
+            }
+            existing = parent(of: existing)
+        }
     }
 
     /// - Throws: ``StartError`` where `path` is a symbolic link, which a file that is written here must not be.
@@ -25,13 +31,31 @@ enum TrustedPath {
         throw StartError("\(path.debugDescription) is a symbolic link, and is not followed; remove it")
     }
 
+    /// Closes a folder of this user to others where nobody has put anything in it: a file system that was just mounted, for example.
+    private static func closeIfEmpty(_ path: String) throws(StartError) {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
+            status.st_mode & 0o022 != 0
+        else { return }
+        // Closed before it is looked at, so that nothing comes in between.
+        chmod(path, 0o700)
+        let content = try? FileManager.default.contentsOfDirectory(atPath: path)
+        if content?.isEmpty != true { chmod(path, status.st_mode & 0o7777) }
+    }
+
     private static func requireAll(on path: String) throws(StartError) {
         var part = path
         while true {
             try require(part, isTarget: part == path)
-            guard part != "/", let slash = part.lastIndex(of: "/") else { return }
-            part = slash == part.startIndex ? "/" : String(part[..<slash])
+            if part == "/" { return }
+            part = parent(of: part)
         }
+    }
+
+    /// Of an absolute path.
+    private static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+        return String(path[..<slash])
     }
 
     private static func require(_ path: String, isTarget: Bool) throws(StartError) {
