@@ -60,7 +60,9 @@ import Testing
         try await expectRefusal("can be written by others", String(mode, radix: 8), "chmod go-w")
     }
 
-    @Test func `An empty folder that others can write is closed to them, such as a file system that was just mounted`() async throws {
+    @Test func `An empty folder that others can write is closed to them, such as a file system that was just mounted`()
+        async throws
+    {
         mkdir(service.file("state"), 0o700)
         chmod(service.file("state"), 0o1777)
         try await service.start()
