@@ -17,6 +17,8 @@ final class EventReader: Sendable {
         var pending: [Piece] = []
         /// Comes behind `pending`, and is encoded when it is taken, as a newer one may take its place until then.
         var time: PlayerTime?
+        /// Whether a time waits, encoded or not.
+        var hasTime = false
         /// Bytes in `pending` and on their way, without those of states: a long queue alone must not keep a reader out, and of
         /// the states only the newest waits.
         var pendingSize = 0
@@ -59,8 +61,9 @@ final class EventReader: Sendable {
     /// All that waits, in one piece.
     func take() -> ByteBuffer {
         let (pieces, hadTime) = state.withLock { state in
-            let hadTime = state.time != nil && !state.isBehind
-            state.holdsTimes = state.holdsTimes || (state.time != nil && state.isBehind)
+            let hadTime = state.hasTime && !state.isBehind
+            state.holdsTimes = state.holdsTimes || (state.hasTime && state.isBehind)
+            state.hasTime = false
             state.encodeTime()
             defer { (state.pending, state.pendingSize, state.sizeInFlight) = ([], 0, state.pendingSize) }
             return (state.pending, hadTime)
@@ -92,7 +95,7 @@ final class EventReader: Sendable {
     func observe(_ times: AsyncStream<PlayerTime>) async {
         var taken = timeTaken.stream.makeAsyncIterator()
         for await time in times {
-            change { $0.time = time }
+            change { ($0.time, $0.hasTime) = (time, true) }
             guard await taken.next() != nil else { return }
         }
     }

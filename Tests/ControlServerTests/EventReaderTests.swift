@@ -75,6 +75,29 @@ import Testing
         await observer.value
     }
 
+    @Test func `A time that another event came behind before it was taken does not hold up the next`() async throws {
+        let reader = makeReader()
+        reader.begin(with: .sample()) { _ in ByteBuffer() }
+        _ = reader.take()
+        let (times, continuation) = AsyncStream.makeStream(of: PlayerTime.self, bufferingPolicy: .bufferingNewest(1))
+        let observer = Task { await reader.observe(times) }
+        var signals = reader.signals.makeAsyncIterator()
+        for elapsed in [1.0, 2, 3] {
+            let time = PlayerTime(itemID: 1, elapsed: elapsed)
+            continuation.yield(time)
+            _ = await signals.next()
+            reader.post(Self.event, bytes: ByteBuffer(string: "later"))
+            var text = ""
+            while !text.contains("later") || !text.contains("\(Int(elapsed))") {
+                text += String(buffer: reader.take())
+                if !text.contains("\(Int(elapsed))") { _ = await signals.next() }
+            }
+        }
+        reader.finish()
+        continuation.finish()
+        await observer.value
+    }
+
     @Test func `One that does not read gets one more time, and the next when it reads again`() async throws {
         let reader = makeReader()
         reader.begin(with: .sample()) { _ in ByteBuffer() }
