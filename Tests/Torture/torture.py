@@ -312,7 +312,6 @@ def damaged_pages(programs, folder):
 
 def clock_jumps(programs, folder):
     """The system clock jumps while the service runs and before it starts: no point is deleted."""
-    library = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
     candidates = list(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))
     if not candidates:
         raise Unavailable("libfaketime is not installed")
@@ -579,11 +578,11 @@ def description(programs, folder):
             "--checks", "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance",
             "--workers", "1", "--no-color", "--request-timeout", "30", "--seed", "1",
         ]
-        result = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"})
+        result = subprocess.run(command, capture_output=True, text=True, cwd=folder)
         alive = service.process.poll() is None
     finally:
         service.kill()
-    (Path(ROOT) / ".build" / "schemathesis.log").write_text(result.stdout + result.stderr)
+    (ROOT / ".build" / "schemathesis.log").write_text(result.stdout + result.stderr)
     last = [line for line in result.stdout.splitlines() if line.strip()][-1:]
     return result.returncode == 0 and alive, f"exit {result.returncode}: {' '.join(last).strip('= ')}"
 
