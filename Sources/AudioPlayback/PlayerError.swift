@@ -62,7 +62,7 @@ extension PlayerError: CustomStringConvertible {
         case .noSuchItem(let id): "There is no item \(id) in the queue"
         case .noSuchPath(let path): "\(path): no such file or folder"
         case .outside(let path, let folder?): "\(path) is not in the music folder \(folder)"
-        case .outside(let path, nil): "\(path) may not be opened for this user, and there is no music folder"
+        case .outside(let path, nil): "\(path) may not be opened for this user, since audio.musicDirectory is not set"
         case .notPlayableKind(let path, let kind): "\(path): a \(kind) cannot be played, only files and folders of them"
         case .notAFile(let path, let kind): "\(path): a \(kind) cannot be an announcement, only a file"
         case .tooManyAnnouncements(let limit): "\(limit) announcements are waiting already"

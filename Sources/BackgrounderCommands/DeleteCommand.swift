@@ -7,7 +7,7 @@ extension TrackCommand {
         static let configuration = CommandConfiguration(
             abstract: "Delete points of the history for good: of a trip, or of a time.",
             discussion: """
-                It asks first, and needs --yes where nobody can answer. What is left of a trip becomes a trip of its own.
+                It asks for confirmation; without a terminal, give --yes. The remaining points of a trip become trips of their own.
                 \(HistoryRange.times)
 
                 EXAMPLES
@@ -41,7 +41,10 @@ extension TrackCommand {
 
         private func confirm(_ trial: DeletionReply) throws {
             guard isatty(STDIN_FILENO) == 1 else {
-                throw CommandFailure("nobody can be asked whether to delete \(trial.words); give --yes", exitCode: 64)
+                throw CommandFailure(
+                    "deleting \(trial.words) needs a confirmation, and stdin is not a terminal; give --yes",
+                    exitCode: 64
+                )
             }
             Output.ask("Delete \(trial.words) for good? [y/N] ")
             guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {

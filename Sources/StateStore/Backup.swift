@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import FoundationEssentials
 import GRDB
 import Glibc
@@ -42,7 +43,7 @@ package enum Backup {
             // Unlike a rename, it never replaces a file that somebody else has just made.
             guard link(partial, file) == 0 else {
                 if errno == EEXIST { throw BackupError.exists(file: file) }
-                throw BackupError.failed(file: file, reason: String(cString: strerror(errno)))
+                throw BackupError.failed(file: file, reason: systemMessage(errno))
             }
             try sync(file + "/..")
             return summary
@@ -72,7 +73,7 @@ package enum Backup {
             try sync(partial)
             let aside = try StateStore.moveAside(path, as: "before-restore")
             guard rename(partial, path) == 0 else {
-                throw BackupError.failed(file: file, reason: String(cString: strerror(errno)))
+                throw BackupError.failed(file: file, reason: systemMessage(errno))
             }
             try sync(path + "/..")
             return (summary, aside)
@@ -88,7 +89,7 @@ package enum Backup {
     /// A new file that nobody else can read.
     private static func make(_ file: String) throws {
         let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw BackupError.failed(file: file, reason: String(cString: strerror(errno))) }
+        guard descriptor >= 0 else { throw BackupError.failed(file: file, reason: systemMessage(errno)) }
         close(descriptor)
     }
 
@@ -129,10 +130,10 @@ package enum Backup {
         let folder =
             path.hasSuffix("/..") ? URL(filePath: String(path.dropLast(3))).deletingLastPathComponent().path : path
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw BackupError.failed(file: folder, reason: String(cString: strerror(errno))) }
+        guard descriptor >= 0 else { throw BackupError.failed(file: folder, reason: systemMessage(errno)) }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else {
-            throw BackupError.failed(file: folder, reason: String(cString: strerror(errno)))
+            throw BackupError.failed(file: folder, reason: systemMessage(errno))
         }
     }
 

@@ -43,7 +43,7 @@ import Testing
         let trial = try await service.command(["track", "delete", "--trip", "\(trip.id)"])
         #expect(trial.exitCode == 64)
         #expect(
-            trial.errors.contains("nobody can be asked whether to delete \(points.count) points of 1 trip; give --yes")
+            trial.errors.contains("deleting \(points.count) points of 1 trip needs a confirmation")
         )
         #expect(try await history() == before)
 
