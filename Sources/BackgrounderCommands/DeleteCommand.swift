@@ -61,6 +61,6 @@ extension TrackCommand {
 extension DeletionReply {
     /// `997 points of 2 trips`
     fileprivate var words: String {
-        "\(points) \(points == 1 ? "point" : "points") of \(trips) \(trips == 1 ? "trip" : "trips")"
+        "\(counted(points, "point")) of \(counted(trips, "trip"))"
     }
 }

@@ -125,6 +125,6 @@ extension ImportProgress {
         let reasons = RejectionReason.allCases.filter { rejected[$0] > 0 }.map { "\($0.rawValue) \(rejected[$0])" }
         return "\(received) received: \(stored) stored, \(known) known before, \(rejected.total) rejected"
             + (reasons.isEmpty ? "" : " (\(reasons.joined(separator: ", ")))")
-            + "; \(trips) \(trips == 1 ? "trip" : "trips")"
+            + "; \(counted(trips, "trip"))"
     }
 }

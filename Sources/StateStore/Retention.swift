@@ -31,8 +31,6 @@ package struct Purge: Hashable, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
-    private func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
-
     fileprivate mutating func add(_ portion: PurgedPortion) {
         points += portion.count
         guard portion.count > 0 else { return }

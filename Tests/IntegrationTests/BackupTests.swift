@@ -21,7 +21,7 @@ import Testing
         let trips: [Trip] = try await service.json("track", "trips")
         let file = service.file("copy.sqlite")
         let backup = try await service.run("backup", file)
-        #expect(backup.text.hasPrefix("Wrote \(file): \(points.count) points, \(trips.count) trips, "))
+        #expect(backup.text.hasPrefix("Wrote \(file): \(points.count) points, \(trips.count) trip"))
         #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
 
         try await service.run("track", "delete", "--until", "1h", "--yes")

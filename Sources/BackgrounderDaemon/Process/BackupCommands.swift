@@ -72,6 +72,6 @@ extension Backup.Summary {
     /// `997 points, 2 trips, 1.2 MB`
     fileprivate var words: String {
         let megabytes = Double(size) / 1_000_000
-        return "\(points) points, \(trips) trips, \((megabytes * 10).rounded() / 10) MB"
+        return "\(counted(points, "point")), \(counted(trips, "trip")), \((megabytes * 10).rounded() / 10) MB"
     }
 }

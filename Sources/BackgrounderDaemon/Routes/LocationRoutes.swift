@@ -75,7 +75,7 @@ extension Daemon {
         let newest = try await location.forgetCourse { try await store.newestPoint() }
         let reply = try await delete(upTo: newest, isTrial: false)
         try await location.reloadTrack { try store.newestLocations(Track.capacity) }
-        log.makeLogger().notice("Deleted \(reply.points) points of \(reply.trips) trips, as asked.")
+        log.makeLogger().notice("Deleted \(counted(reply.points, "point")) of \(counted(reply.trips, "trip")) on request.")
         return reply
     }
 
