@@ -75,7 +75,8 @@ extension Daemon {
         let newest = try await location.forgetCourse { try await store.newestPoint() }
         let reply = try await delete(upTo: newest, isTrial: false)
         try await location.reloadTrack { try store.newestLocations(Track.capacity) }
-        log.makeLogger().notice("Deleted \(counted(reply.points, "point")) of \(counted(reply.trips, "trip")) on request.")
+        let (points, trips) = (counted(reply.points, "point"), counted(reply.trips, "trip"))
+        log.makeLogger().notice("Deleted \(points) of \(trips) on request.")
         return reply
     }
 
