@@ -9,13 +9,30 @@ struct StoredPoint: Sendable {
     var time: Int64
     var location: Location
 
-    fileprivate static let scan = RowScan(
-        "location",
-        columns: """
-            id, time, latitude, longitude, altitude, horizontalAccuracy, accuracySource, verticalAccuracy, speed, course, mode, \
-            segmentStart
-            """
-    )
+    fileprivate static let table = "location"
+    fileprivate static let columns = [
+        "id", "time", "latitude", "longitude", "altitude", "horizontalAccuracy", "accuracySource", "verticalAccuracy",
+        "speed", "course", "mode", "segmentStart",
+    ]
+    fileprivate static let scan = RowScan(table, columns: columns.joined(separator: ", "))
+
+    /// Those behind a damaged page, which SQLite does not find, in the order of ids.
+    fileprivate static func hidden(
+        _ ids: ClosedRange<Int64>,
+        limit: Int,
+        in file: PageFile,
+        _ database: Database
+    ) throws -> [StoredPoint] {
+        guard let found = PageScan(file)?.rows(of: table, ids, limit: limit) else { return [] }
+        let statement = try database.cachedStatement(
+            sql: "SELECT \(columns.map { _ in "?" }.joined(separator: ", "))"
+        )
+        return try found.rows.compactMap { row in
+            let values = found.table.values(columns, of: row)
+            let row = try Row.fetchOne(statement, arguments: StatementArguments(values))
+            return row.flatMap { try? StoredPoint(row: $0) }
+        }
+    }
 
     /// - Throws: where damage left values that no point has.
     fileprivate init(row: Row) throws {
@@ -60,10 +77,16 @@ extension StateStore {
         while let id = next, points.count < limit {
             let (range, rest) = (id...ids.upperBound, limit - points.count)
             // Not in a transaction: SQLite refuses to commit one in which damage was met.
-            let (portion, result) = try await database.writeWithoutTransaction { database in
+            let (portion, result) = try await database.writeWithoutTransaction { [pages] database in
                 var portion: [StoredPoint] = []
-                let result = try StoredPoint.scan.read(range, limit: rest, from: database) { row in
+                var result = try StoredPoint.scan.read(range, limit: rest, from: database) { row in
                     portion.append(try StoredPoint(row: row))
+                }
+                if let gap = result.gap, portion.count < rest, let file = pages.current() {
+                    let room = rest - portion.count
+                    let hidden = try StoredPoint.hidden(gap, limit: room, in: file, database)
+                    portion += hidden
+                    if hidden.count == room, let last = hidden.last?.id { result.next = last + 1 }
                 }
                 return (portion, result)
             }

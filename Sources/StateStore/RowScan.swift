@@ -19,6 +19,8 @@ struct RowScan: Sendable {
         /// Where more rows may be; `nil` at the end.
         var next: Int64?
         var damage: StorageFailure?
+        /// Ids of rows to which damage bars the way.
+        var gap: ClosedRange<Int64>?
     }
 
     /// Calls `body` with the rows of these ids, up to damage or to `limit`. `body` throws for a row whose values are damaged.
@@ -54,7 +56,9 @@ struct RowScan: Sendable {
             guard let failure = StorageFailure(error), failure.kind == .damaged else { throw error }
             result.damage = failure
             let start = last.map { $0 + 1 } ?? ids.lowerBound
-            result.next = start <= ids.upperBound ? try firstReadableID(in: start...ids.upperBound, database) : nil
+            guard start <= ids.upperBound else { return result }
+            result.next = try firstReadableID(in: start...ids.upperBound, database)
+            result.gap = start...(result.next.map { $0 - 1 } ?? ids.upperBound)
         }
         return result
     }

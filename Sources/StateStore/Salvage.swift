@@ -9,6 +9,9 @@ struct Salvage {
     /// Why it ended early, where it did.
     private(set) var fault: String?
 
+    /// Tables in which damage was met.
+    private var damaged: Set<String> = []
+
     /// Every table but those of the music, which its next look through the folders fills. Parents come before what refers to them.
     private static let tables = [
         "location", "trip", "queueItem", "state", "setting", "task", "taskHook", "fetchSource", "fetchContent",
@@ -27,14 +30,46 @@ struct Salvage {
             // For the reason that StateStore.probe has.
             _ = Unmanaged.passRetained(old)
             defer { try? old.close() }
-            for table in Self.tables {
-                let count = try Self.copy(table, from: old, into: new)
-                if table == "location" { points = count } else { others += count }
-            }
-            try Self.copySequences(from: old, into: new)
+            for table in Self.tables { try copy(table, from: old, into: new) }
+            let sequences = try? old.unsafeRead { try Row.fetchAll($0, sql: "SELECT name, seq FROM sqlite_sequence") }
+            try Self.raise((sequences ?? []).map { Array($0.databaseValues) }, in: new)
         } catch {
             fault = (error as? DatabaseError)?.message ?? "\(error)"
         }
+        do {
+            try copyHidden(from: path, into: new)
+        } catch {
+            fault = fault ?? (error as? DatabaseError)?.message ?? "\(error)"
+        }
+    }
+
+    private mutating func count(_ rows: Int, of table: String) {
+        if table == "location" { points += rows } else { others += rows }
+    }
+
+    // MARK: What SQLite does not find
+
+    /// Copies the rows of the damaged tables that no intact page leads to; those of all tables if SQLite could not read the file.
+    private mutating func copyHidden(from path: String, into new: DatabaseQueue) throws {
+        guard fault != nil || !damaged.isEmpty, let file = ReadableFile(path),
+            let scan = PageScan(PageFile(file, log: ReadableFile(path + "-wal")))
+        else { return }
+        for name in Self.tables where fault != nil || damaged.contains(name) {
+            let writer = try RowWriter(name, in: new)
+            // By their columns: a row from before a column was added lacks it.
+            var waiting: [[String]: [StatementArguments]] = [:]
+            try scan.forEachRow(of: name) { table, row in
+                let columns = table.columns.prefix(row.values.count).filter(writer.columns.contains)
+                waiting[columns, default: []].append(StatementArguments(table.values(columns, of: row)))
+                guard let rows = waiting[columns], rows.count == Self.portion else { return }
+                count(try writer.insert(rows, columns: columns), of: name)
+                waiting[columns] = nil
+            }
+            for (columns, rows) in waiting { count(try writer.insert(rows, columns: columns), of: name) }
+        }
+        var sequences: [[DatabaseValue]] = []
+        scan.forEachRow(of: "sqlite_sequence") { sequences.append($1.values) }
+        try Self.raise(sequences, in: new)
     }
 
     /// `4955 points and 12 other rows were saved from it`
@@ -45,86 +80,73 @@ struct Salvage {
         return saved + (fault.map { " (\($0))" } ?? "")
     }
 
-    /// - Returns: how many rows were copied.
-    private static func copy(_ table: String, from old: DatabaseQueue, into new: DatabaseQueue) throws -> Int {
-        let known = Set(try new.read { try columns(of: table, $0) })
+    // MARK: What SQLite finds
+
+    private mutating func copy(_ table: String, from old: DatabaseQueue, into new: DatabaseQueue) throws {
+        let writer = try RowWriter(table, in: new)
         // A file of an earlier version lacks tables and columns.
-        let found = (try? old.unsafeRead { try columns(of: table, $0) }) ?? []
-        let shared = found.filter(known.contains)
-        guard !shared.isEmpty else { return 0 }
-        let names = shared.joined(separator: ", ")
-        let hasRowID = try !isWithoutRowID(table, new)
-        let insertion =
-            "INSERT OR IGNORE INTO \(table) (\(names)) VALUES (\(shared.map { _ in "?" }.joined(separator: ", ")))"
-        func insert(_ rows: [StatementArguments]) throws -> Int {
-            try new.write { database in
-                let statement = try database.cachedStatement(sql: insertion)
-                return try rows.reduce(0) { count, row in
-                    do {
-                        try statement.execute(arguments: row)
-                        return count + database.changesCount
-                    } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-                        // Damage that left readable but impossible values.
-                        return count
-                    }
-                }
-            }
+        let found = (try? old.unsafeRead { try $0.columns(in: table).map(\.name) }) ?? []
+        let columns = found.filter(writer.columns.contains)
+        guard !columns.isEmpty else { return }
+        if try Self.isWithoutRowID(table, new) {
+            try copyFromBothEnds(table, columns, from: old, writer)
+        } else {
+            try copyByRowID(table, columns, from: old, writer)
         }
-        return hasRowID
-            ? try copyByRowID(RowScan(table, columns: "rowid, \(names)"), from: old, insert)
-            : try copyFromBothEnds(table, names, from: old, insert)
     }
 
-    private static func copyByRowID(
-        _ scan: RowScan,
+    private mutating func copyByRowID(
+        _ table: String,
+        _ columns: [String],
         from old: DatabaseQueue,
-        _ insert: ([StatementArguments]) throws -> Int
-    ) throws -> Int {
-        var count = 0
+        _ writer: RowWriter
+    ) throws {
+        let scan = RowScan(table, columns: "rowid, \(columns.joined(separator: ", "))")
         var next: Int64? = .min
         while let id = next {
             var rows: [StatementArguments] = []
-            next = try old.unsafeRead { database in
-                try scan.read(id ... .max, limit: portion, from: database) { row in
+            let result = try old.unsafeRead { database in
+                try scan.read(id ... .max, limit: Self.portion, from: database) { row in
                     rows.append(StatementArguments(row.databaseValues.dropFirst()))
-                }.next
+                }
             }
-            count += try insert(rows)
+            if result.damage != nil { damaged.insert(table) }
+            next = result.next
+            count(try writer.insert(rows, columns: columns), of: table)
         }
-        return count
     }
 
-    /// Reads a table without row ids forwards and backwards, up to damage: what lies between two damaged pages is lost.
-    private static func copyFromBothEnds(
+    /// Reads a table without row ids forwards and backwards, up to damage.
+    private mutating func copyFromBothEnds(
         _ table: String,
-        _ names: String,
+        _ columns: [String],
         from old: DatabaseQueue,
-        _ insert: ([StatementArguments]) throws -> Int
-    ) throws -> Int {
+        _ writer: RowWriter
+    ) throws {
         let key = try old.unsafeRead { try $0.primaryKey(table).columns }
-        return try ["ASC", "DESC"].reduce(0) { count, direction in
+        for direction in ["ASC", "DESC"] {
             var rows: [StatementArguments] = []
-            try? old.unsafeRead { database in
-                let order = key.map { "\($0) \(direction)" }.joined(separator: ", ")
-                let cursor = try Row.fetchCursor(database, sql: "SELECT \(names) FROM \(table) ORDER BY \(order)")
-                while let row = try cursor.next() { rows.append(StatementArguments(row.databaseValues)) }
+            do {
+                try old.unsafeRead { database in
+                    let order = key.map { "\($0) \(direction)" }.joined(separator: ", ")
+                    let names = columns.joined(separator: ", ")
+                    let cursor = try Row.fetchCursor(database, sql: "SELECT \(names) FROM \(table) ORDER BY \(order)")
+                    while let row = try cursor.next() { rows.append(StatementArguments(row.databaseValues)) }
+                }
+            } catch {
+                damaged.insert(table)
             }
-            return count + (try insert(rows))
+            count(try writer.insert(rows, columns: columns), of: table)
         }
     }
 
-    /// Ids that were given are never given again.
-    private static func copySequences(from old: DatabaseQueue, into new: DatabaseQueue) throws {
-        let sequences =
-            (try? old.unsafeRead { try Row.fetchAll($0, sql: "SELECT name, seq FROM sqlite_sequence") }) ?? []
-        let pairs = sequences.compactMap { row -> (String, Int64)? in
-            guard let name = String.fromDatabaseValue(row[0]), let number = Int64.fromDatabaseValue(row[1]) else {
-                return nil
-            }
-            return (name, number)
-        }
+    /// Ids that were given are never given again: raises the counters of AUTOINCREMENT to these pairs of a table and a number.
+    private static func raise(_ sequences: [[DatabaseValue]], in new: DatabaseQueue) throws {
         try new.write { database in
-            for (name, number) in pairs where Self.tables.contains(name) {
+            for pair in sequences where pair.count == 2 {
+                guard let name = String.fromDatabaseValue(pair[0]), let number = Int64.fromDatabaseValue(pair[1]),
+                    Self.tables.contains(name)
+                else { continue }
                 try database.execute(
                     sql: "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?",
                     arguments: [number, name]
@@ -136,14 +158,41 @@ struct Salvage {
         }
     }
 
-    private static func columns(of table: String, _ database: Database) throws -> [String] {
-        try database.columns(in: table).map(\.name)
-    }
-
     private static func isWithoutRowID(_ table: String, _ database: DatabaseQueue) throws -> Bool {
         try database.read { database in
             try String.fetchOne(database, sql: "SELECT sql FROM sqlite_master WHERE name = ?", arguments: [table])?
                 .hasSuffix("WITHOUT ROWID") == true
+        }
+    }
+}
+
+/// Inserts rows into a table of the new database, but for those that are there and those that it refuses.
+private struct RowWriter {
+    /// Of the table.
+    let columns: Set<String>
+    private let table: String
+    private let database: DatabaseQueue
+
+    init(_ table: String, in database: DatabaseQueue) throws {
+        (self.table, self.database) = (table, database)
+        columns = Set(try database.read { try $0.columns(in: table).map(\.name) })
+    }
+
+    /// - Returns: how many rows are new.
+    func insert(_ rows: [StatementArguments], columns: [String]) throws -> Int {
+        let places = columns.map { _ in "?" }.joined(separator: ", ")
+        let sql = "INSERT OR IGNORE INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(places))"
+        return try database.write { database in
+            let statement = try database.cachedStatement(sql: sql)
+            return try rows.reduce(0) { count, row in
+                do {
+                    try statement.execute(arguments: row)
+                    return count + database.changesCount
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+                    // Damage that left readable but impossible values.
+                    return count
+                }
+            }
         }
     }
 }

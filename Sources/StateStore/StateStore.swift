@@ -23,6 +23,8 @@ package final class StateStore: Sendable {
     private let sync: SyncTimer
     private let monitor: StorageMonitor
     let musicReader: ReadConnection
+    /// For rows that damage hides from SQLite.
+    let pages: DatabasePages
     let positionFile: PositionFile
     let retention: Retention
     /// Tells the age of what is kept.
@@ -67,6 +69,7 @@ package final class StateStore: Sendable {
         positionFile = try PositionFile(path: path + Self.positionSuffix)
         movedAside = aside
         musicReader = ReadConnection(path: path)
+        pages = DatabasePages(path: path)
         self.marker = marker
         self.clock = clock
         self.retention = Retention(retention, maximumSize: maximumSize, clock: clock) { onEvent(.purged($0)) }

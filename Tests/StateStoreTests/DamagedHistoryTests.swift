@@ -23,10 +23,13 @@ import Testing
     /// Fills the history, overwrites the pages that `query` names, and opens it again.
     private func damaged(
         _ query: String,
+        points: [Location]? = nil,
         filledWith byte: (Int) -> UInt8 = { _ in 0xFF }
     ) async throws -> (store: StateStore, pages: Int) {
         let store = try fixture.open()
-        try await store.append(points, trips: [.sample(0..<5000, newest: 4999)], state: .sample, durable: true)
+        let points = points ?? self.points
+        let trip = TripRecord.sample(0..<points.count, newest: points.count - 1)
+        try await store.append(points, trips: [trip], state: .sample, durable: true)
         try store.close()
         let list = try await String(decoding: Tool.run("sqlite3", fixture.path, query), as: UTF8.self).split(
             separator: "\n"
@@ -62,6 +65,28 @@ import Testing
         #expect(try await trip.reduce(0) { $0 + $1.count } == found.count)
         #expect(store.problems.map(\.kind) == [.damaged])
         try store.close()
+    }
+
+    @Test(arguments: ["internal", "root"])
+    func `a damaged page above those of points costs nothing`(kind: String) async throws {
+        // Of the pages of a table's tree, the path of the first is "/".
+        let above = "pagetype = 'internal' AND path \(kind == "root" ? "=" : "<>") '/'"
+        let (store, _) = try await damaged(
+            "SELECT pageno FROM dbstat WHERE name = 'location' AND \(above) LIMIT 1",
+            points: kind == "root" ? points : (0..<40_000).map { Location.sample($0) }
+        )
+        let found = try await history(store)
+        #expect(found.count == (kind == "root" ? 5_000 : 40_000))
+        // Without the root the newest points are missing, which each start looks for.
+        let isFoundAtStart = kind == "root"
+        #expect(store.problems.map(\.kind) == [isFoundAtStart ? .setAside : .damaged])
+        try store.close()
+
+        // A start that knows of the damage makes a new file, in which nothing is missing.
+        let again = try fixture.open()
+        #expect((again.movedAside == nil) == isFoundAtStart)
+        #expect(try await history(again) == found)
+        try again.close()
     }
 
     @Test func `a damaged index of times costs nothing`() async throws {

@@ -1,0 +1,125 @@
+import GRDB
+
+/// Finds the rows of tables in the pages of a file, also of those to which no intact page leads.
+///
+/// Which table a page belongs to says the pointer map (section 1.8 of SQLite's file format), which files with `auto_vacuum` have: it
+/// names the page above each page.
+struct PageScan {
+    struct Table {
+        let name: String
+        /// Names of columns in the order in which a record has them.
+        fileprivate(set) var columns: [String]
+        /// The index of the column that is the row id, for which a record has NULL.
+        fileprivate(set) var idColumn: Int?
+    }
+
+    private let file: PageFile
+    /// By the numbers of the pages at the top of their trees.
+    private let tables: [Int: Table]
+
+    /// - Returns: `nil` where the tables cannot be found: without a pointer map, or where nothing describes them.
+    init?(_ file: PageFile) {
+        self.file = file
+        var statements: [Int: (name: String, sql: String)] = [:]
+        for number in 1...max(1, file.count) where Self.root(of: number, in: file) == 1 {
+            for row in TreePage(number, of: file)?.rows ?? [] where row.values.count == 5 {
+                guard String.fromDatabaseValue(row.values[0]) == "table",
+                    let name = String.fromDatabaseValue(row.values[1]), let root = Int.fromDatabaseValue(row.values[3]),
+                    let sql = String.fromDatabaseValue(row.values[4])
+                else { continue }
+                statements[root] = (name, sql)
+            }
+        }
+        tables = statements.compactMapValues { Self.describe($0.name, $0.sql) }
+        guard !tables.isEmpty else { return nil }
+    }
+
+    /// Calls `body` with each readable row of a table, in no order.
+    func forEachRow(of name: String, _ body: (Table, RawRow) throws -> Void) rethrows {
+        for number in 1...max(1, file.count) {
+            guard let table = table(of: number), table.name == name else { continue }
+            for row in TreePage(number, of: file)?.rows ?? [] { try body(table, row) }
+        }
+    }
+
+    /// The first `limit` readable rows of a table with these ids, in their order.
+    func rows(of name: String, _ ids: ClosedRange<Int64>, limit: Int) -> (table: Table, rows: [RawRow])? {
+        guard let table = tables.values.first(where: { $0.name == name }) else { return nil }
+        var pages: [(number: Int, first: Int64)] = []
+        for number in 1...max(1, file.count) where self.table(of: number)?.name == name {
+            guard let found = TreePage(number, of: file)?.ids, found.overlaps(ids) else { continue }
+            pages.append((number, found.lowerBound))
+        }
+        pages.sort { $0.first < $1.first }
+        var rows: [RawRow] = []
+        for page in pages where rows.count < limit {
+            rows += (TreePage(page.number, of: file)?.rows ?? []).filter { $0.id.map(ids.contains) ?? false }
+        }
+        return (table, Array(rows.prefix(limit)))
+    }
+
+    private func table(of page: Int) -> Table? { Self.root(of: page, in: file).flatMap { tables[$0] } }
+
+    /// The page at the top of the tree in which `page` is; `nil` where it is in none.
+    private static func root(of page: Int, in file: PageFile) -> Int? {
+        if page == 1 { return 1 }
+        var page = page
+        // judgement: a tree of more levels would have more pages than a file can
+        for _ in 0..<24 {
+            guard let entry = pointer(of: page, in: file) else { return nil }
+            switch entry.type {
+            case 1: return page
+            case 5 where entry.above == 1: return 1
+            case 5: page = entry.above
+            default: return nil
+            }
+        }
+        return nil
+    }
+
+    /// The entry of the pointer map for `page`.
+    private static func pointer(of page: Int, in file: PageFile) -> (type: UInt8, above: Int)? {
+        let entries = file.usableSize / 5
+        guard page > 2 else { return nil }
+        var map = (page - 2) / (entries + 1) * (entries + 1) + 2
+        // The page in which SQLite locks is never used (section 1.2).
+        if map == 0x4000_0000 / file.pageSize + 1 { map += 1 }
+        guard map < page, let bytes = file.page(map) else { return nil }
+        let offset = (page - map - 1) * 5
+        guard offset + 5 <= bytes.count, let above = bytes.bigEndian(4, at: offset + 1) else { return nil }
+        return (bytes[offset], Int(above))
+    }
+
+    /// Lets SQLite read the statement that made a table.
+    private static func describe(_ name: String, _ sql: String) -> Table? {
+        guard name != "sqlite_sequence" else { return Table(name: name, columns: ["name", "seq"]) }
+        guard !name.hasPrefix("sqlite_"), let database = try? DatabaseQueue() else { return nil }
+        return try? database.write { database in
+            try database.execute(sql: sql)
+            let columns = try Row.fetchAll(
+                database,
+                sql: "SELECT name, pk, type FROM pragma_table_info(?)",
+                arguments: [name]
+            )
+            let position = { (column: Row) -> Int in column["pk"] }
+            let key = columns.filter { position($0) > 0 }.sorted { position($0) < position($1) }
+            guard sql.contains("WITHOUT ROWID") else {
+                let isAlias = key.count == 1 && (key[0]["type"] as String).uppercased() == "INTEGER"
+                let names = columns.map { $0["name"] as String }
+                return Table(name: name, columns: names, idColumn: isAlias ? names.firstIndex(of: key[0]["name"]) : nil)
+            }
+            return Table(name: name, columns: (key + columns.filter { position($0) == 0 }).map { $0["name"] })
+        }
+    }
+}
+
+extension PageScan.Table {
+    /// The values of these columns, with NULL for those that a row does not have.
+    func values(_ names: [String], of row: RawRow) -> [DatabaseValue] {
+        names.map { name in
+            guard let index = columns.firstIndex(of: name) else { return .null }
+            if index == idColumn, let id = row.id { return id.databaseValue }
+            return index < row.values.count ? row.values[index] : .null
+        }
+    }
+}

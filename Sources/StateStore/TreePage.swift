@@ -1,0 +1,150 @@
+import FoundationEssentials
+import GRDB
+
+/// A row as it is in a page.
+struct RawRow {
+    /// `nil` in a table without row ids.
+    var id: Int64?
+    /// In the order of the record, which may have fewer columns than the table.
+    var values: [DatabaseValue]
+}
+
+/// A page of a table's tree that has rows (section 1.6 of SQLite's file format). Whatever the bytes are, it reads within them.
+struct TreePage {
+    private enum Kind: UInt8 {
+        case tableLeaf = 0x0D
+        /// The leaves of a table without row ids, as of an index.
+        case indexLeaf = 0x0A
+        case indexInterior = 0x02
+    }
+
+    private let file: PageFile
+    private let bytes: [UInt8]
+    private let kind: Kind
+    private let cells: [Int]
+
+    /// - Returns: `nil` for a page that has no rows, and for one that makes no sense.
+    init?(_ number: Int, of file: PageFile) {
+        let start = number == 1 ? 100 : 0
+        guard let bytes = file.page(number), let kind = Kind(rawValue: bytes[start]),
+            let count = bytes.bigEndian(2, at: start + 3)
+        else { return nil }
+        let pointers = start + (kind == .indexInterior ? 12 : 8)
+        guard pointers + 2 * Int(count) <= bytes.count else { return nil }
+        (self.file, self.bytes, self.kind) = (file, bytes, kind)
+        cells = (0..<Int(count)).compactMap { bytes.bigEndian(2, at: pointers + 2 * $0).map(Int.init) }
+    }
+
+    /// The row ids of the first and the last row; `nil` where there are none.
+    var ids: ClosedRange<Int64>? {
+        guard kind == .tableLeaf, let first = cells.first.flatMap(id), let last = cells.last.flatMap(id), first <= last
+        else { return nil }
+        return first...last
+    }
+
+    /// The rows that can be read.
+    var rows: [RawRow] { cells.compactMap(row) }
+
+    private func id(at cell: Int) -> Int64? {
+        var reader = ByteReader(bytes, at: cell)
+        guard reader.varint() != nil, let id = reader.varint() else { return nil }
+        return id
+    }
+
+    private func row(at cell: Int) -> RawRow? {
+        var reader = ByteReader(bytes, at: cell)
+        if kind == .indexInterior { reader.skip(4) }
+        guard let size = reader.varint(), size >= 0, size <= Int64(file.count * file.pageSize) else { return nil }
+        var id: Int64?
+        if kind == .tableLeaf {
+            guard let found = reader.varint() else { return nil }
+            id = found
+        }
+        guard let payload = payload(Int(size), &reader), let values = Self.record(payload) else { return nil }
+        return RawRow(id: id, values: values)
+    }
+
+    /// The bytes of a record, those in overflow pages too (section 1.6: the minima and maxima of what is in the page itself).
+    private func payload(_ size: Int, _ reader: inout ByteReader) -> [UInt8]? {
+        let usable = file.usableSize
+        let most = kind == .tableLeaf ? usable - 35 : (usable - 12) * 64 / 255 - 23
+        guard size > most else { return reader.take(size) }
+        let least = (usable - 12) * 32 / 255 - 23
+        let part = least + (size - least) % (usable - 4)
+        guard var payload = reader.take(part <= most ? part : least), var next = reader.number(4) else { return nil }
+        while payload.count < size {
+            guard let page = file.page(Int(next)), let following = page.bigEndian(4, at: 0) else { return nil }
+            payload += page[4..<min(usable, 4 + size - payload.count)]
+            next = Int64(following)
+        }
+        return payload
+    }
+
+    /// Section 2.1 of the format.
+    private static func record(_ bytes: [UInt8]) -> [DatabaseValue]? {
+        var head = ByteReader(bytes, at: 0)
+        guard let size = head.varint(), size > 0, size <= bytes.count else { return nil }
+        var body = ByteReader(bytes, at: Int(size))
+        var values: [DatabaseValue] = []
+        while head.position < Int(size) {
+            guard let type = head.varint(), let value = body.value(type) else { return nil }
+            values.append(value)
+        }
+        return values
+    }
+}
+
+/// Reads forwards and never beyond the end.
+private struct ByteReader {
+    private let bytes: [UInt8]
+    private(set) var position: Int
+
+    init(_ bytes: [UInt8], at position: Int) { (self.bytes, self.position) = (bytes, position) }
+
+    mutating func skip(_ count: Int) { position += count }
+
+    mutating func take(_ count: Int) -> [UInt8]? {
+        guard count >= 0, count <= bytes.count - position else { return nil }
+        defer { position += count }
+        return Array(bytes[position..<position + count])
+    }
+
+    /// A signed number of `width` bytes, the most significant first.
+    mutating func number(_ width: Int) -> Int64? {
+        guard let bytes = take(width) else { return nil }
+        let sign: Int64 = bytes.first.map { $0 & 0x80 == 0 ? 0 : -1 } ?? 0
+        return bytes.reduce(sign) { $0 << 8 | Int64($1) }
+    }
+
+    /// At most nine bytes: seven bits of each, and all eight of the ninth.
+    mutating func varint() -> Int64? {
+        var value: UInt64 = 0
+        for index in 0..<9 {
+            guard position < bytes.count else { return nil }
+            let byte = bytes[position]
+            position += 1
+            if index == 8 { return Int64(bitPattern: value << 8 | UInt64(byte)) }
+            value = value << 7 | UInt64(byte & 0x7F)
+            if byte & 0x80 == 0 { break }
+        }
+        return Int64(bitPattern: value)
+    }
+
+    /// A value of a serial type.
+    mutating func value(_ type: Int64) -> DatabaseValue? {
+        switch type {
+        case 0: return .null
+        case 1...4: return number(Int(type))?.databaseValue
+        case 5: return number(6)?.databaseValue
+        case 6: return number(8)?.databaseValue
+        case 7: return number(8).map { Double(bitPattern: UInt64(bitPattern: $0)).databaseValue }
+        case 8: return Int64(0).databaseValue
+        case 9: return Int64(1).databaseValue
+        case 12...:
+            guard let bytes = take(Int(min((type - 12) / 2, .max / 4))) else { return nil }
+            return type % 2 == 0
+                ? Data(bytes).databaseValue : String(validating: bytes, as: UTF8.self)?.databaseValue
+        default: return nil
+        }
+    }
+}
