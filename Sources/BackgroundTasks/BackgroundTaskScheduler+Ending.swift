@@ -13,7 +13,13 @@ extension BackgroundTaskScheduler {
         guard task.reason != .request else { throw .endsAlready(id: id) }
         await requestEnd(id, within: task.budget.grace, at: now())
         await withCheckedContinuation { continuation in
-            if open[id] == nil { continuation.resume() } else { open[id]?.waiting.append(continuation) }
+            if open[id] != nil {
+                open[id]?.waiting.append(continuation)
+            } else if ending[id] != nil {
+                ending[id]?.append(continuation)
+            } else {
+                continuation.resume()
+            }
         }
         return try self.task(id)
     }
@@ -131,14 +137,14 @@ extension BackgroundTaskScheduler {
         if let detail { record.task.detail = detail }
         records[id] = record
         over.append(id)
+        ending[id] = task.waiting
         arm()
-        await store([id])
-        unlink(places.result(id))
+        await storeEnd(id)
         // A keeper that was killed left it.
         unlink(places.socket(id))
         logEnd(record.task)
         tell(id)
-        for continuation in task.waiting { continuation.resume() }
+        for continuation in ending.removeValue(forKey: id) ?? [] { continuation.resume() }
         if isStopping, open.isEmpty { finishStop() }
         await prune()
     }

@@ -1,6 +1,7 @@
 package import BackgrounderAPI
 import ChildProcesses
 import FoundationEssentials
+import Glibc
 package import Logging
 import ServiceLifecycle
 
@@ -65,6 +66,10 @@ package actor BackgroundTaskScheduler: Service {
     /// Those that are over, in the order of their ends.
     var over: [Int]
     var hooks: [TaskHook]
+    /// Who waits for tasks that are over and whose end is being stored.
+    var ending: [Int: [CheckedContinuation<Void, Never>]] = [:]
+    /// Tasks whose end is not in the journal yet; see ``storeEnd(_:)``.
+    private var unstoredEnds: Set<Int> = []
     /// Tasks that are about to get an id.
     var arriving = 0
     var isAttached = false
@@ -217,6 +222,9 @@ package actor BackgroundTaskScheduler: Service {
     /// The task as it is now.
     func value(_ id: Int) -> BackgroundTask? {
         guard var task = records[id]?.task else { return nil }
+        if unstoredEnds.contains(id), task.detail == nil {
+            task.detail = "the end cannot be stored, and a restart will not know it"
+        }
         guard let open = open[id] else { return task }
         let time = now()
         task.used = open.budget.used(at: time).roundedSeconds
@@ -247,6 +255,21 @@ package actor BackgroundTaskScheduler: Service {
             logger.error("Tasks cannot be stored: \(error)")
             return false
         }
+    }
+
+    /// Stores that a task is over, and tries again later if that fails. Until it is stored, the keeper's result file stays, so that
+    /// a new process can learn how the command ended.
+    func storeEnd(_ id: Int) async {
+        guard await store([id]) else {
+            unstoredEnds.insert(id)
+            Task { [clock] in
+                try? await clock.sleep(for: TaskJudgement.storeAgain)
+                if unstoredEnds.contains(id), !isStopping { await storeEnd(id) }
+            }
+            return
+        }
+        if unstoredEnds.remove(id) != nil { tell(id) }
+        unlink(places.result(id))
     }
 
     func logRemaining(_ id: Int) {

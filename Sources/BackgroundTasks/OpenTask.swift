@@ -88,5 +88,7 @@ enum TaskJudgement {
     static let keeperPatience = Duration.seconds(6)
     /// The same while the service stops, which takes 2 s as a whole.
     static let stopPatience = Duration.milliseconds(400)
+    /// After an end could not be stored.
+    static let storeAgain = Duration.seconds(30)
     static let sampleInterval = Duration.milliseconds(500)
 }

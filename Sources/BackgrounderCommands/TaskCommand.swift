@@ -82,7 +82,10 @@ struct TaskCommand: AsyncParsableCommand {
                     patience: TimeAmount(TaskTimes.longestBudget + .seconds(30))
                 )
             }
-            try reading.show(task) { "\($0.name) is \($0.state.rawValue)".withoutControlCharacters }
+            try reading.show(task) { task in
+                let detail = task.detail.map { ": \($0)" } ?? ""
+                return "\(task.name) is \(task.state.rawValue)\(detail)".withoutControlCharacters
+            }
         }
     }
 

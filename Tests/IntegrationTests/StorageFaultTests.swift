@@ -5,65 +5,8 @@ import Testing
 
 /// A disk that fails under a service that tracks and plays: it is reported while it lasts, and no answer promises too much.
 @Suite(.serialized) struct StorageFaultTests {
-    /// A service whose state lies on a small file system of its own.
-    private struct Rig {
-        let service: Service
-        let process: ForegroundProcess
-
-        /// - Parameter rate: of the replayed drive, points a second.
-        init(rate: Int = 20) async throws {
-            service = try Service(
-                TestConfiguration(
-                    source: "gpx:\(Products.repository("tracks/freeway-drive.gpx"))?rate=\(rate)",
-                    queue: [
-                        Products.repository("media/quiet-waltz.mp3"), Products.repository("media/morning-tune.mp3"),
-                    ],
-                    autoplay: true
-                )
-            )
-            try FileManager.default.createDirectory(atPath: service.file("state"), withIntermediateDirectories: false)
-            process = try await service.start(
-                unsharing: ["-m", "--propagation", "private"],
-                after: "mount -t tmpfs -o size=24m tmpfs '\(service.file("state"))'"
-            )
-        }
-
-        private var folder: String { "/proc/\(process.pid)/root\(service.file("state"))" }
-
-        /// Leaves no room at all.
-        func fillDisk() throws {
-            let descriptor = open("\(folder)/ballast", O_WRONLY | O_CREAT | O_APPEND, 0o600)
-            defer { close(descriptor) }
-            let block = [UInt8](repeating: 0, count: 4096)
-            while write(descriptor, block, block.count) > 0 {}
-            #expect(errno == ENOSPC)
-        }
-
-        func makeRoom() throws { try FileManager.default.removeItem(atPath: "\(folder)/ballast") }
-
-        func storedPoints() async throws -> Int {
-            let output = try await Tool.run(
-                "nsenter",
-                "-t",
-                "\(process.pid)",
-                "-m",
-                Programs.sqlite,
-                "-readonly",
-                service.paths.database,
-                "SELECT count(*) FROM location"
-            )
-            let text = String(decoding: output, as: UTF8.self)
-            return try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)), "\(text)")
-        }
-
-        func end() async throws {
-            process.kill(SIGTERM)
-            try await process.waitForEnd()
-        }
-    }
-
     @Test func `a full disk is reported everywhere within 2 s, and its end, too`() async throws {
-        let rig = try await Rig()
+        let rig = try await StorageRig()
         let service = rig.service
         let events = try service.events()
         try await events.wait(forState: "a stored point") { ($0.status.location?.stored ?? 0) > 0 }
@@ -111,7 +54,7 @@ import Testing
     @Test func `on a full disk changes are refused, and what must work works and says that it is not stored`()
         async throws
     {
-        let rig = try await Rig()
+        let rig = try await StorageRig()
         let service = rig.service
         let events = try service.events()
         try await events.wait(forState: "a stored point") { ($0.status.location?.stored ?? 0) > 0 }
@@ -157,6 +100,78 @@ import Testing
         try rig.makeRoom()
         try await service.events().wait(forState: "a working disk") { $0.status.health?.state == .ok }
         #expect(try await connection.send("PATCH", "/v1/audio", body: #"{"volume":7}"#).status == 200)
+        try await rig.end()
+    }
+
+    @Test func `on a full disk no mode confirms what it cannot store`() async throws {
+        let rig = try await StorageRig(
+            TestConfiguration(
+                modes: "[location, fetch, remote-notification]",
+                source: "gpx:\(Products.repository("tracks/freeway-drive.gpx"))?rate=20",
+                rest: ["transfers: {allowHTTP: [127.0.0.1]}"]
+            )
+        )
+        let service = rig.service
+        let (broker, server) = (try await Mosquitto(), try TestWebServer())
+        let file = TestWebFile(size: 1 << 20, seed: 1) { $0.rate = 20_000 }
+        for name in ["paused", "stopped", "cancelled"] { server.on("/\(name)", file.script) }
+        server.reply(to: "/done", body: "hello")
+        let folder = "\(service.home)/downloads/"
+        try await service.run("transfer", "get", server.url("/done"), folder, "--session", "s", "--wait")
+        for name in ["paused", "stopped", "cancelled"] {
+            try await service.run("transfer", "get", server.url("/\(name)"), folder)
+        }
+        try await service.run("transfer", "pause", "2")
+        try await service.run("task", "begin", "long", "--", "sleep", "1000")
+        try await service.run("task", "begin", "hook", "--on", "detach", "--", "true")
+        try await service.run("fetch", "add", "news", "--exec", "date +%N")
+        try await service.run("fetch", "run", "news")
+        try await service.run("push", "add", "all", "--mqtt", "mqtt://localhost:\(broker.port)", "--topic", "t")
+        let log = try LogFollower(service)
+        try await log.wait(for: "Push all: connected")
+
+        try rig.fillDisk()
+        try await service.events().wait(forState: "a failing disk") { $0.status.health?.state == .failing }
+        let connection = try service.connection()
+        let message = #"{"payload":"{\"content-available\":1,\"source\":\"news\",\"id\":\"1\"}"}"#
+        let changes = [
+            ("POST", "/v1/transfers", #"{"url":"\#(server.url("/new"))","destination":"\#(folder)"}"#),
+            ("POST", "/v1/transfers/2/resume", "{}"),
+            ("POST", "/v1/sessions/s/ack", #"{"seq":1}"#),
+            ("DELETE", "/v1/task-hooks/hook", nil),
+            ("PATCH", "/v1/fetch/news", #"{"interval":7200}"#),
+            ("POST", "/v1/fetch/news/open", "{}"),
+            ("POST", "/v1/fetch/news/clear", "{}"),
+            ("DELETE", "/v1/fetch/news", nil),
+            ("POST", "/v1/push", #"{"name":"b","url":"mqtt://localhost:\#(broker.port)","topic":"u"}"#),
+            ("POST", "/v1/push/all/simulate", message),
+            ("DELETE", "/v1/push/all", nil),
+        ]
+        for (method, path, body) in changes {
+            let reply = try await connection.send(method, path, body: body)
+            #expect(reply.status == 503, "\(method) \(path): \(reply.status) \(reply.text)")
+            #expect(reply.text.contains("the disk is full"), "\(method) \(path): \(reply.text)")
+        }
+        let run = try await connection.send("POST", "/v1/fetch/news/run", body: "{}")
+        #expect(run.text.contains(#""result":"failed""#) && run.text.contains("the disk is full"), "\(run.text)")
+        // The broker keeps what cannot be stored.
+        try await broker.publish([#"{"content-available":1,"source":"news","id":"2","alert":"Kept"}"#])
+        try await log.wait(for: "was left to the broker")
+
+        // These take effect all the same.
+        for (words, id, state) in [("pause", 3, TransferState.paused), ("cancel", 4, .waiting)] {
+            let run = try await service.run("transfer", words, "\(id)", "--format", "json")
+            let transfer = try JSON.decode(Transfer.self, from: run.output)
+            #expect(transfer.state == state)
+            let warning = "but a restart will not know it: the disk is full"
+            #expect(transfer.error?.contains(warning) ?? false, "\(transfer)")
+        }
+        let ended = try await service.run("task", "end", "1")
+        #expect(ended.text == "long is ended: the end cannot be stored, and a restart will not know it\n")
+
+        try rig.makeRoom()
+        try await log.wait(for: "Alert: Kept")
+        #expect(try await connection.send("POST", "/v1/transfers/2/resume", body: "{}").status == 200)
         try await rig.end()
     }
 

@@ -83,7 +83,7 @@ extension TransferSession {
         return record.transfer
     }
 
-    /// Stops it where it is, until ``resume(_:)``.
+    /// Stops it where it is, until ``resume(_:)``. Also stops one that cannot be stored; its `error` then says so.
     package func pause(_ id: Int) async throws(TransferError) -> Transfer {
         try await stop(id, .pause)
         // Its attempt was the one that ended it.
@@ -93,26 +93,36 @@ extension TransferSession {
             await settle(record)
             schedule()
         }
-        return record.transfer
+        return try await transfer(id)
     }
 
-    /// Ends any wait, and lets it go on.
+    /// Ends any wait, and lets it go on; this is stored first.
     package func resume(_ id: Int) async throws(TransferError) -> Transfer {
         guard var record = openRecord(id) else { throw try await missing(id) }
-        if entries[id]?.runner == nil, record.transfer.state == .paused || record.transfer.state == .waiting {
-            record.transfer.attempts = 0
-            (record.transfer.state, record.transfer.waitingFor, record.detail.next) = (.queued, nil, nil)
-            record.detail.since = now()
-            entries[id]?.timer?.cancel()
+        let state = record.transfer.state
+        guard entries[id]?.runner == nil, state == .paused || state == .waiting else { return record.transfer }
+        (record.transfer.state, record.transfer.waitingFor, record.detail.next) = (.queued, nil, nil)
+        record.transfer.attempts = 0
+        if state == .paused { record.transfer.error = nil }
+        record.detail.since = now()
+        do {
+            try await journal.save(record, ended: nil)
+        } catch {
+            throw .cannotStore("\(error)")
+        }
+        // Meanwhile it may have been cancelled, or its wait may have ended.
+        if let entry = entries[id], entry.end == nil, entry.runner == nil, entry.record.transfer.state == state {
+            entry.timer?.cancel()
             entries[id]?.timer = nil
             entries[id]?.busyLooks = configuration.limits.busyLooks
-            await settle(record)
+            entries[id]?.record = record
+            onChange(record.transfer, false)
             schedule()
         }
-        return entries[id]?.record.transfer ?? record.transfer
+        return try await transfer(id)
     }
 
-    /// Gives it up; what is here of it goes.
+    /// Gives it up; what is here of it goes. If the end cannot be stored, the transfer waits for the disk, and its `error` says so.
     package func cancel(_ id: Int) async throws(TransferError) -> Transfer {
         try await stop(id, .cancel)
         // Its attempt was the one that ended it.

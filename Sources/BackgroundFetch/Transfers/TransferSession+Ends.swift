@@ -146,15 +146,27 @@ extension TransferSession {
         )
     }
 
-    /// Stores it while nothing runs.
+    /// Stores it while nothing runs. If that fails, the transfer's `error` says so, and a pause is stored later.
     func settle(_ record: TransferRecord) async {
-        entries[record.transfer.id]?.record = record
+        let id = record.transfer.id
+        entries[id]?.record = record
         do {
             try await journal.save(record, ended: nil)
         } catch {
-            logger.error("Transfer \(record.transfer.id) cannot be stored: \(error)")
+            logger.error("Transfer \(id) cannot be stored: \(error)")
+            if record.transfer.state == .paused, entries[id]?.record.transfer.state == .paused {
+                entries[id]?.record.transfer.error = Self.notStored("paused", error)
+                entries[id]?.timer = Task { [clock, limits = configuration.limits] in
+                    guard (try? await clock.sleep(for: limits.lookAgain)) != nil else { return }
+                    if entries[id]?.record.transfer.state == .paused { await settle(record) }
+                }
+            }
         }
-        onChange(record.transfer, false)
+        if let transfer = entries[id]?.record.transfer { onChange(transfer, false) }
+    }
+
+    private static func notStored(_ deed: String, _ error: any Error) -> String {
+        "it is \(deed), but a restart will not know it: \(error)".withoutControlCharacters
     }
 
     /// Nothing happens to it after this.
@@ -170,6 +182,7 @@ extension TransferSession {
             logger.error("The end of transfer \(id) cannot be stored: \(error)")
             var waiting = record
             (waiting.transfer.state, waiting.transfer.waitingFor) = (.waiting, .disk)
+            waiting.transfer.error = Self.notStored(state.rawValue, error)
             entries[id]?.record = waiting
             entries[id]?.timer = Task { [clock, limits = configuration.limits] in
                 guard (try? await clock.sleep(for: limits.lookAgain)) != nil else { return }

@@ -137,8 +137,8 @@ extension TransferError: WireErrorConvertible {
             WireError(.conflict, description, hint: "use https, or add \(host) to transfers.allowHTTP")
         case .outsideRoots:
             WireError(.conflict, description, hint: "give one of them, or add the folder to transfers.roots")
-        case .notAFolder, .notAFile, .cannotStore:
-            WireError(.conflict, description, hint: "check the path and its owner")
+        case .notAFolder, .notAFile: WireError(.conflict, description, hint: "check the path and its owner")
+        case .cannotStore: WireError(.unavailable, description, hint: "`backgrounder doctor` says what to do")
         case .url(.credentials):
             WireError(.invalid, description, hint: "write them to a file and give it with --credentials FILE")
         case .credentials(.missing): WireError(.notFound, description, hint: "check the path")
