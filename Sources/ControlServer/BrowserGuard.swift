@@ -68,14 +68,6 @@ enum BrowserGuard {
     }
 }
 
-extension Substring {
-    fileprivate var trimmed: Substring {
-        var text = drop { $0 == " " || $0 == "\t" }
-        while text.last == " " || text.last == "\t" { text.removeLast() }
-        return text
-    }
-}
-
 extension Character {
     fileprivate var isASCIIDigit: Bool { isASCII && isNumber }
 }

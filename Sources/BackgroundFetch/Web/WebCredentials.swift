@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import ChildProcesses
 import FoundationEssentials
 
@@ -130,14 +131,5 @@ package struct WebCredentials: Hashable, Sendable {
             throw Fault(reason: "the service sets the header \(name) itself")
         }
         return Field(name: String(name), value: String(parts[1].trimmed))
-    }
-}
-
-extension Substring {
-    /// Without the blanks at both ends.
-    fileprivate var trimmed: Substring {
-        let isBlank = { (character: Character) in character == " " || character == "\t" }
-        let rest = drop(while: isBlank)
-        return rest.lastIndex { !isBlank($0) }.map { rest[...$0] } ?? ""
     }
 }
