@@ -3,7 +3,8 @@
 HOME_DIR := .run
 RELEASE := .build/release
 DESTDIR ?=
-RUNS ?= 4000
+RUNS ?= 20000
+FUZZ ?= gpsd gpx decoders feeds http mpd mqtt
 SOAK_MINUTES ?= 5
 TRIALS ?=
 PREFIX ?= /usr/local
@@ -46,14 +47,17 @@ test: test-dependencies lint ## install what the tests need, and run them all
 	awk '/^✘ |^error: |^[A-Za-z.]+ failed$$/ { print; failed = reason = 1; next } /^↳ / && reason { print substr($$0, 1, 1000); next } \
 	    { reason = 0 } END { exit failed }' .build/test/*.log
 
-fuzz: test-dependencies ## run the decoders under a fuzzer with damaged files (RUNS=4000)
-	BACKGROUNDER_FUZZ=1 swift build --scratch-path .build-fuzz --product DecoderFuzz --sanitize address -Xswiftc -sanitize=fuzzer
-	@mkdir -p .build-fuzz/corpus
-	@Tests/Fuzz/make_seeds.sh .build-fuzz/seeds
-	@# What it finds is a file named crash-…, timeout-… or oom-… in .build-fuzz. libsndfile loses some memory of the Ogg
-	@# files that it refuses, about 6 KB each.
-	SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 .build-fuzz/debug/DecoderFuzz -runs=$(RUNS) -max_len=65536 -timeout=3 -rss_limit_mb=1024 \
-	    -artifact_prefix=.build-fuzz/ .build-fuzz/corpus .build-fuzz/seeds
+fuzz: test-dependencies ## feed damaged input to everything that reads from outside (RUNS=20000, FUZZ="gpsd gpx …" for some of it)
+	BACKGROUNDER_FUZZ=1 swift build --scratch-path .build-fuzz --product Fuzzer --sanitize address -Xswiftc -sanitize=fuzzer
+	@# What it finds is a file named TARGET-crash-…, TARGET-timeout-… or TARGET-oom-… in .build-fuzz. Leaks are not looked for:
+	@# libsndfile loses about 6 KB for each Ogg file that it refuses.
+	@failed=; for target in $(FUZZ); do \
+	    echo "== $$target"; mkdir -p .build-fuzz/corpus/$$target; \
+	    Tests/FuzzTests/make_seeds.sh $$target .build-fuzz/seeds/$$target; \
+	    FUZZ_TARGET=$$target SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 .build-fuzz/debug/Fuzzer -runs=$(RUNS) -max_len=65536 \
+	        -timeout=5 -rss_limit_mb=1024 -print_final_stats=1 -verbosity=0 -artifact_prefix=.build-fuzz/$$target- \
+	        .build-fuzz/corpus/$$target .build-fuzz/seeds/$$target || failed="$$failed $$target"; \
+	done; [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
 
 torture: bench-dependencies test-dependencies build ## power cuts, full disks, failing calls, crowds, secrets, a soak (about 20 minutes; SOAK_MINUTES=5)
 	SOAK_MINUTES=$(SOAK_MINUTES) /usr/bin/python3 Tests/Torture/torture.py $(RELEASE) $(TRIALS)

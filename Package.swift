@@ -213,15 +213,28 @@ for target in package.targets where target.type != .system {
     target.swiftSettings = settings
 }
 
-// `make fuzz` alone builds it: its main is the fuzzer's.
-if Context.environment["BACKGROUNDER_FUZZ"] != nil {
-    package.targets.append(
-        .executableTarget(
-            name: "DecoderFuzz",
-            dependencies: ["AudioPlayback"],
-            path: "Tests/Fuzz",
-            exclude: ["Found", "make_seeds.sh"],
+// Under libFuzzer, which `make fuzz` alone needs, the fuzz targets are a program whose main is the fuzzer's; else they are tests.
+let isFuzzing = Context.environment["BACKGROUNDER_FUZZ"] != nil
+let fuzzDependencies: [Target.Dependency] = [
+    "AudioPlayback", "BackgroundFetch", "BackgrounderAPI", "ControlServer", "LocationUpdates", "MPDServer",
+    serviceLifecycle, logging,
+    .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "NIOEmbedded", package: "swift-nio"),
+    .product(name: "NIOPosix", package: "swift-nio"),
+]
+package.targets.append(
+    isFuzzing
+        ? .executableTarget(
+            name: "Fuzzer",
+            dependencies: fuzzDependencies,
+            path: "Tests/FuzzTests",
+            exclude: ["Found", "FuzzTests.swift", "make_seeds.sh"],
             swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]
         )
-    )
-}
+        : .testTarget(
+            name: "FuzzTests",
+            dependencies: fuzzDependencies + ["TestSupport"],
+            exclude: ["Found", "Fuzzer.swift", "make_seeds.sh"],
+            swiftSettings: settings
+        )
+)

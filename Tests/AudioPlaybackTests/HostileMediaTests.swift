@@ -56,7 +56,7 @@ extension Playback {
         func `Files damaged at random come to an end soon, in little memory, and what is missing is said`()
             async throws
         {
-            var mutator = MediaMutator(seed: 5)
+            var mutator = Mutator(seed: 5)
             let before = try residentSize()
             var count = 0
             for good in try await goodFiles() {

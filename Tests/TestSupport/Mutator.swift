@@ -1,18 +1,15 @@
-import Foundation
-import TestSupport
-
-/// Makes bad files of good ones: the same for the same seed.
-struct MediaMutator {
+/// Damages valid input at random: the same for the same seed.
+package struct Mutator {
     private var random: SeededGenerator
-    /// What was done last, for the message of a test.
-    private(set) var deed = ""
+    /// What it did last, for the message of a test.
+    package private(set) var deed = ""
 
-    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+    package init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    mutating func mutate(_ content: [UInt8]) -> [UInt8] {
+    package mutating func mutate(_ content: [UInt8]) -> [UInt8] {
         var bytes = content
         deed = ""
-        for _ in 0..<Int.random(in: 1...3, using: &random) where bytes.count > 64 { mutateOnce(&bytes) }
+        for _ in 0..<Int.random(in: 1...3, using: &random) where bytes.count > 8 { mutateOnce(&bytes) }
         return bytes
     }
 

@@ -1,0 +1,19 @@
+import BackgrounderAPI
+
+@testable import BackgroundFetch
+
+/// A feed gives no more than the limits allow, and only links that can be fetched.
+enum FeedTarget {
+    static func run(_ bytes: [UInt8]) {
+        guard let feed = try? FeedReader.read(bytes, base: "https://example.com/feed.xml") else { return }
+        precondition(feed.entries.count <= FeedLimits.entries)
+        for entry in feed.entries {
+            precondition(!entry.item.id.isEmpty && entry.item.id.utf8.count <= FeedLimits.id)
+            precondition((entry.item.title ?? "").unicodeScalars.count <= FeedLimits.title + 1)
+            precondition(entry.enclosures.count <= FeedLimits.enclosures)
+            for enclosure in entry.enclosures {
+                precondition(enclosure.url.hasPrefix("http://") || enclosure.url.hasPrefix("https://"))
+            }
+        }
+    }
+}

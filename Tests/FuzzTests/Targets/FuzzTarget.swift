@@ -1,0 +1,30 @@
+/// The readers of everything that comes from outside, each with a check of what it may return.
+///
+/// They run in two ways: under libFuzzer with the address sanitizer (`make fuzz`), and for a short time as a test.
+enum FuzzTarget: String, CaseIterable {
+    /// Lines of gpsd.
+    case gpsd
+    case gpx
+    /// Audio files.
+    case decoders
+    case feeds
+    /// Requests to the control socket.
+    case http
+    /// Lines of MPD clients.
+    case mpd
+    /// Packets of a broker.
+    case mqtt
+
+    /// Reads `bytes` on the caller's thread. Whatever they are, it must return soon; a wrong result ends the process.
+    func run(_ bytes: [UInt8]) {
+        switch self {
+        case .gpsd: LocationTarget.readLog(bytes)
+        case .gpx: LocationTarget.readTrack(bytes)
+        case .decoders: DecoderTarget.run(bytes)
+        case .feeds: FeedTarget.run(bytes)
+        case .http: HTTPTarget.shared.run(bytes)
+        case .mpd: MPDTarget.run(bytes)
+        case .mqtt: MQTTTarget.shared.run(bytes)
+        }
+    }
+}
