@@ -3,7 +3,7 @@
 HOME_DIR := .run
 RELEASE := .build/release
 DESTDIR ?=
-RUNS ?= 20000
+FUZZ_SECONDS ?= 60
 FUZZ ?= gpsd gpx decoders feeds http mpd mqtt
 SOAK_MINUTES ?= 5
 TRIALS ?=
@@ -12,9 +12,12 @@ MODULES = $(filter-out IntegrationTests,$(notdir $(wildcard Tests/*Tests))) Inte
 # What counts wakeups, what computes for so long that others beside it would miss their times, and what reads the memory of its
 # process.
 ALONE = IntegrationTests.IdleTests BackgroundFetchTests.SchedulerSimulationTests BackgroundFetchTests.HostileBrokerTests
+SANITIZERS ?= thread address
+SANITIZER_OPTIONS = TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.supp log_path=$(CURDIR)/$$build/report" \
+    ASAN_OPTIONS="detect_leaks=0 log_path=$(CURDIR)/$$build/report"
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: help run test fuzz torture build bench-location bench-audio dependencies test-dependencies bench-dependencies format lint clean-run \
+.PHONY: help run test fuzz sanitize torture build bench-location bench-audio dependencies test-dependencies bench-dependencies format lint clean-run \
     manuals install media tracks example-feed example-picture example-dependencies
 
 help: ## list the commands
@@ -46,17 +49,40 @@ test: test-dependencies lint ## install what the tests need, and run them all
 	done; \
 	awk '/^✘ |^error: |^[A-Za-z.]+ failed$$/ { print; failed = reason = 1; next } /^↳ / && reason { print substr($$0, 1, 1000); next } \
 	    { reason = 0 } END { exit failed }' .build/test/*.log
+	@# The short forms of `make torture` and `make sanitize`; that of `make fuzz` is among the tests.
+	QUICK=1 /usr/bin/python3 Tests/Torture/torture.py .build/debug
+	swift build --sanitize thread --scratch-path .build-thread --product backgrounderd
+	swift build --sanitize thread --scratch-path .build-thread --product backgrounder
+	@build=.build-thread; rm -f $$build/report.*; \
+	QUICK=1 $(SANITIZER_OPTIONS) /usr/bin/python3 Tests/Torture/torture.py $$build/debug browsers users secrets soak \
+	    && ! cat $$build/report.* 2>/dev/null
 
-fuzz: test-dependencies ## feed damaged input to everything that reads from outside (RUNS=20000, FUZZ="gpsd gpx …" for some of it)
+fuzz: test-dependencies ## feed damaged input to everything that reads from outside (FUZZ_SECONDS=60 each, FUZZ="gpsd gpx …" for some)
 	BACKGROUNDER_FUZZ=1 swift build --scratch-path .build-fuzz --product Fuzzer --sanitize address -Xswiftc -sanitize=fuzzer
 	@# What it finds is a file named TARGET-crash-…, TARGET-timeout-… or TARGET-oom-… in .build-fuzz. Leaks are not looked for:
 	@# libsndfile loses about 6 KB for each Ogg file that it refuses.
 	@failed=; for target in $(FUZZ); do \
 	    echo "== $$target"; mkdir -p .build-fuzz/corpus/$$target; \
 	    Tests/FuzzTests/make_seeds.sh $$target .build-fuzz/seeds/$$target; \
-	    FUZZ_TARGET=$$target SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 .build-fuzz/debug/Fuzzer -runs=$(RUNS) -max_len=65536 \
+	    FUZZ_TARGET=$$target SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 .build-fuzz/debug/Fuzzer -max_total_time=$(FUZZ_SECONDS) -max_len=65536 \
 	        -timeout=5 -rss_limit_mb=1024 -print_final_stats=1 -verbosity=0 -artifact_prefix=.build-fuzz/$$target- \
 	        .build-fuzz/corpus/$$target .build-fuzz/seeds/$$target || failed="$$failed $$target"; \
+	done; [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
+
+sanitize: test-dependencies ## run the suites of all modules under the thread sanitizer and the address sanitizer
+	@# Only what a sanitizer reports, and a crash, is a failure: under it many tests are too slow for their time limits.
+	@failed=; for sanitizer in $(SANITIZERS); do \
+	    build=.build-$$sanitizer; \
+	    swift build --build-tests --sanitize $$sanitizer --scratch-path $$build || exit 1; \
+	    for tests in $(filter-out IntegrationTests,$(MODULES)); do \
+	        rm -f $$build/report.*; \
+	        $(SANITIZER_OPTIONS) swift test --skip-build --disable-xctest --sanitize $$sanitizer --scratch-path $$build \
+	            --filter "^$$tests[./]" > $$build/$$tests.log 2>&1; \
+	        ended=$$(grep -o 'Test run with [0-9]* tests' $$build/$$tests.log); \
+	        reports=$$(cat $$build/report.* 2>/dev/null | grep -c '^SUMMARY'); \
+	        echo "$$sanitizer $$tests: $${ended:-crashed}, $$reports reports, $$(grep -c '^✘ Test .* failed after' $$build/$$tests.log) failed tests"; \
+	        [ "$$reports" -eq 0 ] && [ -n "$$ended" ] || { failed="$$failed $$sanitizer/$$tests"; cat $$build/report.* 2>/dev/null; }; \
+	    done; \
 	done; [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
 
 torture: bench-dependencies test-dependencies build ## power cuts, full disks, failing calls, crowds, secrets, a soak (about 20 minutes; SOAK_MINUTES=5)

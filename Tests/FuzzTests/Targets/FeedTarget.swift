@@ -12,7 +12,8 @@ enum FeedTarget {
             precondition((entry.item.title ?? "").unicodeScalars.count <= FeedLimits.title + 1)
             precondition(entry.enclosures.count <= FeedLimits.enclosures)
             for enclosure in entry.enclosures {
-                precondition(enclosure.url.hasPrefix("http://") || enclosure.url.hasPrefix("https://"))
+                let url = enclosure.url.lowercased()
+                precondition(url.hasPrefix("http://") || url.hasPrefix("https://"))
             }
         }
     }
