@@ -66,7 +66,7 @@ package actor BackgroundTaskScheduler: Service {
     /// Those that are over, in the order of their ends.
     var over: [Int]
     var hooks: [TaskHook]
-    /// Who waits for tasks that are over and whose end is being stored.
+    /// Callers that wait until the end of a task is stored.
     var ending: [Int: [CheckedContinuation<Void, Never>]] = [:]
     /// Tasks whose end is not in the journal yet; see ``storeEnd(_:)``.
     private var unstoredEnds: Set<Int> = []

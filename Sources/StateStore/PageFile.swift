@@ -24,7 +24,7 @@ final class DatabasePages: Sendable {
 /// The pages of an SQLite file, read without SQLite, with those of its write-ahead log in the place of older ones.
 ///
 /// SQLite finds a row by the pages above it, so that one damaged page can hide thousands of good ones. This finds them.
-/// The format: https://sqlite.org/fileformat2.html. To be used by one thread at a time, while nobody writes to the file.
+/// The format: https://sqlite.org/fileformat2.html. To be used by one thread at a time, while nothing writes to the file.
 final class PageFile {
     /// Bytes of a page.
     let pageSize: Int
@@ -37,7 +37,7 @@ final class PageFile {
     /// Where the newest version of a page is in the log.
     private let logged: [Int: Int]
 
-    /// What the service's own files have, for a file whose first page is damaged.
+    /// Bytes of a page in the service's own files; assumed for a file whose first page is damaged.
     private static let standardPageSize = 4096
 
     init(_ file: ReadableFile, log: ReadableFile?) {

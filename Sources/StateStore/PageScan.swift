@@ -64,7 +64,7 @@ struct PageScan {
     private static func root(of page: Int, in file: PageFile) -> Int? {
         if page == 1 { return 1 }
         var page = page
-        // judgement: a tree of more levels would have more pages than a file can
+        // A tree of more levels would have more pages than a file can have.
         for _ in 0..<24 {
             guard let entry = pointer(of: page, in: file) else { return nil }
             switch entry.type {

@@ -16,7 +16,7 @@ struct StoredPoint: Sendable {
     ]
     fileprivate static let scan = RowScan(table, columns: columns.joined(separator: ", "))
 
-    /// Those behind a damaged page, which SQLite does not find, in the order of ids.
+    /// The points that SQLite does not find because a page above them is damaged, in the order of ids.
     fileprivate static func hidden(
         _ ids: ClosedRange<Int64>,
         limit: Int,

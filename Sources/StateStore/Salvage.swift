@@ -166,7 +166,7 @@ struct Salvage {
     }
 }
 
-/// Inserts rows into a table of the new database, but for those that are there and those that it refuses.
+/// Inserts rows into a table of the new database. Skips rows that are already there and rows that the table refuses.
 private struct RowWriter {
     /// Of the table.
     let columns: Set<String>

@@ -15,7 +15,7 @@ private func runFuzzer(
     _ body: @convention(c) (UnsafePointer<UInt8>, Int) -> CInt
 ) -> CInt
 
-/// What FUZZ_TARGET names.
+/// The target that FUZZ_TARGET names.
 private let target: FuzzTarget = {
     let name = getenv("FUZZ_TARGET").map { String(cString: $0) } ?? ""
     guard let target = FuzzTarget(rawValue: name) else {

@@ -1,7 +1,7 @@
 /// Damages valid input at random: the same for the same seed.
 package struct Mutator {
     private var random: SeededGenerator
-    /// What it did last, for the message of a test.
+    /// Describes the last damage, for the message of a test.
     package private(set) var deed = ""
 
     package init(seed: UInt64) { random = SeededGenerator(seed: seed) }

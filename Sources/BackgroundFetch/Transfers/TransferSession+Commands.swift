@@ -96,7 +96,7 @@ extension TransferSession {
         return try await transfer(id)
     }
 
-    /// Ends any wait, and lets it go on; this is stored first.
+    /// Ends a pause or a wait, so that the transfer continues. This is stored first.
     package func resume(_ id: Int) async throws(TransferError) -> Transfer {
         guard var record = openRecord(id) else { throw try await missing(id) }
         let state = record.transfer.state
@@ -122,7 +122,8 @@ extension TransferSession {
         return try await transfer(id)
     }
 
-    /// Gives it up; what is here of it goes. If the end cannot be stored, the transfer waits for the disk, and its `error` says so.
+    /// Ends the transfer and removes the part of the file that has arrived. If the end cannot be stored, the transfer waits for
+    /// the disk, and its `error` says so.
     package func cancel(_ id: Int) async throws(TransferError) -> Transfer {
         try await stop(id, .cancel)
         // Its attempt was the one that ended it.
