@@ -90,11 +90,16 @@ struct PageScan {
         return (bytes[offset], Int(above))
     }
 
+    /// An empty database in memory. It stays, for the reason that `StateStore.probe` has.
+    private static let interpreter = try? DatabaseQueue()
+
     /// Lets SQLite read the statement that made a table.
     private static func describe(_ name: String, _ sql: String) -> Table? {
         guard name != "sqlite_sequence" else { return Table(name: name, columns: ["name", "seq"]) }
-        guard !name.hasPrefix("sqlite_"), let database = try? DatabaseQueue() else { return nil }
-        return try? database.write { database in
+        guard sql.hasPrefix("CREATE TABLE "), let queue = interpreter else { return nil }
+        return try? queue.writeWithoutTransaction { database in
+            try database.beginTransaction()
+            defer { try? database.rollback() }
             try database.execute(sql: sql)
             let columns = try Row.fetchAll(
                 database,

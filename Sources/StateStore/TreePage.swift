@@ -18,6 +18,9 @@ struct TreePage {
         case indexInterior = 0x02
     }
 
+    /// Bytes of a row that is read at most: far more than the largest, the content of a feed, has.
+    private static let largestRow: Int64 = 64 << 20
+
     private let file: PageFile
     private let bytes: [UInt8]
     private let kind: Kind
@@ -54,7 +57,7 @@ struct TreePage {
     private func row(at cell: Int) -> RawRow? {
         var reader = ByteReader(bytes, at: cell)
         if kind == .indexInterior { reader.skip(4) }
-        guard let size = reader.varint(), size >= 0, size <= Int64(file.count * file.pageSize) else { return nil }
+        guard let size = reader.varint(), (0...Self.largestRow).contains(size) else { return nil }
         var id: Int64?
         if kind == .tableLeaf {
             guard let found = reader.varint() else { return nil }
