@@ -217,6 +217,7 @@ for target in package.targets where target.type != .system {
 let isFuzzing = Context.environment["BACKGROUNDER_FUZZ"] != nil
 let fuzzDependencies: [Target.Dependency] = [
     "AudioPlayback", "BackgroundFetch", "BackgrounderAPI", "ControlServer", "LocationUpdates", "MPDServer",
+    "StateStore",
     serviceLifecycle, logging,
     .product(name: "NIOCore", package: "swift-nio"),
     .product(name: "NIOEmbedded", package: "swift-nio"),

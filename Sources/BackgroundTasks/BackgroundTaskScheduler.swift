@@ -69,7 +69,8 @@ package actor BackgroundTaskScheduler: Service {
     /// Callers that wait until the end of a task is stored.
     var ending: [Int: [CheckedContinuation<Void, Never>]] = [:]
     /// Tasks whose end is not in the journal yet; see ``storeEnd(_:)``.
-    private var unstoredEnds: Set<Int> = []
+    /// The value tells whether the keeper's result file stays until then.
+    private var unstoredEnds: [Int: Bool] = [:]
     /// Tasks that are about to get an id.
     var arriving = 0
     var isAttached = false
@@ -222,8 +223,8 @@ package actor BackgroundTaskScheduler: Service {
     /// The task as it is now.
     func value(_ id: Int) -> BackgroundTask? {
         guard var task = records[id]?.task else { return nil }
-        if unstoredEnds.contains(id), task.detail == nil {
-            task.detail = "the end cannot be stored, and a restart will not know it"
+        if let isKept = unstoredEnds[id], task.detail == nil {
+            task.detail = "the end cannot be stored" + (isKept ? " yet" : ", and a restart will not know it")
         }
         guard let open = open[id] else { return task }
         let time = now()
@@ -257,19 +258,21 @@ package actor BackgroundTaskScheduler: Service {
         }
     }
 
-    /// Stores that a task is over, and tries again later if that fails. Until it is stored, the keeper's result file stays, so that
-    /// a new process can learn how the command ended.
+    /// Stores that a task is over, and tries again later if that fails. Until then the keeper's result file stays, so that a new
+    /// process can learn how the command ended; except for a requested end, which that would take for an expiry.
     func storeEnd(_ id: Int) async {
+        let result = places.result(id)
         guard await store([id]) else {
-            unstoredEnds.insert(id)
+            if records[id]?.isEndRequested == true { unlink(result) }
+            unstoredEnds[id] = access(result, F_OK) == 0
             Task { [clock] in
                 try? await clock.sleep(for: TaskJudgement.storeAgain)
-                if unstoredEnds.contains(id), !isStopping { await storeEnd(id) }
+                if unstoredEnds[id] != nil, !isStopping { await storeEnd(id) }
             }
             return
         }
-        if unstoredEnds.remove(id) != nil { tell(id) }
-        unlink(places.result(id))
+        if unstoredEnds.removeValue(forKey: id) != nil { tell(id) }
+        unlink(result)
     }
 
     func logRemaining(_ id: Int) {

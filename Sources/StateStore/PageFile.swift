@@ -26,62 +26,61 @@ final class DatabasePages: Sendable {
 /// SQLite finds a row by the pages above it, so that one damaged page can hide thousands of good ones. This finds them.
 /// The format: https://sqlite.org/fileformat2.html. To be used by one thread at a time, while nothing writes to the file.
 final class PageFile {
-    /// Bytes of a page.
-    let pageSize: Int
+    /// Bytes of a page: SQLite's own default, which no version of this service changed. The head of the file, which says it too, may be
+    /// damaged.
+    static let pageSize = 4096
     /// The number of the last page; the first is 1.
     let count: Int
-    /// Bytes of a page that SQLite uses.
-    let usableSize: Int
     private let file: ReadableFile
     private let log: ReadableFile?
+    private var lastMap: (number: Int, bytes: [UInt8])?
     /// Where the newest version of a page is in the log.
     private let logged: [Int: Int]
 
-    /// Bytes of a page in the service's own files; assumed for a file whose first page is damaged.
-    private static let standardPageSize = 4096
-
     init(_ file: ReadableFile, log: ReadableFile?) {
         (self.file, self.log) = (file, log)
-        let head = file.read(100, at: 0) ?? []
-        if head.starts(with: "SQLite format 3\0".utf8) {
-            let size = Int(head.bigEndian(2, at: 16) ?? 0)
-            pageSize = size == 1 ? 65_536 : max(512, size)
-            usableSize = pageSize - Int(head[20])
-        } else {
-            (pageSize, usableSize) = (Self.standardPageSize, Self.standardPageSize)
-        }
-        logged = log.map { [pageSize] in Self.pages(of: $0, pageSize: pageSize) } ?? [:]
-        count = max(file.size / pageSize, logged.keys.max() ?? 0)
+        let log = log.map(Self.pages) ?? (pages: [:], count: nil)
+        logged = log.pages
+        count = log.count ?? file.size / Self.pageSize
+    }
+
+    /// As ``page(_:)``, for a page that is asked for again and again.
+    func mapPage(_ number: Int) -> [UInt8]? {
+        if lastMap?.number != number { lastMap = page(number).map { (number, $0) } }
+        return lastMap?.number == number ? lastMap?.bytes : nil
     }
 
     /// - Returns: `nil` where there is no such page, or it cannot be read.
     func page(_ number: Int) -> [UInt8]? {
         guard number > 0, number <= count else { return nil }
-        if let offset = logged[number] { return log?.read(pageSize, at: offset) }
-        return file.read(pageSize, at: (number - 1) * pageSize)
+        if let offset = logged[number] { return log?.read(Self.pageSize, at: offset) }
+        return file.read(Self.pageSize, at: (number - 1) * Self.pageSize)
     }
 
-    /// The committed frames of a log (section 4 of the format): their salts are those of its head, and their sums are right.
-    private static func pages(of log: ReadableFile, pageSize: Int) -> [Int: Int] {
+    /// The committed frames of a log (section 4 of the format): their salts are those of its head, and their sums are right. The last
+    /// of them tells how many pages the database has.
+    private static func pages(of log: ReadableFile) -> (pages: [Int: Int], count: Int?) {
         guard let head = log.read(32, at: 0), let magic = head.bigEndian(4, at: 0),
             magic & ~1 == 0x377F_0682, head.bigEndian(4, at: 8) == UInt32(pageSize)
-        else { return [:] }
+        else { return ([:], nil) }
         var sum = LogSum(isBigEndian: magic & 1 == 1)
         sum.add(head[..<24])
         var (committed, waiting): ([Int: Int], [Int: Int]) = ([:], [:])
+        var count: Int?
         var offset = 32
         while let frame = log.read(24 + pageSize, at: offset), frame[8..<16].elementsEqual(head[16..<24]) {
             sum.add(frame[..<8])
             sum.add(frame[24...])
             guard frame.bigEndian(4, at: 16) == sum.first, frame.bigEndian(4, at: 20) == sum.second else { break }
             waiting[Int(frame.bigEndian(4, at: 0) ?? 0)] = offset + 24
-            if frame.bigEndian(4, at: 4) != 0 {
+            if let size = frame.bigEndian(4, at: 4), size != 0 {
+                count = Int(size)
                 committed.merge(waiting) { $1 }
                 waiting = [:]
             }
             offset += frame.count
         }
-        return committed
+        return (committed, count)
     }
 }
 

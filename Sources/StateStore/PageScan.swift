@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import GRDB
 
 /// Finds the rows of tables in the pages of a file, also of those to which no intact page leads.
@@ -22,7 +23,8 @@ struct PageScan {
         self.file = file
         var statements: [Int: (name: String, sql: String)] = [:]
         for number in 1...max(1, file.count) where Self.root(of: number, in: file) == 1 {
-            for row in TreePage(number, of: file)?.rows ?? [] where row.values.count == 5 {
+            guard let page = TreePage(number, of: file) else { continue }
+            for row in page.rows where row.values.count == 5 {
                 guard String.fromDatabaseValue(row.values[0]) == "table",
                     let name = String.fromDatabaseValue(row.values[1]), let root = Int.fromDatabaseValue(row.values[3]),
                     let sql = String.fromDatabaseValue(row.values[4])
@@ -37,25 +39,39 @@ struct PageScan {
     /// Calls `body` with each readable row of a table, in no order.
     func forEachRow(of name: String, _ body: (Table, RawRow) throws -> Void) rethrows {
         for number in 1...max(1, file.count) {
-            guard let table = table(of: number), table.name == name else { continue }
-            for row in TreePage(number, of: file)?.rows ?? [] { try body(table, row) }
+            guard let table = table(of: number), table.name == name, let page = TreePage(number, of: file) else {
+                continue
+            }
+            for row in page.rows { try body(table, row) }
         }
     }
 
-    /// The first `limit` readable rows of a table with these ids, in their order.
-    func rows(of name: String, _ ids: ClosedRange<Int64>, limit: Int) -> (table: Table, rows: [RawRow])? {
+    /// The first `limit` rows of a table with these ids, in their order, less those that cannot be read.
+    ///
+    /// - Returns: with the rows, the id of the last one that was looked at, if there are more.
+    func rows(of name: String, _ ids: ClosedRange<Int64>, limit: Int) -> (table: Table, rows: [RawRow], last: Int64?)? {
         guard let table = tables.values.first(where: { $0.name == name }) else { return nil }
-        var pages: [(number: Int, first: Int64)] = []
+        var places: [(id: Int64, page: Int)] = []
+        var isCut = false
+        func cut() {
+            places.sort { $0.id < $1.id }
+            isCut = isCut || places.count > limit
+            places.removeLast(max(0, places.count - limit))
+        }
         for number in 1...max(1, file.count) where self.table(of: number)?.name == name {
-            guard let found = TreePage(number, of: file)?.ids, found.overlaps(ids) else { continue }
-            pages.append((number, found.lowerBound))
+            guard let page = TreePage(number, of: file) else { continue }
+            places += page.ids.filter(ids.contains).map { ($0, number) }
+            if places.count > 8 * limit { cut() }
         }
-        pages.sort { $0.first < $1.first }
-        var rows: [RawRow] = []
-        for page in pages where rows.count < limit {
-            rows += (TreePage(page.number, of: file)?.rows ?? []).filter { $0.id.map(ids.contains) ?? false }
+        cut()
+        let wanted = Set(places.map(\.id))
+        var rows: [Int64: RawRow] = [:]
+        for number in Set(places.map(\.page)) {
+            guard let page = TreePage(number, of: file) else { continue }
+            for row in page.rows { if let id = row.id, wanted.contains(id) { rows[id] = row } }
         }
-        return (table, Array(rows.prefix(limit)))
+        let sorted = rows.sorted { $0.key < $1.key }.map(\.value)
+        return (table, sorted, isCut ? places.last?.id : nil)
     }
 
     private func table(of page: Int) -> Table? { Self.root(of: page, in: file).flatMap { tables[$0] } }
@@ -79,12 +95,12 @@ struct PageScan {
 
     /// The entry of the pointer map for `page`.
     private static func pointer(of page: Int, in file: PageFile) -> (type: UInt8, above: Int)? {
-        let entries = file.usableSize / 5
+        let entries = PageFile.pageSize / 5
         guard page > 2 else { return nil }
         var map = (page - 2) / (entries + 1) * (entries + 1) + 2
         // The page in which SQLite locks is never used (section 1.2).
-        if map == 0x4000_0000 / file.pageSize + 1 { map += 1 }
-        guard map < page, let bytes = file.page(map) else { return nil }
+        if map == 0x4000_0000 / PageFile.pageSize + 1 { map += 1 }
+        guard map < page, let bytes = file.mapPage(map) else { return nil }
         let offset = (page - map - 1) * 5
         guard offset + 5 <= bytes.count, let above = bytes.bigEndian(4, at: offset + 1) else { return nil }
         return (bytes[offset], Int(above))
@@ -96,11 +112,16 @@ struct PageScan {
     /// Lets SQLite read the statement that made a table.
     private static func describe(_ name: String, _ sql: String) -> Table? {
         guard name != "sqlite_sequence" else { return Table(name: name, columns: ["name", "seq"]) }
-        guard sql.hasPrefix("CREATE TABLE "), let queue = interpreter else { return nil }
+        guard Salvage.tables.contains(name), let start = sql.firstRange(of: "(")?.lowerBound, let queue = interpreter,
+            ["CREATE TABLE \(name)", "CREATE TABLE \"\(name)\""].contains(
+                sql[..<start].filter { !$0.isNewline }.trimmed
+            )
+        else { return nil }
         return try? queue.writeWithoutTransaction { database in
             try database.beginTransaction()
             defer { try? database.rollback() }
-            try database.execute(sql: sql)
+            // Refuses more than one statement.
+            try database.makeStatement(sql: sql).execute()
             let columns = try Row.fetchAll(
                 database,
                 sql: "SELECT name, pk, type FROM pragma_table_info(?)",

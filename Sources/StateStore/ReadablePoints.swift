@@ -16,22 +16,26 @@ struct StoredPoint: Sendable {
     ]
     fileprivate static let scan = RowScan(table, columns: columns.joined(separator: ", "))
 
-    /// The points that SQLite does not find because a page above them is damaged, in the order of ids.
+    /// The first `limit` rows of points that SQLite does not find because a page above them is damaged, in the order of ids; less
+    /// those with impossible values.
+    ///
+    /// - Returns: the points, and the id of the last row if there may be more.
     fileprivate static func hidden(
         _ ids: ClosedRange<Int64>,
         limit: Int,
         in file: PageFile,
         _ database: Database
-    ) throws -> [StoredPoint] {
-        guard let found = PageScan(file)?.rows(of: table, ids, limit: limit) else { return [] }
+    ) throws -> (points: [StoredPoint], last: Int64?) {
+        guard let found = PageScan(file)?.rows(of: table, ids, limit: limit) else { return ([], nil) }
         let statement = try database.cachedStatement(
             sql: "SELECT \(columns.map { _ in "?" }.joined(separator: ", "))"
         )
-        return try found.rows.compactMap { row in
+        let points = try found.rows.compactMap { row in
             let values = found.table.values(columns, of: row)
             let row = try Row.fetchOne(statement, arguments: StatementArguments(values))
             return row.flatMap { try? StoredPoint(row: $0) }
         }
+        return (points, found.last)
     }
 
     /// - Throws: where damage left values that no point has.
@@ -51,7 +55,8 @@ struct StoredPoint: Sendable {
             mode: try row.decode(atIndex: 10),
             segmentStart: try row.decode(Bool.self, atIndex: 11) ? true : nil
         )
-        guard abs(location.latitude) <= 90, abs(location.longitude) <= 180 else { throw ImpossiblePoint() }
+        // No point gets the last id, so that there is always a next one.
+        guard abs(location.latitude) <= 90, abs(location.longitude) <= 180, id < .max else { throw ImpossiblePoint() }
     }
 }
 
@@ -85,8 +90,8 @@ extension StateStore {
                 if let gap = result.gap, portion.count < rest, let file = pages.current() {
                     let room = rest - portion.count
                     let hidden = try StoredPoint.hidden(gap, limit: room, in: file, database)
-                    portion += hidden
-                    if hidden.count == room, let last = hidden.last?.id { result.next = last + 1 }
+                    portion += hidden.points
+                    if let last = hidden.last { result.next = last < range.upperBound ? last + 1 : nil }
                 }
                 return (portion, result)
             }

@@ -55,8 +55,8 @@ struct RowScan: Sendable {
         } catch {
             guard let failure = StorageFailure(error), failure.kind == .damaged else { throw error }
             result.damage = failure
+            guard last ?? .min < ids.upperBound else { return result }
             let start = last.map { $0 + 1 } ?? ids.lowerBound
-            guard start <= ids.upperBound else { return result }
             result.next = try firstReadableID(in: start...ids.upperBound, database)
             result.gap = start...(result.next.map { $0 - 1 } ?? ids.upperBound)
         }

@@ -13,7 +13,7 @@ struct Salvage {
     private var damaged: Set<String> = []
 
     /// Every table but those of the music, which its next look through the folders fills. Parents come before what refers to them.
-    private static let tables = [
+    static let tables = [
         "location", "trip", "queueItem", "state", "setting", "task", "taskHook", "fetchSource", "fetchContent",
         "fetchRun",
         "fetchOpen", "transferSession", "transfer", "transferEvent", "push", "pushID", "pushMessage", "pushStart",
@@ -43,8 +43,11 @@ struct Salvage {
         }
     }
 
-    private mutating func count(_ rows: Int, of table: String) {
-        if table == "location" { points += rows } else { others += rows }
+    private mutating func insert(_ rows: [StatementArguments], _ columns: [String], _ writer: RowWriter) throws {
+        let result = try writer.insert(rows, columns: columns)
+        if writer.table == "location" { points += result.inserted } else { others += result.inserted }
+        // The parents may be among what SQLite does not find.
+        if result.lackParents { damaged.insert(writer.table) }
     }
 
     // MARK: What SQLite does not find
@@ -59,13 +62,18 @@ struct Salvage {
             // By their columns: a row from before a column was added lacks it.
             var waiting: [[String]: [StatementArguments]] = [:]
             try scan.forEachRow(of: name) { table, row in
-                let columns = table.columns.prefix(row.values.count).filter(writer.columns.contains)
-                waiting[columns, default: []].append(StatementArguments(table.values(columns, of: row)))
+                var columns = table.columns.prefix(row.values.count).filter(writer.columns.contains)
+                var values = table.values(columns, of: row)
+                if table.idColumn == nil, let id = row.id {
+                    columns.append("rowid")
+                    values.append(id.databaseValue)
+                }
+                waiting[columns, default: []].append(StatementArguments(values))
                 guard let rows = waiting[columns], rows.count == Self.portion else { return }
-                count(try writer.insert(rows, columns: columns), of: name)
+                try insert(rows, columns, writer)
                 waiting[columns] = nil
             }
-            for (columns, rows) in waiting { count(try writer.insert(rows, columns: columns), of: name) }
+            for (columns, rows) in waiting { try insert(rows, columns, writer) }
         }
         var sequences: [[DatabaseValue]] = []
         scan.forEachRow(of: "sqlite_sequence") { sequences.append($1.values) }
@@ -102,17 +110,20 @@ struct Salvage {
         _ writer: RowWriter
     ) throws {
         let scan = RowScan(table, columns: "rowid, \(columns.joined(separator: ", "))")
+        // Tables without any key have it, too, so that a row is not copied twice.
+        let hasIDColumn = try old.unsafeRead { try $0.primaryKey(table).rowIDColumn } != nil
+        let copied = hasIDColumn ? columns : ["rowid"] + columns
         var next: Int64? = .min
         while let id = next {
             var rows: [StatementArguments] = []
             let result = try old.unsafeRead { database in
                 try scan.read(id ... .max, limit: Self.portion, from: database) { row in
-                    rows.append(StatementArguments(row.databaseValues.dropFirst()))
+                    rows.append(StatementArguments(row.databaseValues.dropFirst(hasIDColumn ? 1 : 0)))
                 }
             }
             if result.damage != nil { damaged.insert(table) }
             next = result.next
-            count(try writer.insert(rows, columns: columns), of: table)
+            try insert(rows, copied, writer)
         }
     }
 
@@ -136,7 +147,7 @@ struct Salvage {
             } catch {
                 damaged.insert(table)
             }
-            count(try writer.insert(rows, columns: columns), of: table)
+            try insert(rows, columns, writer)
         }
     }
 
@@ -170,7 +181,7 @@ struct Salvage {
 private struct RowWriter {
     /// Of the table.
     let columns: Set<String>
-    private let table: String
+    let table: String
     private let database: DatabaseQueue
 
     init(_ table: String, in database: DatabaseQueue) throws {
@@ -178,21 +189,23 @@ private struct RowWriter {
         columns = Set(try database.read { try $0.columns(in: table).map(\.name) })
     }
 
-    /// - Returns: how many rows are new.
-    func insert(_ rows: [StatementArguments], columns: [String]) throws -> Int {
+    /// - Returns: how many rows are new, and whether some were refused because the row that they belong to is missing.
+    func insert(_ rows: [StatementArguments], columns: [String]) throws -> (inserted: Int, lackParents: Bool) {
         let places = columns.map { _ in "?" }.joined(separator: ", ")
         let sql = "INSERT OR IGNORE INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(places))"
         return try database.write { database in
             let statement = try database.cachedStatement(sql: sql)
-            return try rows.reduce(0) { count, row in
+            var result = (inserted: 0, lackParents: false)
+            for row in rows {
                 do {
                     try statement.execute(arguments: row)
-                    return count + database.changesCount
+                    result.inserted += database.changesCount
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-                    // Damage that left readable but impossible values.
-                    return count
+                    // Otherwise it is damage that left readable but impossible values.
+                    if error.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY { result.lackParents = true }
                 }
             }
+            return result
         }
     }
 }

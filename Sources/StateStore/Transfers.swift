@@ -127,7 +127,7 @@ extension Database {
         try cachedStatement(
             sql: """
                 UPDATE transfer SET destination = ?, state = ?, waitingFor = ?, received = ?, total = ?, attempts = ?,
-                    restarts = ?, discretionary = ?, error = ?, detail = ? WHERE id = ?
+                    restarts = ?, discretionary = ?, error = ?, detail = ? WHERE id = ? AND detail IS NOT NULL
                 """
         ).execute(arguments: transfer.arguments + [detail, transfer.id])
     }

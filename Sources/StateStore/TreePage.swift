@@ -21,6 +21,9 @@ struct TreePage {
     /// Bytes of a row that is read at most: far more than the largest, the content of a feed, has.
     private static let largestRow: Int64 = 64 << 20
 
+    /// Columns of a row; SQLite's own limit.
+    private static let columnLimit = 2000
+
     private let file: PageFile
     private let bytes: [UInt8]
     private let kind: Kind
@@ -35,18 +38,16 @@ struct TreePage {
         let pointers = start + (kind == .indexInterior ? 12 : 8)
         guard pointers + 2 * Int(count) <= bytes.count else { return nil }
         (self.file, self.bytes, self.kind) = (file, bytes, kind)
-        cells = (0..<Int(count)).compactMap { bytes.bigEndian(2, at: pointers + 2 * $0).map(Int.init) }
+        let cells = (0..<Int(count)).compactMap { bytes.bigEndian(2, at: pointers + 2 * $0).map(Int.init) }
+        // Two rows never share a cell.
+        self.cells = Set(cells).sorted()
     }
 
-    /// The row ids of the first and the last row; `nil` where there are none.
-    var ids: ClosedRange<Int64>? {
-        guard kind == .tableLeaf, let first = cells.first.flatMap(id), let last = cells.last.flatMap(id), first <= last
-        else { return nil }
-        return first...last
-    }
+    /// The ids of the rows.
+    var ids: [Int64] { kind == .tableLeaf ? cells.compactMap(id) : [] }
 
-    /// The rows that can be read.
-    var rows: [RawRow] { cells.compactMap(row) }
+    /// The rows that can be read, in no order.
+    var rows: some Sequence<RawRow> { cells.lazy.compactMap(row) }
 
     private func id(at cell: Int) -> Int64? {
         var reader = ByteReader(bytes, at: cell)
@@ -69,14 +70,16 @@ struct TreePage {
 
     /// The bytes of a record, those in overflow pages too (section 1.6: the minima and maxima of what is in the page itself).
     private func payload(_ size: Int, _ reader: inout ByteReader) -> [UInt8]? {
-        let usable = file.usableSize
+        let usable = PageFile.pageSize
         let most = kind == .tableLeaf ? usable - 35 : (usable - 12) * 64 / 255 - 23
         guard size > most else { return reader.take(size) }
         let least = (usable - 12) * 32 / 255 - 23
         let part = least + (size - least) % (usable - 4)
         guard var payload = reader.take(part <= most ? part : least), var next = reader.number(4) else { return nil }
+        var seen: Set<Int64> = []
         while payload.count < size {
-            guard let page = file.page(Int(next)), let following = page.bigEndian(4, at: 0) else { return nil }
+            guard seen.insert(next).inserted, let page = file.page(Int(next)), let following = page.bigEndian(4, at: 0)
+            else { return nil }
             payload += page[4..<min(usable, 4 + size - payload.count)]
             next = Int64(following)
         }
@@ -90,7 +93,7 @@ struct TreePage {
         var body = ByteReader(bytes, at: Int(size))
         var values: [DatabaseValue] = []
         while head.position < Int(size) {
-            guard let type = head.varint(), let value = body.value(type) else { return nil }
+            guard values.count < columnLimit, let type = head.varint(), let value = body.value(type) else { return nil }
             values.append(value)
         }
         return values

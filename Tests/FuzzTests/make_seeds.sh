@@ -109,6 +109,15 @@ packets() {
     { printf "$granted"'\061\210\200\002\000\006fuzz/a'; head -c 32768 /dev/zero; } > large
 }
 
+pages() {
+    table='CREATE TABLE location (id INTEGER PRIMARY KEY, time INTEGER, latitude REAL, device TEXT)'
+    rows='WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600)'
+    sqlite3 table.sqlite "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL; $table;
+        INSERT INTO location $rows SELECT i, 1700000000000 + i, i * 0.1, 'receiver' FROM n;"
+    sqlite3 long.sqlite "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL; $table;
+        INSERT INTO location VALUES (-1, 0, 1, hex(zeroblob(6000))), (9223372036854775807, 1, 2.5, NULL);"
+}
+
 case $target in
     decoders) sounds ;;
     gpsd) gpsd_lines ;;
@@ -117,5 +126,6 @@ case $target in
     http) requests ;;
     mpd) mpd_lines ;;
     mqtt) packets ;;
+    pages) pages ;;
     *) echo "$0: unknown target $target" >&2; exit 64 ;;
 esac

@@ -97,16 +97,42 @@ import Testing
         try third.close()
     }
 
-    @Test func `a damaged first page costs nothing`() async throws {
+    /// All of it, one bit of the size of a page, and the byte that shortens pages.
+    @Test(arguments: [(0..<4096, 0xFF), (16..<17, 0x11), (20..<21, 0x40)] as [(Range<Int>, UInt8)])
+    func `a damaged first page costs nothing`(place: Range<Int>, byte: UInt8) async throws {
         try await fill()
         let before = try await rows()
-        try await overwrite(pages: "SELECT 1")
+        var bytes = try fixture.bytes()
+        for offset in place { bytes[offset] = byte }
+        try bytes.write(to: URL(fileURLWithPath: fixture.path))
         let store = try fixture.open()
         #expect(store.movedAside != nil)
         try store.close()
         let after = try await rows()
         for (table, rows) in before { #expect(after[table] == rows, "\(table)") }
         try fixture.open().close()
+    }
+
+    @Test func `rows whose parents are hidden by damage are taken over with them`() async throws {
+        try await fill()
+        try await Tool.run(
+            "sqlite3",
+            fixture.path,
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600)
+                INSERT INTO fetchSource (name, kind, url, interval, budget, standing)
+                SELECT 'source' || i, 'feed', 'http://a/', '"never"', 30, x'7B7D' FROM n;
+            """
+        )
+        let before = try await rows()
+        try await overwrite(
+            pages: "SELECT pageno FROM dbstat WHERE name = 'fetchSource' AND pagetype = 'internal' AND path = '/'"
+        )
+        let store = try fixture.open()
+        #expect(store.movedAside != nil)
+        try store.close()
+        let after = try await rows()
+        for (table, rows) in before { #expect(after[table] == rows, "\(table)") }
     }
 
     /// All rows of all tables, without what the store notes about the file itself.

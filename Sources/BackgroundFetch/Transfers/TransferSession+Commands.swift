@@ -88,11 +88,12 @@ extension TransferSession {
         try await stop(id, .pause)
         // Its attempt was the one that ended it.
         guard var record = openRecord(id) else { return try await transfer(id) }
-        if record.transfer.state != .paused {
-            (record.transfer.state, record.transfer.waitingFor, record.detail.next) = (.paused, nil, nil)
-            await settle(record)
-            schedule()
-        }
+        let isNew = record.transfer.state != .paused
+        // Not the words of a pause before that could not be stored.
+        if !isNew { record.transfer.error = nil }
+        (record.transfer.state, record.transfer.waitingFor, record.detail.next) = (.paused, nil, nil)
+        await settle(record)
+        if isNew { schedule() }
         return try await transfer(id)
     }
 
@@ -105,15 +106,19 @@ extension TransferSession {
         record.transfer.attempts = 0
         if state == .paused { record.transfer.error = nil }
         record.detail.since = now()
+        // What it would store must not overtake this.
+        entries[id]?.timer?.cancel()
+        entries[id]?.timer = nil
         do {
             try await journal.save(record, ended: nil)
         } catch {
+            if let old = entries[id]?.record, old.transfer.state == state {
+                if state == .paused { storeLater(old) } else { arm(id, after: configuration.limits.lookAgain) }
+            }
             throw .cannotStore("\(error)")
         }
         // Meanwhile it may have been cancelled, or its wait may have ended.
         if let entry = entries[id], entry.end == nil, entry.runner == nil, entry.record.transfer.state == state {
-            entry.timer?.cancel()
-            entries[id]?.timer = nil
             entries[id]?.busyLooks = configuration.limits.busyLooks
             entries[id]?.record = record
             onChange(record.transfer, false)

@@ -156,13 +156,22 @@ extension TransferSession {
             logger.error("Transfer \(id) cannot be stored: \(error)")
             if record.transfer.state == .paused, entries[id]?.record.transfer.state == .paused {
                 entries[id]?.record.transfer.error = Self.notStored("paused", error)
-                entries[id]?.timer = Task { [clock, limits = configuration.limits] in
-                    guard (try? await clock.sleep(for: limits.lookAgain)) != nil else { return }
-                    if entries[id]?.record.transfer.state == .paused { await settle(record) }
-                }
+                storeLater(record)
             }
         }
         if let transfer = entries[id]?.record.transfer { onChange(transfer, false) }
+    }
+
+    /// Stores a pause again after a while.
+    func storeLater(_ record: TransferRecord) {
+        let id = record.transfer.id
+        entries[id]?.timer?.cancel()
+        entries[id]?.timer = Task { [clock, limits = configuration.limits] in
+            guard (try? await clock.sleep(for: limits.lookAgain)) != nil, !Task.isCancelled,
+                entries[id]?.record.transfer.state == .paused
+            else { return }
+            await settle(record)
+        }
     }
 
     private static func notStored(_ deed: String, _ error: any Error) -> String {

@@ -14,6 +14,8 @@ enum FuzzTarget: String, CaseIterable {
     case mpd
     /// Packets of a broker.
     case mqtt
+    /// Pages of a damaged database.
+    case pages
 
     /// Reads `bytes` on the caller's thread. Whatever they are, it must return soon; a wrong result ends the process.
     func run(_ bytes: [UInt8]) {
@@ -25,6 +27,7 @@ enum FuzzTarget: String, CaseIterable {
         case .http: HTTPTarget.shared.run(bytes)
         case .mpd: MPDTarget.run(bytes)
         case .mqtt: MQTTTarget.shared.run(bytes)
+        case .pages: PagesTarget.run(bytes)
         }
     }
 }
