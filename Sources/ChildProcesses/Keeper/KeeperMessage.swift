@@ -100,8 +100,14 @@ enum KeeperSocket {
     /// time, and before what it had sent.
     private static func take(_ descriptor: CInt, _ buffer: UnsafeMutableRawPointer?, _ size: Int, _ flags: CInt) -> Int
     {
+        var hasEnded = false
         while true {
             let count = recv(descriptor, buffer, size, flags)
+            if count == 0, !hasEnded {
+                // The kernel looks for a message first and for the end then; a last message may have come in between.
+                hasEnded = true
+                continue
+            }
             guard count < 0, errno == EINTR || errno == ECONNRESET else { return count }
         }
     }
