@@ -87,7 +87,7 @@ extension Playback {
 
         @Test(.computing)
         func `What the fuzzer found ends nothing any more`() throws {
-            let folder = URL(fileURLWithPath: "\(#filePath)/../../Fuzz/Found").standardizedFileURL.path
+            let folder = URL(fileURLWithPath: "\(#filePath)/../../FuzzTests/Found/decoders").standardizedFileURL.path
             let names = try FileManager.default.contentsOfDirectory(atPath: folder)
             #expect(!names.isEmpty)
             for name in names {
