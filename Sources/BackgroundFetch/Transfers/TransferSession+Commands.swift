@@ -106,7 +106,7 @@ extension TransferSession {
         record.transfer.attempts = 0
         if state == .paused { record.transfer.error = nil }
         record.detail.since = now()
-        // What it would store must not overtake this.
+        // Otherwise a timer could store the old state after the new one.
         entries[id]?.timer?.cancel()
         entries[id]?.timer = nil
         do {

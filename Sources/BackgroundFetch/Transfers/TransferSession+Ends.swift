@@ -91,11 +91,21 @@ extension TransferSession {
         arm(record.transfer.id, after: delay)
     }
 
+    /// Ends the transfer's wait after `delay`.
     func arm(_ id: Int, after delay: Duration) {
+        setTimer(id, delay) { $0.due(id) }
+    }
+
+    /// Runs `body` after `delay`, unless the transfer's timer is set or cancelled before.
+    private func setTimer(
+        _ id: Int,
+        _ delay: Duration,
+        _ body: @escaping @Sendable (isolated TransferSession) async -> Void
+    ) {
         entries[id]?.timer?.cancel()
         entries[id]?.timer = Task { [clock] in
-            guard (try? await clock.sleep(for: delay)) != nil else { return }
-            due(id)
+            guard (try? await clock.sleep(for: delay)) != nil, !Task.isCancelled else { return }
+            await body(self)
         }
     }
 
@@ -165,12 +175,9 @@ extension TransferSession {
     /// Stores a pause again after a while.
     func storeLater(_ record: TransferRecord) {
         let id = record.transfer.id
-        entries[id]?.timer?.cancel()
-        entries[id]?.timer = Task { [clock, limits = configuration.limits] in
-            guard (try? await clock.sleep(for: limits.lookAgain)) != nil, !Task.isCancelled,
-                entries[id]?.record.transfer.state == .paused
-            else { return }
-            await settle(record)
+        setTimer(id, configuration.limits.lookAgain) { session in
+            guard session.entries[id]?.record.transfer.state == .paused else { return }
+            await session.settle(record)
         }
     }
 
@@ -193,10 +200,7 @@ extension TransferSession {
             (waiting.transfer.state, waiting.transfer.waitingFor) = (.waiting, .disk)
             waiting.transfer.error = Self.notStored(state.rawValue, error)
             entries[id]?.record = waiting
-            entries[id]?.timer = Task { [clock, limits = configuration.limits] in
-                guard (try? await clock.sleep(for: limits.lookAgain)) != nil else { return }
-                await over(record, state)
-            }
+            setTimer(id, configuration.limits.lookAgain) { [record] in await $0.over(record, state) }
             onChange(waiting.transfer, false)
             return
         }
