@@ -43,6 +43,17 @@ import Testing
         #expect(try String(contentsOfFile: target, encoding: .utf8) == "precious\n")
     }
 
+    @Test(arguments: ["", "-wal", "-shm"])
+    func `A database that is a symbolic link is refused, and the file behind it stays as it is`(suffix: String)
+        async throws
+    {
+        try service.scratch.write("precious\n", to: "precious")
+        mkdir(service.file("state"), 0o700)
+        symlink(service.file("precious"), service.file("state/backgrounder.sqlite\(suffix)"))
+        try await expectRefusal("backgrounder.sqlite\(suffix)\" is a symbolic link, and is not followed; remove it")
+        #expect(try String(contentsOfFile: service.file("precious"), encoding: .utf8) == "precious\n")
+    }
+
     @Test(arguments: ["state", "run", "config.yaml"])
     func `What belongs to another user in the home is refused`(name: String) async throws {
         if name != "config.yaml" { mkdir(service.file(name), 0o700) }

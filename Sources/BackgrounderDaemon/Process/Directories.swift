@@ -5,10 +5,11 @@ import Glibc
 extension RuntimePaths {
     /// Makes the directories of the service: 0700, and a home that is there already is left as it is.
     ///
-    /// - Throws: ``StartError`` also where another user could change one of them, or the log.
+    /// - Throws: ``StartError`` also where another user could change one of them, or a file that is written here is a symbolic link.
     func makeDirectories() throws(StartError) {
         for path in [state, run, log] { try TrustedPath.require(path) }
-        try TrustedPath.requireNoLink(log)
+        // SQLite follows links, so that its files are looked at here.
+        for path in [log, database, database + "-wal", database + "-shm"] { try TrustedPath.requireNoLink(path) }
         if let home { try Self.make(home) }
         for directory in [state, run] { try Self.make(directory) }
         guard access(state, W_OK | X_OK) == 0, access(run, W_OK | X_OK) == 0 else {
