@@ -146,7 +146,7 @@ struct TransferCommand: AsyncParsableCommand {
 
     struct Pause: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Stop a transfer where it is.",
+            abstract: "Pause a transfer.",
             discussion: """
                 EXAMPLE
                   backgrounder transfer pause 3
@@ -160,7 +160,7 @@ struct TransferCommand: AsyncParsableCommand {
 
     struct Resume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let a transfer go on, now: it ends a pause and every wait.",
+            abstract: "Continue a transfer now, ending a pause or a wait.",
             discussion: """
                 EXAMPLE
                   backgrounder transfer resume 3
@@ -174,7 +174,7 @@ struct TransferCommand: AsyncParsableCommand {
 
     struct Cancel: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give a transfer up; what is here of it goes.",
+            abstract: "Cancel a transfer and remove the part that has arrived.",
             discussion: """
                 EXAMPLE
                   backgrounder transfer cancel 3

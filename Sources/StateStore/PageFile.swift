@@ -44,7 +44,7 @@ final class PageFile {
         count = log.count ?? file.size / Self.pageSize
     }
 
-    /// As ``page(_:)``, for a page that is asked for again and again.
+    /// Like ``page(_:)``, but keeps the last page that was read: each page of a tree is looked up in the same map page.
     func mapPage(_ number: Int) -> [UInt8]? {
         if lastMap?.number != number { lastMap = page(number).map { (number, $0) } }
         return lastMap?.number == number ? lastMap?.bytes : nil

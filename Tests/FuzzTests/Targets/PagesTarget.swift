@@ -2,7 +2,7 @@ import Foundation
 
 @testable import StateStore
 
-/// The pages of a database, of which everything may be damaged, are read one by one.
+/// Reads the rows of a database page by page. Any page can be damaged.
 enum PagesTarget {
     static func run(_ bytes: [UInt8]) {
         let path = "/dev/shm/fuzz-pages-\(ProcessInfo.processInfo.processIdentifier)"
