@@ -80,7 +80,7 @@ sanitize: test-dependencies ## run the suites of the modules under the thread sa
 	        rm -f $$build/report.*; \
 	        $(SANITIZER_OPTIONS) swift test --skip-build --disable-xctest --sanitize $$sanitizer --scratch-path $$build \
 	            --filter "^$$tests[./]" > $$build/$$tests.log 2>&1; \
-	        ended=$$(grep -o 'Test run with [0-9]* tests' $$build/$$tests.log); \
+	        ended=$$(grep -o 'Test run with [0-9]* tests\?' $$build/$$tests.log); \
 	        reports=$$(cat $$build/report.* 2>/dev/null | grep -c '^SUMMARY'); \
 	        echo "$$sanitizer $$tests: $${ended:-crashed}, $$reports reports, $$(grep -c '^✘ Test .* failed after' $$build/$$tests.log) failed tests"; \
 	        [ "$$reports" -eq 0 ] && [ -n "$$ended" ] || { failed="$$failed $$sanitizer/$$tests"; cat $$build/report.* 2>/dev/null; }; \
