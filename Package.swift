@@ -99,7 +99,7 @@ let package = Package(
         .target(
             name: "BackgrounderDaemon",
             dependencies: [
-                "AudioPlayback", "BackgroundFetch", "BackgroundTasks", "BackgrounderAPI", "ChildProcesses",
+                "AudioPlayback", "BackgroundFetch", "BackgroundTasks", "BackgrounderAPI", "CLinux", "ChildProcesses",
                 "ControlServer", "LocationUpdates", "MPDServer", "StateStore",
                 serviceLifecycle, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BackgrounderAPI
+import CLinux
 import ChildProcesses
 import Dispatch
 import Glibc
@@ -12,6 +13,8 @@ package enum EntryPoint {
     package static func run() -> Never {
         Keeper.runIfThisIsOne()
         signal(SIGPIPE, SIG_IGN)
+        // measured: after 8 minutes of work, 12.5 MB of memory of its own instead of 14.6
+        clinux_limit_heaps(2)
         // The default executor wakes an idle process once a second; NIO's event loops do not. Where it cannot be replaced
         // all works the same, with those wakeups.
         NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()

@@ -101,6 +101,13 @@ static inline int clinux_peer_groups(int socket, gid_t *groups, int count) {
     return (int)(size / sizeof *groups);
 }
 
+// The heaps that malloc takes memory from: by default up to eight for each processor, each of which keeps what its threads once
+// needed (mallopt(3)). To be called before the first thread starts.
+static inline void clinux_limit_heaps(int count) {
+    extern int mallopt(int, int);
+    (void)mallopt(-8 /* M_ARENA_MAX */, count);
+}
+
 // Gives memory that was freed back to the system.
 static inline void clinux_trim_memory(void) {
     extern int malloc_trim(size_t);

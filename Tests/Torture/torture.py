@@ -270,10 +270,14 @@ def import_track(service, folder, points):
     with open(track, "w") as file:
         file.write('<gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1"><trk><trkseg>\n')
         for number in range(points):
-            stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(1_760_000_000 + number))
-            file.write(f'<trkpt lat="{50 + number * 1e-4:.6f}" lon="13.4"><time>{stamp}</time></trkpt>\n')
+            file.write(f'<trkpt lat="{50 + number * 1e-4:.6f}" lon="13.4"><time>{track_time(number)}</time></trkpt>\n')
         file.write("</trkseg></trk></gpx>\n")
     service.command("track", "import", "--raw", str(track))
+
+
+def track_time(number):
+    """When the point `number` of an imported track was recorded."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(1_760_000_000 + number))
 
 
 def damaged_pages(programs, folder):
@@ -642,10 +646,10 @@ class TCPForward:
 
 
 def soak(programs, folder):
-    """Everything at once for a while: what of memory, descriptors and threads stays.
+    """Tracks, plays and answers for a while, and looks whether memory, descriptors or threads grow.
 
-    SQLite keeps up to 2 MB of pages in memory. With a small history the memory rises with the file until then, so this one is larger
-    from the beginning."""
+    SQLite keeps up to 2 MB of pages in memory, and an export reads 1,000 points at a time. With a new history both grow with it, so
+    this one is larger from the beginning, and each export has the same size."""
     minutes = float(os.environ.get("SOAK_MINUTES", "0.3" if QUICK else "5"))
     receiver = Receiver(interval=0.2)
     service = Service(programs, Path(folder) / "soak", configuration(), receiver_url(receiver))
@@ -653,7 +657,7 @@ def soak(programs, folder):
     try:
         service.start()
         import_track(service, folder, 5_000 if QUICK else 50_000)
-        since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        since, until = track_time(0), track_time(2_000)
         service.command("queue", "add", str(ROOT / "media"))
         service.command("audio", "play")
         end = time.monotonic() + minutes * 60
@@ -663,7 +667,7 @@ def soak(programs, folder):
             for _ in range(10):
                 service.get("/v1/status")
                 service.request("PATCH", "/v1/audio", json.dumps({"volume": random.randrange(40, 60)}))
-            service.request("GET", f"/v1/track/history?format=gpx&since={since}")
+            service.request("GET", f"/v1/track/history?format=gpx&since={since}&until={until}")
             listener.connection.close()
             samples.append((time.monotonic() - began, service.resident(), service.descriptors(), service.threads()))
             time.sleep(0.5)
@@ -673,12 +677,11 @@ def soak(programs, folder):
     for sample in samples[:: max(1, len(samples) // 12)]:
         print(f"{sample[0]:8.0f} {sample[1]:8} {sample[2]:5} {sample[3]:8}")
     half = samples[len(samples) // 2 :]
-    # The median of the slopes between all pairs: one more thread, or one more thing that is loaded, is no rise.
+    # The median of the slopes between all pairs of samples is hardly moved by a single step, such as one more thread.
     slope = statistics.median((b[1] - a[1]) / (b[0] - a[0]) for a, b in itertools.combinations(half, 2))
     descriptors = max(sample[2] for sample in half) - min(sample[2] for sample in half)
     text = f"{minutes:g} min: {half[-1][1] / 1024:.1f} MB, {slope:+.2f} kB/s in the second half, descriptors vary by {descriptors}, {half[-1][3]} threads"
-    # In the first minutes memory rises for whatever is needed for the first time.
-    return descriptors < 12 and (minutes < 15 or slope < 2), text
+    return descriptors < 12 and (QUICK or slope < 2), text
 
 
 def receiver_url(receiver):
