@@ -15,25 +15,24 @@ package struct ReaderTimes: Sendable {
 /// no longer. For one that is attached it also sends a comment every 15 s, and tells when it stalls: when something lies unread
 /// for 5 s. While nothing lies unread it costs nothing but the comments.
 final class StallWatch: Sendable {
-    private struct State {
-        var isSampling = false
-        var isBehind = false
-        var isStalled = false
-        var isStopped = false
-        var unreadSince: NIODeadline?
-        var keepalive: RepeatedTask?
+    private enum State {
+        case upToDate
+        case unread(since: NIODeadline, Lag)
+        case stopped
     }
+
+    private enum Lag: Comparable { case none, behind, stalled }
 
     /// What a reader that reads leaves unread for so long is an accident of the sample.
     private static let patience = TimeAmount.seconds(1)
 
     private let reader: EventReader
     private let limit: TimeAmount
-    private let interval: TimeAmount
     private let channel: any Channel
     private let attachment: Int?
+    private let keepalive: RepeatedTask?
     private let onChange: @Sendable (Int, Bool) async -> Void
-    private let state = Mutex(State())
+    private let state = Mutex(State.upToDate)
 
     /// - Parameters:
     ///   - attachment: the reader's number; `nil` for one that is not attached.
@@ -47,37 +46,36 @@ final class StallWatch: Sendable {
     ) {
         self.reader = reader
         limit = TimeAmount(times.stall)
-        interval = TimeAmount(times.stall / 20)  // judgement: a stall of 5 s is told within 5.25 s
         self.channel = channel
         self.attachment = attachment
         self.onChange = onChange
-        guard attachment != nil else { return }
         let pause = TimeAmount(times.keepalive)
-        let keepalive = channel.eventLoop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { _ in
-            reader.append(ByteBuffer(string: ": keepalive\n\n"))
-        }
-        state.withLock { $0.keepalive = keepalive }
+        keepalive =
+            attachment == nil
+            ? nil
+            : channel.eventLoop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { _ in
+                reader.append(ByteBuffer(string: ": keepalive\n\n"))
+            }
     }
 
     /// Something was sent; from now on it is watched until all is read.
     func wrote() {
         let begins = state.withLock { state in
-            guard !state.isSampling, !state.isStopped else { return false }
-            state.isSampling = true
-            state.unreadSince = .now()
+            guard case .upToDate = state else { return false }
+            state = .unread(since: .now(), .none)
             return true
         }
-        if begins { scheduleSample() }
+        if begins { scheduleSample(.none) }
     }
 
     func stop() {
-        state.withLock { state in
-            state.isStopped = true
-            state.keepalive?.cancel()
-        }
+        state.withLock { $0 = .stopped }
+        keepalive?.cancel()
     }
 
-    private func scheduleSample() {
+    // judgement: a stall of 5 s is told within 5.25 s, and its end within 1 s; hundreds of readers that never read are cheap
+    private func scheduleSample(_ lag: Lag) {
+        let interval = TimeAmount.nanoseconds(limit.nanoseconds / (lag == .none ? 20 : 5))
         channel.eventLoop.scheduleTask(in: interval) { self.sample() }
     }
 
@@ -89,33 +87,21 @@ final class StallWatch: Sendable {
     }
 
     private func sampled(_ isUnread: Bool) {
-        enum Change { case behind, stalled, upToDate(wasStalled: Bool) }
-        let (change, goesOn): (Change?, Bool) = state.withLock { state in
-            guard !state.isStopped else { return (nil, false) }
+        let change: (from: Lag, to: Lag)? = state.withLock { state in
+            guard case .unread(let since, let old) = state else { return nil }
             guard isUnread else {
-                defer {
-                    (state.isBehind, state.isStalled, state.isSampling, state.unreadSince) = (false, false, false, nil)
-                }
-                return (state.isBehind ? .upToDate(wasStalled: state.isStalled) : nil, false)
+                state = .upToDate
+                return (old, .none)
             }
-            let age = state.unreadSince.map { .now() - $0 } ?? .zero
-            if !state.isBehind, age >= min(Self.patience, limit) {
-                state.isBehind = true
-                return (.behind, true)
-            }
-            guard !state.isStalled, age >= limit else { return (nil, true) }
-            state.isStalled = true
-            return (.stalled, true)
+            let age = NIODeadline.now() - since
+            let new: Lag = age >= limit ? .stalled : age >= Self.patience ? .behind : .none
+            state = .unread(since: since, new)
+            return (old, new)
         }
-        if goesOn { scheduleSample() }
-        switch change {
-        case .behind: reader.setBehind(true)
-        case .stalled: tell(true)
-        case .upToDate(let wasStalled):
-            reader.setBehind(false)
-            if wasStalled { tell(false) }
-        case nil: break
-        }
+        guard let change else { return }
+        if isUnread { scheduleSample(change.to) }
+        if (change.from >= .behind) != (change.to >= .behind) { reader.setBehind(change.to >= .behind) }
+        if (change.from == .stalled) != (change.to == .stalled) { tell(change.to == .stalled) }
     }
 
     private func tell(_ isStalled: Bool) {
