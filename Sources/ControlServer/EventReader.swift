@@ -22,9 +22,8 @@ final class EventReader: Sendable {
         /// Bytes in `pending` and on their way, without those of states: a long queue alone must not keep a reader out, and of
         /// the states only the newest waits.
         var pendingSize = 0
-        /// Whether what was sent lies unread, and whether the next time waits for that to end.
+        /// Whether what was sent lies unread.
         var isBehind = false
-        var holdsTimes = false
         var sizeInFlight = 0
 
         mutating func append(_ bytes: ByteBuffer, isState: Bool) {
@@ -41,9 +40,12 @@ final class EventReader: Sendable {
         }
     }
 
+    /// What the reader's pace means for the times that it observes.
+    private enum Pace { case wantsNext, isBehind }
+
     private let state = Mutex(State())
     private let signal = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    private let timeTaken = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    private let pace = AsyncStream.makeStream(of: Pace.self, bufferingPolicy: .bufferingNewest(1))
     private let limit: @Sendable () -> Int
     private let onOverflow: @Sendable () -> Void
 
@@ -62,13 +64,12 @@ final class EventReader: Sendable {
     func take() -> ByteBuffer {
         let (pieces, hadTime) = state.withLock { state in
             let hadTime = state.hasTime && !state.isBehind
-            state.holdsTimes = state.holdsTimes || (state.hasTime && state.isBehind)
             state.hasTime = false
             state.encodeTime()
             defer { (state.pending, state.pendingSize, state.sizeInFlight) = ([], 0, state.pendingSize) }
             return (state.pending, hadTime)
         }
-        if hadTime { timeTaken.continuation.yield() }
+        if hadTime { pace.continuation.yield(.wantsNext) }
         guard pieces.count != 1 else { return pieces[0].bytes }
         var bytes = ByteBuffer()
         bytes.reserveCapacity(pieces.reduce(0) { $0 + $1.bytes.readableBytes })
@@ -83,26 +84,38 @@ final class EventReader: Sendable {
 
     /// A reader that does not read gets no more times until it does.
     func setBehind(_ isBehind: Bool) {
-        let goesOn = state.withLock { state in
-            state.isBehind = isBehind
-            defer { if !isBehind { state.holdsTimes = false } }
-            return !isBehind && state.holdsTimes
-        }
-        if goesOn { timeTaken.continuation.yield() }
+        state.withLock { $0.isBehind = isBehind }
+        pace.continuation.yield(isBehind ? .isBehind : .wantsNext)
     }
 
-    /// Passes `times` on, each when the one before it was taken; until they end, the reader ends or the task is cancelled.
-    func observe(_ times: AsyncStream<PlayerTime>) async {
-        var taken = timeTaken.stream.makeAsyncIterator()
+    /// Passes times on, each when the one before it was taken; until they end, the reader ends or the task is cancelled.
+    ///
+    /// - Parameter times: begins to observe. Nothing is observed while the reader is behind.
+    func observe(_ times: () async -> AsyncStream<PlayerTime>) async {
+        var paces = pace.stream.makeAsyncIterator()
+        var next: Pace? = .wantsNext
+        while let now = next {
+            next =
+                switch now {
+                case .wantsNext: await passOn(await times(), &paces)
+                case .isBehind: await paces.next()
+                }
+        }
+    }
+
+    /// - Returns: `isBehind` when the reader is; `nil` when the times or the reader ended.
+    private func passOn(_ times: AsyncStream<PlayerTime>, _ paces: inout AsyncStream<Pace>.Iterator) async -> Pace? {
         for await time in times {
             change { ($0.time, $0.hasTime) = (time, true) }
-            guard await taken.next() != nil else { return }
+            let next = await paces.next(isolation: #isolation)
+            guard next == .wantsNext else { return next }
         }
+        return nil
     }
 
     func finish() {
         signal.continuation.finish()
-        timeTaken.continuation.finish()
+        pace.continuation.finish()
     }
 
     /// Sends the first state and then what came since, without the points that it already has.

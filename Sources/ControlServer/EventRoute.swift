@@ -61,7 +61,7 @@ extension ControlRouter {
                 hub.add(reader)
                 do {
                     reader.begin(with: await hub.snapshot(), encoded: EventHub.encode)
-                    let observer = Task { await reader.observe(await times(interval)) }
+                    let observer = Task { await reader.observe { await times(interval) } }
                     defer { observer.cancel() }
                     let watch = StallWatch(channel: channel, reader: reader, times: readerTimes, attachment: id) {
                         await attachments.stalled($0, $1)

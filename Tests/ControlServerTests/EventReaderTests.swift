@@ -61,7 +61,7 @@ import Testing
         _ = reader.take()
         let (times, continuation) = AsyncStream.makeStream(of: PlayerTime.self, bufferingPolicy: .bufferingNewest(1))
         for elapsed in [1.0, 2, 3] { continuation.yield(PlayerTime(itemID: 1, elapsed: elapsed)) }
-        let observer = Task { await reader.observe(times) }
+        let observer = Task { await reader.observe { times } }
         var signals = reader.signals.makeAsyncIterator()
         _ = await signals.next()
         var bytes = reader.take()
@@ -80,7 +80,7 @@ import Testing
         reader.begin(with: .sample()) { _ in ByteBuffer() }
         _ = reader.take()
         let (times, continuation) = AsyncStream.makeStream(of: PlayerTime.self, bufferingPolicy: .bufferingNewest(1))
-        let observer = Task { await reader.observe(times) }
+        let observer = Task { await reader.observe { times } }
         var signals = reader.signals.makeAsyncIterator()
         for elapsed in [1.0, 2, 3] {
             let time = PlayerTime(itemID: 1, elapsed: elapsed)
@@ -104,7 +104,7 @@ import Testing
         _ = reader.take()
         reader.setBehind(true)
         let (times, continuation) = AsyncStream.makeStream(of: PlayerTime.self, bufferingPolicy: .bufferingNewest(1))
-        let observer = Task { await reader.observe(times) }
+        let observer = Task { await reader.observe { times } }
         var signals = reader.signals.makeAsyncIterator()
         func encoded(_ elapsed: Double) -> String {
             String(buffer: EventHub.encode(.time(PlayerTime(itemID: 1, elapsed: elapsed))))
@@ -129,5 +129,30 @@ import Testing
         reader.finish()
         continuation.finish()
         await observer.value
+    }
+
+    @Test func `Nothing is observed for one that does not read`() async throws {
+        let reader = makeReader()
+        reader.begin(with: .sample()) { _ in ByteBuffer() }
+        let (ends, ended) = AsyncStream.makeStream(of: Void.self)
+        let begins = Mutex(0)
+        let observer = Task {
+            await reader.observe {
+                begins.withLock { $0 += 1 }
+                let (times, continuation) = AsyncStream.makeStream(of: PlayerTime.self)
+                continuation.onTermination = { _ in ended.yield() }
+                continuation.yield(PlayerTime(itemID: 1, elapsed: 1))
+                return times
+            }
+        }
+        reader.setBehind(true)
+        var iterator = ends.makeAsyncIterator()
+        await iterator.next()
+        #expect(begins.withLock { $0 } == 1)
+        reader.setBehind(false)
+        while begins.withLock({ $0 }) == 1 { await Task.yield() }
+        reader.finish()
+        await observer.value
+        #expect(begins.withLock { $0 } == 2)
     }
 }
