@@ -110,6 +110,7 @@ packets() {
 }
 
 pages() {
+    rm -f table.sqlite long.sqlite
     table='CREATE TABLE location (id INTEGER PRIMARY KEY, time INTEGER, latitude REAL, device TEXT)'
     rows='WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600)'
     sqlite3 table.sqlite "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL; $table;
