@@ -57,8 +57,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ChannelShouldQuiesceEvent {
             let channel = context.channel
-            // judgement: time for what lies ready on a busy machine, and a quarter of the 2 s of a stop
-            context.eventLoop.scheduleTask(in: .milliseconds(500)) { channel.close(promise: nil) }
+            // judgement: time for what lies ready, and little of the 2 s of a stop
+            context.eventLoop.scheduleTask(in: .milliseconds(300)) { channel.close(promise: nil) }
         }
         context.fireUserInboundEventTriggered(event)
     }

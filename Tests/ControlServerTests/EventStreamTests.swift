@@ -18,14 +18,17 @@ import Testing
 
         var hub: EventHub { hubBox.withLock { $0 } ?? EventHub(clock: ContinuousClock()) { .sample() } }
 
-        func serve(readerTimes: ReaderTimes = ReaderTimes()) async throws -> ServerFixture {
+        func serve(
+            readerTimes: ReaderTimes = ReaderTimes(),
+            requestLimit: Duration = .seconds(10)
+        ) async throws -> ServerFixture {
             let hub = EventHub(clock: ContinuousClock()) { [self] in
                 let value = snapshot.withLock { $0 }
                 await gate.withLock { $0 }?()
                 return value
             }
             hubBox.withLock { $0 = hub }
-            return try await ServerFixture(requestLimit: .milliseconds(300)) { router in
+            return try await ServerFixture(requestLimit: requestLimit) { router in
                 router.serveEvents(
                     from: hub,
                     attachments: attachments,
@@ -220,7 +223,7 @@ import Testing
     @Test func `A stream outlives the limit of a request, also as the second of two requests in one piece`()
         async throws
     {
-        let server = try await rig.serve()
+        let server = try await rig.serve(requestLimit: .milliseconds(300))
         let connection = try server.connect()
         try await connection.socket.send(
             "GET /v1/status HTTP/1.1\r\nhost: b\r\n\r\nGET /v1/events HTTP/1.1\r\nhost: b\r\n\r\n"
