@@ -69,9 +69,13 @@ import Testing
             }
         }
 
-        /// The next event's name and value.
+        /// The next event's name and value. On a busy machine the comments of an attached reader come in between.
         func event() async throws -> (name: String, data: JSONValue)? {
-            guard let block = try await next() else { return nil }
+            var block: String
+            repeat {
+                guard let next = try await next() else { return nil }
+                block = next
+            } while block.hasPrefix(":")
             let lines = block.split(separator: "\n")
             let name = try #require(lines.first { $0.hasPrefix("event: ") }).dropFirst(7)
             let data = try #require(lines.first { $0.hasPrefix("data: ") }).dropFirst(6)
