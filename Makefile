@@ -9,37 +9,36 @@ SOAK_MINUTES ?= 5
 TRIALS ?=
 PREFIX ?= /usr/local
 MODULES = $(filter-out IntegrationTests,$(notdir $(wildcard Tests/*Tests))) IntegrationTests
-# What counts wakeups, what computes for so long that others beside it would miss their times, and what reads the memory of its
-# process.
+# Suites that run alone: they count wakeups, compute long enough to delay others, or read the memory of their process.
 ALONE = IntegrationTests.IdleTests BackgroundFetchTests.SchedulerSimulationTests BackgroundFetchTests.HostileBrokerTests
 SANITIZERS ?= thread address
 SANITIZER_OPTIONS = TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.supp log_path=$(CURDIR)/$$build/report" \
     ASAN_OPTIONS="detect_leaks=0 log_path=$(CURDIR)/$$build/report"
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: help run test fuzz sanitize torture build bench-location bench-audio dependencies test-dependencies bench-dependencies format lint clean-run \
+.PHONY: help run test fuzz sanitize torture build bench-location bench-audio dependencies test-dependencies bench-dependencies format lint docs clean-run \
     manuals install media tracks example-feed example-picture example-dependencies
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
 
-run: build ## install what it needs, build, and show both modes at work (state in .run/)
+run: build ## install the system packages, build, and show both modes at work (state in .run/)
 	@Packaging/demo.sh $(RELEASE) $(HOME_DIR)
 
-example-feed: example-dependencies build ## a feed reader against a small server on this machine (state in .run/feed/)
+example-feed: example-dependencies build ## run a feed reader against a small local server (state in .run/feed/)
 	@Packaging/examples/feed-reader.sh $(RELEASE) $(HOME_DIR)/feed
 
-example-picture: example-dependencies build ## a picture of the day: found by a fetch, brought by a transfer (state in .run/picture/)
+example-picture: example-dependencies build ## fetch and download a picture of the day (state in .run/picture/)
 	@Packaging/examples/picture-of-the-day.sh $(RELEASE) $(HOME_DIR)/picture
 
 build: dependencies ## build in release mode
 	swift build -c release
 
-test: test-dependencies lint ## install what the tests need, and run them all
+test: test-dependencies lint ## install the test packages and run all tests
 	/usr/bin/python3 -m unittest discover -q -s Tests/Reference -p 'check_*.py'
 	swift build --build-tests
-	@# One module after the other: many tests hold real programs to their pace, on machines of two cores.
-	@# What failed is said again at the end, where it is seen.
+	@# One module after the other: many tests time real programs, and two modules at a time are too much for two cores.
+	@# Failures are repeated at the end, where they are seen.
 	@mkdir -p .build/test && rm -f .build/test/*; \
 	for tests in $(ALONE) $(MODULES); do \
 	    echo "== $$tests"; \
@@ -49,7 +48,7 @@ test: test-dependencies lint ## install what the tests need, and run them all
 	done; \
 	awk '/^✘ |^error: |^[A-Za-z.]+ failed$$/ { print; failed = reason = 1; next } /^↳ / && reason { print substr($$0, 1, 1000); next } \
 	    { reason = 0 } END { exit failed }' .build/test/*.log
-	@# The short forms of `make torture` and `make sanitize`; that of `make fuzz` is among the tests.
+	@# The short forms of `make torture` and `make sanitize`. The short form of `make fuzz` is a test.
 	QUICK=1 /usr/bin/python3 Tests/Torture/torture.py .build/debug
 	swift build --sanitize thread --scratch-path .build-thread --product backgrounderd
 	swift build --sanitize thread --scratch-path .build-thread --product backgrounder
@@ -57,10 +56,10 @@ test: test-dependencies lint ## install what the tests need, and run them all
 	QUICK=1 $(SANITIZER_OPTIONS) /usr/bin/python3 Tests/Torture/torture.py $$build/debug browsers users secrets soak \
 	    && ! cat $$build/report.* 2>/dev/null
 
-fuzz: test-dependencies ## feed damaged input to everything that reads from outside (FUZZ_SECONDS=60 each, FUZZ="gpsd gpx …" for some)
+fuzz: test-dependencies ## feed damaged input to all parsers (FUZZ_SECONDS=60 each; FUZZ="gpsd gpx …" selects)
 	BACKGROUNDER_FUZZ=1 swift build --scratch-path .build-fuzz --product Fuzzer --sanitize address -Xswiftc -sanitize=fuzzer
-	@# What it finds is a file named TARGET-crash-…, TARGET-timeout-… or TARGET-oom-… in .build-fuzz. Leaks are not looked for:
-	@# libsndfile loses about 6 KB for each Ogg file that it refuses.
+	@# Findings are files named TARGET-crash-…, TARGET-timeout-… or TARGET-oom-… in .build-fuzz. Leaks are not detected:
+	@# libsndfile leaks about 6 KB for each Ogg file that it rejects.
 	@failed=; for target in $(FUZZ); do \
 	    echo "== $$target"; mkdir -p .build-fuzz/corpus/$$target; \
 	    Tests/FuzzTests/make_seeds.sh $$target .build-fuzz/seeds/$$target || exit 1; \
@@ -69,9 +68,9 @@ fuzz: test-dependencies ## feed damaged input to everything that reads from outs
 	        .build-fuzz/corpus/$$target .build-fuzz/seeds/$$target || failed="$$failed $$target"; \
 	done; [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
 
-sanitize: test-dependencies ## run the suites of the modules under the thread sanitizer and the address sanitizer
-	@# Only what a sanitizer reports, and a crash, is a failure: under it many tests are too slow for their time limits.
-	@# Keepers inherit no variables, so that LeakSanitizer, which does not come to an end in them, cannot be turned off there.
+sanitize: test-dependencies ## run the module tests under the thread and the address sanitizer
+	@# Only a sanitizer report or a crash is a failure: under a sanitizer many tests exceed their time limits.
+	@# Keeper processes inherit no variables, so LeakSanitizer, which hangs in them, cannot be turned off there.
 	@failed=; for sanitizer in $(SANITIZERS); do \
 	    build=.build-$$sanitizer; \
 	    swift build --build-tests --sanitize $$sanitizer --scratch-path $$build || exit 1; \
@@ -87,13 +86,13 @@ sanitize: test-dependencies ## run the suites of the modules under the thread sa
 	    done; \
 	done; [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
 
-torture: bench-dependencies test-dependencies build ## power cuts, full disks, failing calls, crowds, secrets, a soak (about 20 minutes; SOAK_MINUTES=5)
+torture: bench-dependencies test-dependencies build ## cut power, fill disks, fail calls, crowd connections, soak (20 minutes; SOAK_MINUTES=5)
 	SOAK_MINUTES=$(SOAK_MINUTES) /usr/bin/python3 Tests/Torture/torture.py $(RELEASE) $(TRIALS)
 
-bench-location: bench-dependencies build ## measure what tracking costs, beside its peers (QUICK=1: a short look)
+bench-location: bench-dependencies build ## measure what tracking costs, beside its peers (QUICK=1: short)
 	@QUICK=$(QUICK) Benchmarks/location.py
 
-bench-audio: bench-dependencies build ## measure what playing costs, beside its peers (QUICK=1: a short look)
+bench-audio: bench-dependencies build ## measure what playing costs, beside its peers (QUICK=1: short)
 	@QUICK=$(QUICK) Benchmarks/audio.py
 
 lint:
@@ -101,6 +100,10 @@ lint:
 
 format: ## format the code
 	swift format --in-place --parallel --recursive Package.swift Sources Tests
+
+docs: ## update the generated parts of docs/commands.md and docs/api.md
+	swift build --build-tests
+	UPDATE_DOCS=1 swift test --skip-build --disable-xctest --filter '^DocumentationTests.GeneratedPagesTests[./]'
 
 dependencies:
 	@Packaging/dependencies.sh run
@@ -117,11 +120,11 @@ bench-dependencies:
 clean-run: ## stop the service of `make run` and remove its state
 	@Packaging/demo.sh --clean $(RELEASE) $(HOME_DIR)
 
-manuals: dependencies ## make the manual pages
+manuals: dependencies ## generate the manual pages
 	@mkdir -p .build/man
 	swift package -c release --allow-writing-to-directory .build/man generate-manual --output-directory .build/man
 
-install: ## install what `make build manuals` made under PREFIX (/usr/local): programs, unit, completions, manual pages
+install: ## install programs, unit, completions and manual pages after `make build manuals` (PREFIX=/usr/local)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/lib/systemd/system $(SHARE)/bash-completion/completions \
 	    $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d $(SHARE)/man/man1
 	install -s -m 755 $(RELEASE)/backgrounder $(RELEASE)/backgrounderd $(DESTDIR)$(PREFIX)/bin/
@@ -131,8 +134,8 @@ install: ## install what `make build manuals` made under PREFIX (/usr/local): pr
 	$(RELEASE)/backgrounder --generate-completion-script zsh > $(SHARE)/zsh/site-functions/_backgrounder
 	$(RELEASE)/backgrounder --generate-completion-script fish > $(SHARE)/fish/vendor_completions.d/backgrounder.fish
 
-media: ## make the sample media again
+media: ## generate the sample media
 	/usr/bin/python3 Tests/Reference/make_media.py
 
-tracks: ## make the sample tracks again
+tracks: ## generate the sample tracks
 	/usr/bin/python3 Tests/Reference/make_tracks.py

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The main job, as a new user sees it: start the detached service on the sample track and media, look at it, leave it, and
-# see what went on meanwhile. `--clean` stops it and removes its state.
+# The main job as a new user sees it: start the service on the sample track and media, attach, detach, and see what happened
+# meanwhile. `--clean` stops the service and removes its state.
 set -eu
 
 if [ "$1" = --clean ]; then
@@ -31,11 +31,11 @@ fi
 say "backgrounder start"
 backgrounder start
 
-say "backgrounder attach (for 6 seconds; it detaches by itself)"
-# `timeout` is how this script presses Ctrl-C; its exit code says nothing else.
+say "backgrounder attach (detaches after 6 seconds)"
+# `timeout` presses Ctrl-C for this script; 124 is its exit code for that.
 timeout --foreground -s INT 6 "$bin/backgrounder" attach --home "$home" || [ $? -eq 124 ]
 
-say "Nobody is attached for 5 seconds"
+say "No client is attached for 5 seconds"
 sleep 5
 
 say "backgrounder status"
@@ -49,7 +49,7 @@ backgrounder audio status
 
 cat <<TEXT
 
-The service goes on. Attach again:   $bin/backgrounder --home $home attach
+The service continues. Attach again:  $bin/backgrounder --home $home attach
 Use a real receiver:                 $bin/backgrounder --home $home stop; $bin/backgrounder --home $home start --source gpsd://localhost:2947
 Stop it:                             $bin/backgrounder --home $home stop
 TEXT

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Debian packages of the given sets (run, test, examples, bench) that are missing; as a user it needs sudo.
+# Installs the missing Debian packages of the given sets (run, test, examples, bench). Needs root or sudo.
 set -eu
 
 packages=
@@ -11,7 +11,7 @@ for set in "$@"; do
             flac vorbis-tools opus-tools ffmpeg openssl mpd mpc python3-mpd mosquitto mosquitto-clients aria2 wget libfaketime fuse3 python3-fuse libxml2-utils sqlite3 strace curl procps iproute2" ;;
         examples) packages="$packages python3 curl" ;;
         bench) packages="$packages python3 gpsd-clients gpsbabel strace pulseaudio pulseaudio-utils sox lame mpg123 mpd mpc" ;;
-        *) echo "$0: unknown set $set" >&2; exit 64 ;;
+        *) echo "$0: unknown set $set; use run, test, examples or bench" >&2; exit 64 ;;
     esac
 done
 
@@ -24,7 +24,7 @@ done
 echo "Installing:$missing"
 as_root=
 if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || { echo "These packages are missing and only root can install them:$missing" >&2; exit 1; }
+    command -v sudo >/dev/null || { echo "cannot install the missing packages: no sudo; as root, run apt-get install$missing" >&2; exit 1; }
     as_root=sudo
 fi
 $as_root apt-get update -qq

@@ -1,11 +1,11 @@
-# What both examples share; they source it with the folder of the programs and the home of their service:
+# Shared by both examples, which source it with the folder of the programs and the home of their service:
 #     . common.sh BIN HOME
-# It starts the web server (its address is in $server) and ends everything with the script, however that ends.
+# Starts the web server, sets $server to its address, and stops everything when the script ends, for whatever reason.
 set -eu
 
-# It is removed at the end.
+# The home is removed at the end, so it must not contain anything else.
 if [ -e "$2" ] && [ ! -e "$2/.example" ] && [ -n "$(ls -A "$2")" ]; then
-    echo "$0: $2 holds something else: give a folder that may be removed" >&2
+    echo "$0: $2 contains other files; name a folder that may be removed" >&2
     exit 64
 fi
 bin=$(cd "$1" && pwd)
@@ -14,7 +14,7 @@ home=$(cd "$2" && pwd)
 examples=$(cd "$(dirname "$0")" && pwd)
 backgrounder() { "$bin/backgrounder" "$@" --home "$home"; }
 say() { printf '\n== %s\n' "$*"; }
-# Says what it runs, as one would type it, and runs it.
+# Prints a command as one would type it, and runs it.
 show() {
     say "backgrounder $*"
     backgrounder "$@"
@@ -28,7 +28,7 @@ leave() {
     status=$?
     trap - EXIT
     backgrounder stop >/dev/null 2>&1 || true
-    # The server ends with its stdin.
+    # The server exits when its stdin is closed.
     exec 9>&- || true
     rm -rf "$home"
     exit "$status"
@@ -37,7 +37,7 @@ trap leave EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# A service of an earlier run that was killed.
+# Stop the service of an earlier run that was killed.
 backgrounder stop >/dev/null 2>&1 || true
 rm -rf "$home"
 mkdir -p "$home"

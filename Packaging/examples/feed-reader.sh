@@ -1,5 +1,5 @@
 #!/bin/sh
-# A feed reader: Backgrounder looks after a feed while nobody is there, and says what is new.
+# A feed reader: Backgrounder fetches a feed in the background and reports new items.
 #     feed-reader.sh BIN HOME
 . "$(dirname "$0")/common.sh" "$1" "$2"
 
@@ -11,26 +11,26 @@ say "backgrounder start"
 backgrounder start
 show fetch add news --url "$server/feed.xml" --interval 1h
 
-say "Nobody is attached. What happens every hour, happens now:"
+say "Simulate the hourly fetch now, with no client attached:"
 show fetch simulate news
 show fetch show news
 
-say "The same again: the server says 304, no body goes over the wire"
+say "Fetch again: the server answers 304 and sends no body"
 show fetch simulate news
 
 tomorrow
 show fetch simulate news
-say "One item is new beside the three that nobody has looked at yet"
+say "One new item, after three that have not been opened yet"
 show fetch items news
 
-say "Looking at it makes all of it seen"
+say "Opening the source marks all items as seen"
 show fetch open news
 show fetch log news
 
-say "What the log says"
+say "The log"
 backgrounder log -n 20 | grep -E 'news|Fetch'
 
-say "The other way to be woken up: nothing runs, and the system starts the service for one fetch"
+say "Without a running service: the system launches one fetch"
 backgrounder stop
 tomorrow
 for attempt in first second; do

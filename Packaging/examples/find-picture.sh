@@ -1,6 +1,6 @@
 #!/bin/sh
-# A source by command: is there another picture of the day? If so, a transfer shall bring it. What it prints is the
-# content; exit 0 says new data, 3 none.
+# The command of a fetch source: looks for a new picture of the day and enqueues a transfer for it. Its output is the content;
+# exit code 0 means new data, 3 none.
 #     find-picture.sh SERVER BIN HOME
 set -eu
 

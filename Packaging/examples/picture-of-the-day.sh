@@ -1,5 +1,5 @@
 #!/bin/sh
-# A picture of the day: a fetch finds a new picture, a transfer brings it, and it is shown.
+# A picture of the day: a fetch finds a new picture, a transfer downloads it, and the script shows it.
 #     picture-of-the-day.sh BIN HOME
 . "$(dirname "$0")/common.sh" "$1" "$2"
 
@@ -11,18 +11,18 @@ transfers:
   allowHTTP: ["127.0.0.1"]
 YAML
 
-# What happened to the transfers of a session is told until somebody says that he saw it.
+# The events of a session are repeated until they are acknowledged.
 arrived() {
     attempts=0
     until events=$(backgrounder transfer events pictures) && [ "${events#*done}" != "$events" ]; do
         attempts=$((attempts + 1))
-        [ $attempts -lt 50 ] || { echo "no picture came within 10 seconds: $events" >&2; exit 1; }
+        [ $attempts -lt 50 ] || { echo "no picture arrived within 10 seconds: $events" >&2; exit 1; }
         sleep 0.2
     done
     echo "$events"
     newest=$(echo "$events" | sed -n 's/^ *\([0-9][0-9]*\) .* done .*/\1/p' | tail -n 1)
     backgrounder transfer events pictures --ack "$newest" >/dev/null
-    # The picture is under its name only when it is whole.
+    # The picture has its name only once it is complete.
     picture=$home/pictures/$(cat "$home/today")
     [ -s "$picture" ]
     echo "$picture"
@@ -33,15 +33,15 @@ say "backgrounder start"
 backgrounder start
 show fetch add picture --interval 1h --exec "'$examples/find-picture.sh' $server '$bin' '$home'"
 show fetch simulate picture
-say "A transfer brings it"
+say "A transfer downloads it"
 arrived
 
-say "Nothing new on the same day"
+say "The same day: nothing new"
 show fetch simulate picture
 
 tomorrow
 show fetch simulate picture
-say "And its transfer"
+say "The next day, another picture"
 arrived
 show fetch log picture
 show transfer list

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 """The small web server of the examples: a feed and a picture of the day, on loopback.
 
-    GET  /feed.xml          RSS 2 with an item for each day; ETag, and 304 where nothing changed
-    GET  /today             the path of today's picture, one line; ETag, too
+    GET  /feed.xml          RSS 2 with an item for each day; ETag, and 304 if nothing changed
+    GET  /today             the path of today's picture, one line; ETag
     GET  /pictures/day-N.png
-    POST /tomorrow          the next day begins: one more item, another picture
+    POST /tomorrow          begin the next day: one more item, another picture
 
-It prints its port, and ends with its stdin.
+Prints its port. Exits when stdin is closed.
 """
 import math
 import os

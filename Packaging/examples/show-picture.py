@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Shows a PNG of the examples' server on a terminal: half-block characters, two pixels each, in 24 bit colour.
+"""Shows a PNG of the examples' server on a terminal: half-block characters of two pixels each, in 24-bit colour.
 
     show-picture.py FILE [COLUMNS]
 """
@@ -9,7 +9,7 @@ import zlib
 
 
 def pixels(path):
-    """Width, height and the rows; only what the server makes is read: 8 bit RGB, unfiltered."""
+    """Width, height and rows. Reads only what the server writes: 8-bit RGB without filters."""
     with open(path, "rb") as file:
         data = file.read()
     position, packed = 8, b""
