@@ -144,7 +144,7 @@ import Testing
         #expect(state.status?.state == .inactive && state.status?.attached == 2)
         state.apply(.currentItem(CurrentItem(item: nil)))
         #expect(state.status?.audio?.currentItem == nil && state.status?.audio?.elapsed == nil)
-        #expect(LiveView.lines(state, columns: 80, rows: 24)[2].hasPrefix("│ nothing plays; space plays the queue │"))
+        #expect(LiveView.lines(state, columns: 80, rows: 24)[2].hasPrefix("│ not playing; space plays the queue   │"))
     }
 
     @Test func `Only an empty queue has nothing to play`() {

@@ -4,13 +4,14 @@ import BackgrounderAPI
 struct AttachCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "attach",
-        abstract: "Watch the service live; Ctrl-C or q detaches, and the service goes on.",
+        abstract: "Watch the service live; q or Ctrl-C detaches.",
         discussion: """
-            Keys: space plays or pauses, n next, p previous, q detaches. Without a
-            terminal it prints plain lines.
+            The service keeps running after you detach. Keys: space plays or pauses, n is
+            next, p is previous, q detaches. If stdout is not a terminal, prints plain
+            lines.
 
             EXAMPLES
-              backgrounder attach                      # q detaches, the service goes on
+              backgrounder attach                      # q detaches
               backgrounder attach > events.txt
             """
     )
@@ -29,16 +30,16 @@ struct AttachCommand: AsyncParsableCommand {
 }
 
 extension Client {
-    /// Attaches and gives each event to `body`; what comes waits in the socket while `body` does.
+    /// Attaches, and calls `body` with each event. While `body` runs, further events wait in the socket.
     ///
-    /// - Returns: why it is over.
+    /// - Returns: The reason for the end.
     func watch(_ body: (Event) throws -> Void) async -> CommandFailure {
         do {
             try await events(attach: true, observe: .seconds(1)) { event in
                 try body(event)
                 return true
             }
-            return CommandFailure("the service ended", exitCode: 3)
+            return CommandFailure("lost the connection to the service", exitCode: 3)
         } catch let failure as CommandFailure {
             return failure
         } catch {

@@ -1,7 +1,7 @@
 import BackgrounderAPI
 import FoundationEssentials
 
-/// The lower part of the live view: tasks beside fetches, transfers below them.
+/// The lower part of the live view: tasks beside fetches, and transfers below them.
 struct BackgroundPanels {
     private let tasks: [Glance]
     private let fetch: [Glance]
@@ -16,7 +16,8 @@ struct BackgroundPanels {
         transfers = ((state.status?.transfers ?? []) + state.endedTransfers.reversed()).map { Glance($0) }
     }
 
-    /// How many rows it takes of `rows`: as many as its lines need, but never more than half, and nothing of few.
+    /// Returns how many of `rows` the panels take: as many as they need, at most half, and none if there are fewer than
+    /// 12.
     func height(of rows: Int) -> Int {
         guard rows >= 12 else { return 0 }
         return min(wanted + (transfers.isEmpty ? 0 : transfers.count + 2), rows / 2)
@@ -24,10 +25,10 @@ struct BackgroundPanels {
 
     private var wanted: Int { max(tasks.count, fetch.count, 1) + 2 }
 
-    /// Exactly `rows` lines of `columns` characters.
+    /// Returns exactly `rows` lines of `columns` columns.
     func render(columns: Int, rows: Int) -> [String] {
         guard rows >= 3 else { return [] }
-        // The upper two may take what the lower one leaves of its three rows at least.
+        // The upper panels get the rows that they need; the lower one gets the rest, but at least three.
         let lower = transfers.isEmpty || rows < 6 ? 0 : max(3, min(transfers.count + 2, rows - wanted))
         let upper = rows - lower
         let left = columns / 2

@@ -1,23 +1,24 @@
 import BackgrounderAPI
 
-/// All that a view knows of the service: the newest state with what happened since.
+/// The state of the service as a view knows it: the newest snapshot, updated by the events since.
 struct LiveState {
     private(set) var status: ServiceStatus?
     private(set) var track: [Location] = []
     private(set) var queue: [PlayerItem] = []
-    /// When each task was as it says: what is left of a budget is counted on from there, where somebody looks.
+    /// When each task was last reported. The view counts its budget down from there.
     private(set) var taskTimes: [Int: SuspendingClock.Instant] = [:]
-    /// The newest run of each source that is over.
+    /// The newest finished run of each source.
     private(set) var lastRuns: [String: FetchRun] = [:]
-    /// What is over since the view began, newest last; few.
+    /// The newest tasks that ended since the view began, newest last; at most ``mostEnded``.
     private(set) var endedTasks: [BackgroundTask] = []
     private(set) var endedTransfers: [Transfer] = []
-    /// The newest of a push.
+    /// The newest alert of a push.
     private(set) var alert: PushAlert?
 
-    /// judgement: of what is over
+    /// Tuned: enough to see what just ended, without crowding out open tasks and transfers.
     private static let mostEnded = 3
 
+    /// Updates the state with an event.
     mutating func apply(_ event: Event, at now: SuspendingClock.Instant = .now) {
         switch event {
         case .state(let state):
@@ -56,7 +57,7 @@ struct LiveState {
         }
     }
 
-    /// Whether something of it changes by time alone.
+    /// Whether the view changes with time alone, because a task's budget counts down.
     var isCounting: Bool {
         status?.tasks?.contains { $0.state.isOpen && $0.remaining != nil } == true
     }
@@ -81,7 +82,7 @@ struct LiveState {
         if run.result != nil, status?.fetch?[index].pending?.id == run.id { status?.fetch?[index].pending = nil }
     }
 
-    /// Puts `value` in the place of what has its id, or moves it to those that are over.
+    /// Inserts `value` into the open values or replaces the one with its id; if it is over, moves it to `ended`.
     private static func put<Value: Identified>(
         _ value: Value,
         isOpen: Bool,

@@ -2,7 +2,7 @@ import BackgrounderAPI
 import FoundationEssentials
 import Glibc
 
-/// The live view on a terminal: panels that follow the service and the terminal's size.
+/// The live view on a terminal: panels that follow the service and the size of the terminal.
 struct LiveView {
     let client: Client
 
@@ -18,12 +18,13 @@ struct LiveView {
                 if key == nil || key == "q" { inbox.post(.quit) } else if let key { keyboard.yield(key) }
             },
         ]
-        // After the signals, so that none of them ends the process without giving it back.
+        // Create it after the signal handlers, so that no signal ends the process without restoring the terminal.
         let terminal = Terminal()
         let reader = Task { inbox.post(.ended(await client.watch { inbox.post(.event($0)) })) }
-        // One after the other, and apart from the view: a service that does not answer must not keep anybody here.
+        // Send key presses one after the other in a separate task, so that quitting works even if the service does not
+        // reply.
         let presser = Task { for await key in keys { await press(key) } }
-        // Only while something counts: a view of a quiet service draws nothing.
+        // The timer runs only while a budget counts down: the view of a quiet service draws nothing.
         let redraw = RedrawTimer { inbox.post(.elapsed) }
         defer {
             reader.cancel()
@@ -49,11 +50,11 @@ struct LiveView {
             case "p": Routes.previous
             default: nil
             }
-        // What is refused (an empty queue, say) shows as nothing happening.
+        // A refused request, such as play with an empty queue, has no visible effect.
         if let route { _ = try? await client.call(route) }
     }
 
-    /// The whole screen: at most `rows` lines of `columns` characters.
+    /// Returns the whole screen: at most `rows` lines of `columns` columns.
     static func lines(
         _ state: LiveState,
         columns: Int,
@@ -103,7 +104,7 @@ struct LiveView {
                 )
             }
         } else {
-            lines.append(state.queue.isEmpty ? "nothing to play" : "nothing plays; space plays the queue")
+            lines.append(state.queue.isEmpty ? "nothing to play" : "not playing; space plays the queue")
         }
         if let announcing = audio.announcing { lines.append("» \(announcing)") }
         lines.append(
@@ -111,7 +112,7 @@ struct LiveView {
         )
         if let error = audio.lastError { lines.append("! \(error.reason)") }
         lines.append("")
-        // Where not all of the queue can be seen, what plays can.
+        // If the queue does not fit, scroll to the current item.
         let current = state.queue.firstIndex { $0.id == audio.currentItem?.id } ?? 0
         let start = max(0, min(current - 1, state.queue.count - (rows - lines.count)))
         for item in state.queue.dropFirst(start) {
@@ -126,7 +127,7 @@ struct LiveView {
         var text = [
             "\(location.updating ? location.connection.rawValue : "stopped")\(location.quality.map { ", \($0.rawValue)" } ?? "")  \(location.received) received, \(location.accepted) accepted"
         ]
-        let filter = location.distanceFilter == 0 ? "every fix" : "each \(location.distanceFilter.metres)"
+        let filter = location.distanceFilter == 0 ? "every fix" : "every \(location.distanceFilter.metres)"
         text.append("\(location.desiredAccuracy.rawValue), \(filter)")
         if let fix = state.track.last {
             text.append(

@@ -5,7 +5,7 @@ struct Panel {
     var title: String
     var lines: [String]
 
-    /// Exactly `rows` lines of `columns` characters.
+    /// Returns exactly `rows` lines of `columns` columns.
     func render(columns: Int, rows: Int) -> [String] {
         guard columns >= 6, rows >= 2 else { return Array(repeating: "".fitted(to: columns), count: max(0, rows)) }
         let top = "┌ \(title) ".fitted(to: columns - 1, with: "─") + "┐"
@@ -15,6 +15,7 @@ struct Panel {
         return [top] + body + ["└" + String(repeating: "─", count: columns - 2) + "┘"]
     }
 
+    /// Returns two panels of equal height side by side.
     static func beside(_ left: [String], _ right: [String]) -> [String] {
         zip(left, right).map { $0 + $1 }
     }

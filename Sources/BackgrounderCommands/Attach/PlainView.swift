@@ -1,14 +1,15 @@
 import BackgrounderAPI
 import Glibc
 
-/// The live view where there is no terminal: a line for each thing that happens.
+/// The live view when stdout is not a terminal: a line for each event.
 struct PlainView {
     let client: Client
 
     func run() async throws {
         let inbox = ViewInbox()
         let signals = SignalInput([SIGINT, SIGTERM, SIGHUP]) { inbox.post(.quit) }
-        // Lines are written where they come: while stdout takes none, none are read, and the service knows who lags.
+        // Each line is written before the next event is read. If stdout blocks, events pile up in the socket, and the
+        // service can tell that this client lags.
         let reader = Task {
             var state = LiveState()
             var hasBegun = false
@@ -39,7 +40,7 @@ struct PlainView {
         case .state: nil
         case .location(let location): "location  \(location.summary)"
         case .currentItem(let current):
-            "audio     " + (current.item.map { "now \($0.name)" } ?? "the queue is at its end")
+            "audio     " + (current.item.map { "now \($0.name)" } ?? "end of the queue")
         case .time(let time):
             state.status?.audio?.currentItem.map { item in
                 "audio     \(Durations.clock(time.elapsed))\(time.duration.map { " of \(Durations.clock($0))" } ?? "") \(item.name)"

@@ -1,10 +1,10 @@
 import Dispatch
 
-/// Calls back once, a second after it was asked to; of several wishes the last counts.
+/// A timer that fires once, a second after it was last armed.
 final class RedrawTimer {
     private let source: any DispatchSourceTimer
 
-    /// - Parameter handler: runs on a queue of its own.
+    /// - Parameter handler: Runs on the timer's own queue.
     init(_ handler: @escaping @Sendable () -> Void) {
         source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "backgrounder.redraw"))
         source.setEventHandler(handler: handler)
@@ -16,10 +16,12 @@ final class RedrawTimer {
         source.cancel()
     }
 
+    /// Starts the second, or starts it over.
     func arm() {
         source.schedule(deadline: .now() + .seconds(1), leeway: .milliseconds(50))
     }
 
+    /// Cancels the next call.
     func disarm() {
         source.schedule(deadline: .distantFuture)
     }

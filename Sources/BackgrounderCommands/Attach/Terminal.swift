@@ -1,9 +1,9 @@
 import Dispatch
 import Glibc
 
-/// The terminal in the hands of a full-screen view: alternate screen, no cursor, keys as they are pressed.
+/// The terminal in the mode of a full-screen view: alternate screen, no cursor, and unbuffered keys without echo.
 ///
-/// It is given back in `deinit`, and while the process is suspended. One task uses it.
+/// The previous mode is restored in `deinit` and while the process is suspended. Not thread-safe: one task uses it.
 final class Terminal {
     private var original = termios()
     private let hasKeys: Bool
@@ -17,13 +17,13 @@ final class Terminal {
         leave()
     }
 
-    /// Takes the terminal; again after a stop, since a shell gives back other modes than it found. In the background it stops
-    /// the process until the terminal is free.
+    /// Sets the mode. It must be set again after a stop, because the shell changes it. If this process is in the
+    /// background, the call stops it until it is in the foreground.
     func enter() {
         if hasKeys {
             var raw = original
             raw.c_lflag &= ~UInt32(ICANON | ECHO)
-            // The threads of a pool block this signal, and the kernel would then let a background process have its way.
+            // Pool threads block SIGTTOU, and the kernel then lets a background process change the terminal.
             Self.withUnblocked(SIGTTOU) { tcsetattr(STDIN_FILENO, TCSANOW, &raw) }
         }
         try? Output.write("\u{1B}[?1049h\u{1B}[?25l")
@@ -34,9 +34,10 @@ final class Terminal {
         try? Output.write("\u{1B}[?25h\u{1B}[?1049l")
     }
 
-    /// What Ctrl-Z asks for: gives the terminal back, stops the process, and takes the terminal when the shell lets it go on.
+    /// Handles Ctrl-Z: restores the terminal, stops the process, and sets the mode again when the shell continues the
+    /// process.
     ///
-    /// The kernel's own action stops it, which does nothing where no shell is there to continue it.
+    /// Uses the default action of SIGTSTP, which the kernel ignores if no shell could continue the process.
     func suspend() {
         leave()
         var standard = sigaction()
@@ -57,19 +58,21 @@ final class Terminal {
         pthread_sigmask(SIG_SETMASK, &before, nil)
     }
 
-    /// Shows `lines` in one write: each line overwrites the one before it, so that nothing flickers.
+    /// Draws `lines` in one write. Each line overwrites the previous one in its row, to avoid flicker.
     func draw(_ lines: [String]) throws {
         let body = lines.map { $0 + "\u{1B}[K" }.joined(separator: "\r\n")
-        // Mode 2026 asks terminals that know it to show the whole at once.
+        // Mode 2026 (synchronised output): terminals that support it show the whole screen in one step.
         try Output.write("\u{1B}[?2026h\u{1B}[H\(body)\u{1B}[J\u{1B}[?2026l")
     }
 }
 
-/// Keys from stdin; nothing where stdin is no terminal.
+/// A reader of key presses from stdin.
 final class KeyInput {
     private let source: any DispatchSourceRead
 
-    /// - Parameter handler: gets each key, and `nil` at the end of the terminal, on a queue of its own.
+    /// Starts reading; returns `nil` if stdin is not a terminal.
+    ///
+    /// - Parameter handler: Gets each key, and `nil` when the terminal is closed. Runs on its own queue.
     init?(_ handler: @escaping @Sendable (Character?) -> Void) {
         guard isatty(STDIN_FILENO) == 1 else { return nil }
         source = DispatchSource.makeReadSource(
@@ -80,7 +83,7 @@ final class KeyInput {
             var bytes = [UInt8](repeating: 0, count: 64)
             let count = read(STDIN_FILENO, &bytes, bytes.count)
             guard count > 0 else { return handler(nil) }
-            // An escape sequence is one of the keys that mean nothing here.
+            // Ignore escape sequences, such as arrow keys.
             guard bytes[0] != 0x1B else { return }
             for byte in bytes.prefix(count) { handler(Character(Unicode.Scalar(byte))) }
         }
@@ -92,11 +95,11 @@ final class KeyInput {
     }
 }
 
-/// Calls back for signals, in place of what they do.
+/// A handler of signals that replaces their default action.
 final class SignalInput {
     private let sources: [any DispatchSourceSignal]
 
-    /// - Parameter handler: runs on a queue of its own.
+    /// - Parameter handler: Runs on its own queue.
     init(_ signals: [Int32], _ handler: @escaping @Sendable () -> Void) {
         let queue = DispatchQueue(label: "backgrounder.signals")
         sources = signals.map { number in

@@ -1,7 +1,7 @@
 import BackgrounderAPI
 import Glibc
 
-/// The track as a small drawing in Braille characters, each of which is 2 × 4 dots; north is up.
+/// A small drawing of a track in Braille characters of 2 × 4 dots; north is up.
 struct TrackDrawing {
     private let path: TrackPath
 
@@ -15,7 +15,8 @@ struct TrackDrawing {
         self.init(path)
     }
 
-    /// At most `rows` lines of `columns` characters, the last of which is the scale; none where there is nothing to draw.
+    /// Returns at most `rows` lines of `columns` characters, the last one with the scale; none if there is nothing to
+    /// draw.
     func render(columns: Int, rows: Int) -> [String] {
         let points = path.vertices
         guard rows >= 2, columns >= 4, let last = points.last, let bounds = path.bounds else { return [] }
@@ -52,6 +53,6 @@ struct TrackDrawing {
         ]
     }
 
-    /// Unicode's numbering of the dots, by row and column.
+    /// The bit of each dot in Unicode's Braille patterns, by row and column.
     private static let bits: [[UInt32]] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]]
 }

@@ -1,26 +1,26 @@
 import BackgrounderAPI
 import Synchronization
 
-/// What a view has to know, merged as it comes: a terminal that is frozen for hours costs no more than one that is not, and
-/// shows the newest state when it thaws. Any thread may post; one task waits.
+/// An inbox that merges the inputs of a view, so that a terminal that is frozen for hours takes no more memory and
+/// shows the newest state afterwards. Any thread may post; one task waits.
 final class ViewInbox: Sendable {
     enum Input: Sendable {
         case event(Event)
-        /// The terminal has another size.
+        /// The size of the terminal changed.
         case resized
-        /// What is shown counts, and a second is over.
+        /// A second has passed while a budget counts down on the screen.
         case elapsed
         /// Ctrl-Z.
         case suspended
-        /// The shell let the process go on.
+        /// The shell continued the process.
         case resumed
-        /// q, Ctrl-C, or the end of the terminal.
+        /// q, Ctrl-C, or a closed terminal.
         case quit
-        /// The service ended, or the connection to it.
+        /// The connection to the service ended.
         case ended(CommandFailure)
     }
 
-    /// What came since the last look, and the state with all of it.
+    /// The inputs since the last call of ``take()``, and the state with all events applied.
     struct Content: Sendable {
         fileprivate(set) var state = LiveState()
         fileprivate(set) var isSuspended = false
@@ -30,7 +30,7 @@ final class ViewInbox: Sendable {
     }
 
     private let content = Mutex(Content())
-    /// An element says only that there is something; more than one would say no more.
+    /// Yields when there is new content. It buffers one element, because one is enough to wake the task.
     let bell: AsyncStream<Void>
     private let ring: AsyncStream<Void>.Continuation
 
@@ -38,6 +38,7 @@ final class ViewInbox: Sendable {
         (bell, ring) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
+    /// Merges `input` into the content and rings the ``bell``.
     func post(_ input: Input) {
         content.withLock { content in
             switch input {
@@ -52,7 +53,7 @@ final class ViewInbox: Sendable {
         ring.yield()
     }
 
-    /// Called after each ring of the ``bell``.
+    /// Returns the content. Call it after each ring of the ``bell``.
     func take() -> Content {
         content.withLock { content in
             defer { (content.isSuspended, content.isResumed) = (false, false) }
