@@ -4,10 +4,10 @@ import BackgrounderAPI
 extension TrackCommand {
     struct Map: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Draw the track: an SVG, or on a terminal a drawing in characters.",
+            abstract: "Draw the track as SVG, or on a terminal with characters.",
             discussion: """
-                Without a range it is the rolling track. Start and end are marked, the colour is the speed, and the file \
-                needs nothing else to be shown.
+                Without a range, draws the rolling track. The colour shows the speed; start and end are marked. The SVG \
+                needs no other files.
 
                 \(HistoryRange.times)
 
@@ -30,13 +30,13 @@ extension TrackCommand {
                 try await client.history(range) { path.append($0) }
             }
             guard let svg = TrackMap(path: path, title: range.title).render() else {
-                throw CommandFailure("there are no points in this range, so there is nothing to draw")
+                throw CommandFailure("no points in this range; nothing to draw")
             }
             guard Output.isTerminal else { return try Output.write(svg) }
             let size = Output.terminalSize
             let lines = TrackDrawing(path).render(columns: size.columns - 1, rows: min(size.rows - 2, size.columns / 3))
             try Output.print(lines.joined(separator: "\n"))
-            Output.note("an SVG goes into a file: backgrounder track map > map.svg")
+            Output.note("redirect the output to write an SVG: backgrounder track map > map.svg")
         }
     }
 }

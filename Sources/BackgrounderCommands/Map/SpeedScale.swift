@@ -1,26 +1,28 @@
-/// Speeds in a few classes of equal width, each with a colour of its own; in kilometres an hour, as people read them.
+/// A colour scale for speeds: classes of equal width in km/h, each with its own colour.
 struct SpeedScale {
-    /// The viridis palette's, whose brightness grows with the value: it reads in grey and with any colour vision.
+    /// Colours of the viridis palette. Brightness grows with the value, so the scale also works in grey and with colour
+    /// blindness.
     static let colours = ["#440154", "#414487", "#2a788e", "#22a884", "#7ad151", "#fde725"]
-    /// Where nobody knows the speed.
+    /// The colour of an unknown speed.
     static let unknownColour = "#888888"
 
-    /// The width of a class, km/h: 1, 2 or 5 times a power of ten.
+    /// The width of a class in km/h: 1, 2 or 5 times a power of ten.
     let step: Double
 
-    /// A scale for speeds up to `top` metres a second.
+    /// Creates a scale for speeds up to `top`, in metres per second.
     init(top: Double) {
-        // A file may state any number; that of light is the greatest with a meaning.
+        // A file may state any speed. Nothing is faster than light.
         step = max(1, niceCeiling(min(top, 299_792_458) * 3.6 / Double(Self.colours.count)))
     }
 
+    /// Returns the colour of `speed`, in metres per second.
     func colour(_ speed: Double?) -> String {
         guard let speed, speed.isFinite else { return Self.unknownColour }
         return Self.colours[Int(min(max(speed, 0) * 3.6 / step, Double(Self.colours.count - 1)))]
     }
 }
 
-/// The least of 1, 2 and 5 times a power of ten that is not below `value`, which is above 0.
+/// Returns the smallest number of the form 1, 2 or 5 times a power of ten that is at least `value`, which is positive.
 func niceCeiling(_ value: Double) -> Double {
     var power = 1.0
     while power * 10 <= value { power *= 10 }

@@ -1,9 +1,10 @@
 import BackgrounderAPI
 import FoundationEssentials
 
-/// A track as a drawing in SVG 1.1 that stands alone: no script, no font, no image, nothing from the network.
+/// A drawing of a track as a self-contained SVG 1.1 document, without scripts, fonts, images or anything from the
+/// network.
 ///
-/// North is up; the line's colour is the speed; start and end are marked; a bar shows the scale.
+/// North is up. The colour of the line shows the speed. Start and end are marked, and a bar shows the scale.
 struct TrackMap {
     let path: TrackPath
     let title: String
@@ -13,12 +14,12 @@ struct TrackMap {
     private static let header = 56.0
     private static let footer = 64.0
 
-    /// The document; `nil` where there is no point to draw.
+    /// Returns the document, or `nil` if there are no points.
     func render() -> String? {
         guard let bounds = path.bounds, let first = path.first, let last = path.last else { return nil }
         let inner = Self.width - 2 * Self.margin
         let ground = TrackPath.groundScale(at: (bounds.south + bounds.north) / 2)
-        // A place where something stood still is drawn 50 m wide.
+        // A track without movement is drawn 50 m wide.
         let extent = (
             x: max(bounds.east - bounds.west, 50 / ground), y: max(bounds.north - bounds.south, 50 / ground)
         )
@@ -79,7 +80,7 @@ struct TrackMap {
         """
     }
 
-    /// `2026-05-09 09:30 to 09:54 UTC, 2.2 km, 24:59, up to 6 km/h`
+    /// Such as `2026-05-09 09:30 to 09:54 UTC, 2.2 km, 24:59, up to 6 km/h`.
     private func summary(_ first: Location, _ last: Location) -> String {
         let (start, end) = (ISO8601.string(first.timestamp), ISO8601.string(last.timestamp))
         let isOneDay = start.prefix(10) == end.prefix(10)
@@ -88,7 +89,7 @@ struct TrackMap {
         let seconds = last.timestamp.timeIntervalSince(first.timestamp)
         let parts: [String?] = [
             "\(from) to \(to) UTC", path.length.distance,
-            // Beyond, the dates say it better than hours do.
+            // For more than two days, the dates are clearer than hours.
             seconds > 0 && seconds < 172_800 ? Durations.clock(seconds) : nil,
             path.topSpeed.map { "up to \(($0 * 3.6).decimals(0)) km/h" },
         ]
@@ -100,13 +101,13 @@ struct TrackMap {
         for (index, point) in points.enumerated() {
             let isStart = path.vertices[index].isStart
             text += "\(isStart ? "M" : "L")\(point.text)"
-            // A segment of one point is a dot, which a line without length is with round ends.
+            // Draw a segment of one point as a dot: a line of length 0 with round ends.
             if isStart, index + 1 == points.count || path.vertices[index + 1].isStart { text += "h0" }
         }
         return text
     }
 
-    /// A path for each stretch of one colour.
+    /// Returns a path for each stretch of one colour.
     private func line(_ points: [Point], _ speeds: SpeedScale) -> String {
         var paths: [String] = []
         var open: (colour: String, text: String)?
@@ -133,7 +134,7 @@ struct TrackMap {
     private func markers(_ points: [Point], _ first: Location, _ last: Location) -> String {
         guard let start = points.first, let end = points.last else { return "" }
         func marker(_ name: String, _ point: Point, _ location: Location, _ colour: String, below: Bool) -> String {
-            // Towards the middle, so that it stays on the paper.
+            // Place the label towards the middle, so that it stays inside the drawing.
             let anchor = point.x > Self.width / 2 ? "end" : "start"
             let side = point.x > Self.width / 2 ? -12.0 : 12
             return """
@@ -147,7 +148,7 @@ struct TrackMap {
             + marker("end", end, last, "#cf222e", below: true)
     }
 
-    /// A bar of a round length, at most a quarter of the drawing long.
+    /// Returns a scale bar for a round length, at most a quarter as long as the drawing is wide.
     private func scaleBar(pixelsPerMetre: Double, y: Double) -> String {
         let longest = Self.width / 4 / pixelsPerMetre
         let ceiling = niceCeiling(longest)
@@ -179,13 +180,13 @@ struct TrackMap {
 }
 
 extension Double {
-    /// With one digit behind the point, and none where that is 0.
+    /// The number with one decimal, or none if it is 0.
     fileprivate var short: String {
         let text = decimals(1)
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 
-    /// Metres as `850 m` or `12.3 km`.
+    /// A length in metres, such as `850 m` or `12.3 km`.
     fileprivate var distance: String {
         self < 1000 ? metres : "\((self / 1000).short) km"
     }

@@ -2,13 +2,13 @@ import BackgrounderAPI
 import FoundationEssentials
 import Glibc
 
-/// The line of a track on a plane, in bounded memory: of a track with more points than ``capacity`` those are left out that lie so
-/// near to their neighbours that no drawing shows the difference.
+/// The line of a track on a plane, in bounded memory. If a track has more than ``capacity`` points, points too near to
+/// their neighbours to make a visible difference are dropped.
 ///
-/// The plane is Mercator's, with metres at the equator as its unit, x to the east and y to the north; a track over the
-/// antimeridian goes on to its other side.
+/// The plane is the Mercator projection, with x to the east and y to the north, in metres at the equator. A track that
+/// crosses the antimeridian continues on the other side without a jump.
 struct TrackPath {
-    /// A corner of the line, and the speed on the way to it in metres a second.
+    /// A corner of the line, and the speed on the way to it in metres per second.
     struct Vertex {
         var x: Double
         var y: Double
@@ -16,28 +16,30 @@ struct TrackPath {
         var isStart: Bool
     }
 
-    /// judgement: 20 vertices for every pixel of a drawing's width.
+    /// The largest number of vertices. Tuned: 20 for each pixel of a drawing's width.
     static let capacity = 20_000
 
     private(set) var vertices: [Vertex] = []
     private(set) var first: Location?
     private(set) var last: Location?
     private(set) var count = 0
-    /// Metres along the line, within its segments.
+    /// The length of the line in metres, without the gaps between its segments.
     private(set) var length = 0.0
-    /// Metres a second, of the fastest point: by the speeds that were reported, as a trip's, and where none was by the places and times.
+    /// The speed of the fastest point, in metres per second: the reported one, as for a trip, or if none was reported,
+    /// the speed between two points.
     var topSpeed: Double? { reportedTop ?? impliedTop }
     private(set) var bounds: (west: Double, east: Double, south: Double, north: Double)?
 
     private var reportedTop: Double?
     private var impliedTop: Double?
     private var lastVertex: Vertex?
-    /// How far a vertex must lie from the one before it.
+    /// The least distance between two vertices.
     private var tolerance = 0.0
 
     private static let radius = 6_378_137.0
     private static let eccentricitySquared = 0.00669437999014
 
+    /// Appends a point of the track.
     mutating func append(_ location: Location) {
         let isStart = last == nil || location.segmentStart == true
         var vertex = Vertex(x: 0, y: Self.northing(location.latitude), speed: location.speed, isStart: isStart)
@@ -67,21 +69,21 @@ struct TrackPath {
         if vertices.count > Self.capacity { thin() }
     }
 
-    /// The cosine of the latitude at `y`: metres on the ground for each of the plane.
+    /// Returns the metres on the ground for each metre of the plane at `y`: the cosine of the latitude.
     static func groundScale(at y: Double) -> Double {
         1 / cosh(y / radius)
     }
 
     private mutating func thin() {
         guard let bounds else { return }
-        // A quarter of a pixel where the drawing is 1,000 wide.
+        // A quarter of a pixel in a drawing of 1,000 pixels.
         let extent = max(bounds.east - bounds.west, bounds.north - bounds.south)
         while vertices.count > Self.capacity / 2 {
             tolerance = max(2 * tolerance, extent / 4000, 0.01)
             var kept: [Vertex] = []
             for vertex in vertices { Self.append(vertex, to: &kept, tolerance) }
             vertices = kept
-            // So many segments that they fill the room alone: the drawing is dense with them.
+            // There are too many segments to thin out any further. Keep the newest vertices.
             if tolerance > extent {
                 vertices = vertices.suffix(Self.capacity / 2)
                 return
@@ -89,7 +91,8 @@ struct TrackPath {
         }
     }
 
-    /// The last vertex of a segment always stands for its end, however near it is: it is replaced as long as it may.
+    /// Appends `vertex`, or replaces the last vertex if that one is within the tolerance of its predecessor. The end of
+    /// a segment is therefore always kept.
     private static func append(_ vertex: Vertex, to vertices: inout [Vertex], _ tolerance: Double) {
         guard let end = vertices.last, !vertex.isStart, !end.isStart, vertices.count > 1 else {
             vertices.append(vertex)
@@ -104,11 +107,12 @@ struct TrackPath {
     }
 
     private static func northing(_ latitude: Double) -> Double {
-        // Mercator's poles are infinitely far away.
+        // In the Mercator projection, the poles are infinitely far away.
         asinh(tan(min(max(latitude, -85), 85) * .pi / 180)) * radius
     }
 
-    /// Metres between two near points, by the radii of curvature of WGS84 at their mean latitude.
+    /// Returns the distance in metres between two nearby points, from the WGS84 radii of curvature at their mean
+    /// latitude.
     private static func distance(_ from: Location, _ to: Location) -> Double {
         let latitude = (from.latitude + to.latitude) / 2 * .pi / 180
         let curvature = 1 - eccentricitySquared * sin(latitude) * sin(latitude)
