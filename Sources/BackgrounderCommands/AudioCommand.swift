@@ -4,10 +4,12 @@ import BackgrounderAPI
 struct AudioCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audio",
-        abstract: "The audio mode: play, pause, seek, volume and the rest.",
+        abstract: "Control playback: play, pause, seek, volume and more.",
         discussion: """
+            Without a subcommand, shows the status.
+
             EXAMPLES
-              backgrounder audio play                  # goes on, or plays the queue
+              backgrounder audio play                  # resumes, or plays the queue
               backgrounder audio play announcement.mp3
               backgrounder audio seek -10
               backgrounder audio volume 70
@@ -24,7 +26,7 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "What plays, where to, and what went wrong.",
+            abstract: "Show the current item, the output and the last error.",
             discussion: """
                 EXAMPLES
                   backgrounder audio status
@@ -40,18 +42,18 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Play: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Go on, play the item with an id, or add files and play the first of them.",
+            abstract: "Resume playback, play a queue item, or add files and play them.",
             discussion: """
-                With files it needs nothing set up: where no service runs, one is started, and plays on when this command
-                has ended.
+                With files, no setup is needed: if the service is not running, it is started,
+                and keeps playing after this command has returned.
 
                 EXAMPLES
-                  backgrounder audio play                  # goes on, or plays the queue
+                  backgrounder audio play                  # resumes, or plays the queue
                   backgrounder audio play 7                # the item with this id
                   backgrounder audio play announcement.mp3
                 """
         )
-        @Argument(help: ArgumentHelp("An id of the queue, or files and folders.", valueName: "id|path"))
+        @Argument(help: ArgumentHelp("Id of a queue item, or files and folders.", valueName: "id|path"))
         var items: [String] = []
         @OptionGroup var reading: ReadingOptions
 
@@ -74,7 +76,7 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Pause: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Pause.",
+            abstract: "Pause playback.",
             discussion: """
                 EXAMPLE
                   backgrounder audio pause
@@ -87,7 +89,7 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Toggle: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Pause when playing, else play.",
+            abstract: "Pause if playing, otherwise play.",
             discussion: """
                 EXAMPLE
                   backgrounder audio toggle
@@ -100,7 +102,7 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Stop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Stop; the current item stays the current one.",
+            abstract: "Stop playback and announcements; the current item stays current.",
             discussion: """
                 EXAMPLE
                   backgrounder audio stop
@@ -113,7 +115,7 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Next: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Play the item after the current one.",
+            abstract: "Play the next item.",
             discussion: """
                 EXAMPLE
                   backgrounder audio next
@@ -126,7 +128,7 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Previous: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Play the item before the current one.",
+            abstract: "Play the previous item.",
             discussion: """
                 EXAMPLE
                   backgrounder audio previous
@@ -139,16 +141,17 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Seek: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Go to S, M:SS or H:MM:SS; with a sign, by that much.",
+            abstract: "Seek to a position, or by an offset.",
             discussion: """
-                A time at or after the end of the item is refused.
+                A time is S, M:SS or H:MM:SS; with a sign, it is relative to the current
+                position. A time at or after the end of the item is rejected.
 
                 EXAMPLES
                   backgrounder audio seek 1:30
                   backgrounder audio seek -10              # 10 seconds back
                 """
         )
-        @Argument(parsing: .allUnrecognized, help: ArgumentHelp("A time, or a signed difference.", valueName: "time"))
+        @Argument(parsing: .allUnrecognized, help: ArgumentHelp("Position, or signed offset.", valueName: "time"))
         var time: [String] = []
         @OptionGroup var reading: ReadingOptions
 
@@ -159,12 +162,12 @@ struct AudioCommand: AsyncParsableCommand {
         private var request: SeekRequest {
             get throws {
                 guard let text = time.first, time.count == 1 else {
-                    throw ValidationError("seek takes one time: [+|-]S, M:SS or H:MM:SS")
+                    throw ValidationError("seek takes one time; use [+|-]S, M:SS or H:MM:SS")
                 }
                 let sign = text.first == "-" ? -1.0 : 1.0
                 let isRelative = text.first == "+" || text.first == "-"
                 guard let seconds = Durations.position(isRelative ? text.dropFirst() : Substring(text)) else {
-                    throw ValidationError("\(text.debugDescription) is no time: give [+|-]S, M:SS or H:MM:SS")
+                    throw ValidationError("\(text.debugDescription) is not a valid time; use [+|-]S, M:SS or H:MM:SS")
                 }
                 return isRelative ? SeekRequest(by: sign * seconds) : SeekRequest(to: seconds)
             }
@@ -178,24 +181,26 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Volume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Set the volume from 0 to 100, or print it.",
+            abstract: "Set the volume, or print it.",
             discussion: """
                 EXAMPLES
                   backgrounder audio volume
                   backgrounder audio volume 70
                 """
         )
-        @Argument(parsing: .allUnrecognized, help: ArgumentHelp("0 to 100.", valueName: "n"))
+        @Argument(parsing: .allUnrecognized, help: ArgumentHelp("Volume, 0 to 100.", valueName: "n"))
         var volume: [String] = []
         @OptionGroup var reading: ReadingOptions
 
         func validate() throws {
             guard let text = volume.first else { return }
-            // A sign would be taken for a difference.
+            // Reject a sign, which looks like a relative change.
             guard volume.count == 1, text.utf8.first != UInt8(ascii: "+"), let value = Int(text),
                 (0...100).contains(value)
             else {
-                throw ValidationError("\(volume.joined(separator: " ").debugDescription) is no volume: give 0 to 100")
+                throw ValidationError(
+                    "\(volume.joined(separator: " ").debugDescription) is not a valid volume; use 0 to 100"
+                )
             }
         }
 
@@ -209,14 +214,14 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Repeat: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Begin the queue again at its end, or print whether.",
+            abstract: "Turn queue repeat on or off, or print the current setting.",
             discussion: """
                 EXAMPLES
                   backgrounder audio repeat
                   backgrounder audio repeat on
                 """
         )
-        @Argument var value: Switch?
+        @Argument(help: "New setting.") var value: Switch?
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
@@ -238,14 +243,18 @@ struct AudioCommand: AsyncParsableCommand {
         }
 
         static let configuration = CommandConfiguration(
-            abstract: "Pause after the current item (oneshot: once), or print whether.",
+            abstract: "Pause after each item, or print the current setting.",
             discussion: """
+                With oneshot, playback pauses after the current item, and single turns itself
+                off. If repeat is on and consume is off, single repeats the current item
+                instead of pausing.
+
                 EXAMPLES
                   backgrounder audio single on
                   backgrounder audio single oneshot        # only this time
                 """
         )
-        @Argument var value: Mode?
+        @Argument(help: "New setting.") var value: Mode?
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
@@ -257,14 +266,14 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Consume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove items that were played, or print whether.",
+            abstract: "Remove items after playing them, or print the current setting.",
             discussion: """
                 EXAMPLES
                   backgrounder audio consume
                   backgrounder audio consume on
                 """
         )
-        @Argument var value: Switch?
+        @Argument(help: "New setting.") var value: Switch?
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
@@ -274,14 +283,14 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Random: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Play in random order, or print whether.",
+            abstract: "Turn random order on or off, or print the current setting.",
             discussion: """
                 EXAMPLES
                   backgrounder audio random
                   backgrounder audio random on
                 """
         )
-        @Argument var value: Switch?
+        @Argument(help: "New setting.") var value: Switch?
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
@@ -292,15 +301,17 @@ struct AudioCommand: AsyncParsableCommand {
     struct ReplayGain: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "replaygain",
-            abstract:
-                "Play all items equally loud by the gains in their tags, or print which (auto: album, or track in random order).",
+            abstract: "Set the ReplayGain mode, or print it.",
             discussion: """
+                ReplayGain plays all items equally loud, by the gains in their tags. With auto,
+                the album gain applies, or the track gain while random is on.
+
                 EXAMPLES
                   backgrounder audio replaygain
                   backgrounder audio replaygain album
                 """
         )
-        @Argument var value: Mode?
+        @Argument(help: "New setting.") var value: Mode?
         @OptionGroup var reading: ReadingOptions
 
         enum Mode: String, ExpressibleByArgument, CaseIterable { case off, track, album, auto }
@@ -316,7 +327,7 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Drivers: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "The drivers of this machine, and which can be opened now.",
+            abstract: "List the audio drivers and whether each is available now.",
             discussion: """
                 EXAMPLE
                   backgrounder audio drivers
@@ -345,18 +356,18 @@ struct AudioCommand: AsyncParsableCommand {
 }
 
 extension AudioDevice {
-    /// `pulse` takes the name: `alsa_output.usb, USB Speaker (default)`.
+    /// Such as `alsa_output.usb, USB Speaker (default)`. The name comes first because the driver option takes it.
     fileprivate var summary: String {
         [name, description].compactMap(\.self).joined(separator: ", ") + (isDefault == true ? " (default)" : "")
     }
 }
 
-/// Calls `route`, which works on a failing disk too, and warns if its effect cannot be stored.
+/// Calls `route`, which takes effect even if the disk is failing, and warns if the change could not be stored.
 private func act(_ route: Route<Empty, AudioStatus>, _ reading: ReadingOptions) async throws {
     let status = try await reading.use { try await $0.call(route) }
     try reading.show(status, text)
     if let health = status.health, health.state == .failing, let line = health.line {
-        Output.note("backgrounder: warning: done, but a restart will not know it: \(line)")
+        Output.note("backgrounder: warning: done, but not stored, so a restart undoes it: \(line)")
     }
 }
 
@@ -364,7 +375,7 @@ private func change(_ change: AudioChange, _ reading: ReadingOptions) async thro
     try reading.show(try await reading.use { try await $0.call(Routes.changeAudio, body: change) }, text)
 }
 
-/// Applies `change`, or prints the present value where there is none.
+/// Applies `newValue`, or prints the current value if it is `nil`.
 private func set(_ newValue: AudioChange?, _ value: KeyPath<AudioStatus, Bool>, _ reading: ReadingOptions) async throws
 {
     if let newValue { return try await change(newValue, reading) }

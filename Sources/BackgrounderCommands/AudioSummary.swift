@@ -1,14 +1,14 @@
 import BackgrounderAPI
 
 extension AudioStatus {
-    /// What `audio status` shows on a screen of so many columns: the item with a bar of its time, the file, where the
-    /// sound goes and how well, the settings.
+    /// The lines of `audio status` for a screen of `columns` columns: the current item with a progress bar, its file,
+    /// the output and its health, and the settings.
     func details(columns: Int) -> [String] {
         var rows = [(timeControlStatus.rawValue, currentItem?.name ?? "nothing")]
         if let currentItem {
             if let elapsed {
                 let clock = Durations.clock(elapsed) + (currentItem.duration.map { " / \(Durations.clock($0))" } ?? "")
-                // judgement: a longer bar says no more
+                // Tuned: a longer bar does not read better
                 let width = min(48, columns - Self.indent - clock.count - 1)
                 rows.append(
                     ("", "\(ProgressBar.render(elapsed, of: currentItem.duration, width: max(4, width))) \(clock)")
@@ -16,7 +16,7 @@ extension AudioStatus {
             }
             rows.append(("file", currentItem.path + (currentItem.formatText.map { " (\($0))" } ?? "")))
         }
-        if let announcing { rows.append(("speaks", announcing)) }
+        if let announcing { rows.append(("announces", announcing)) }
         rows.append(("output", output))
         rows.append(("health", continuity))
         rows.append(("volume", settings))
@@ -38,14 +38,14 @@ extension AudioStatus {
             count == 0 ? "no \(noun)s" : "\(count) \(noun)\(count == 1 ? "" : "s")"
         }
         return
-            "\(buffered.decimals(1)) s ready, \(times(underruns, "underrun")), \(times(interruptions, "interruption"))"
+            "\(buffered.decimals(1)) s buffered, \(times(underruns, "underrun")), \(times(interruptions, "interruption"))"
     }
 
     private var settings: String {
         (["\(volume)"] + modes).joined(separator: ", ")
     }
 
-    /// The words of what is not as it is at first.
+    /// The settings that differ from the defaults.
     var modes: [String] {
         let switches = [
             ("repeat", `repeat`), ("single", single == .on), ("single oneshot", single == .oneshot),
@@ -56,20 +56,20 @@ extension AudioStatus {
 }
 
 extension PlaybackError {
-    /// `/srv/a.mp3: the file ends early at 2026-11-21T06:55:49.000Z`
+    /// Such as `/srv/a.mp3: the file ends early at 2026-11-21T06:55:49.000Z`.
     var summary: String {
         [path, reason].compactMap(\.self).joined(separator: ": ") + " at \(ISO8601.string(timestamp))"
     }
 }
 
 extension PlayerItem {
-    /// Artist and title, or the file's name.
+    /// The artist and title, or the file name for an item without a title.
     var name: String {
         guard let title else { return fileName }
         return artist.map { "\($0): \(title)" } ?? title
     }
 
-    /// `mp3, 44100 Hz, stereo`
+    /// Such as `mp3, 44100 Hz, stereo`.
     fileprivate var formatText: String? {
         let channels = channels.map { $0 == 1 ? "mono" : $0 == 2 ? "stereo" : "\($0) channels" }
         let parts = [codec, sampleRate.map { "\($0) Hz" }, channels].compactMap(\.self)
@@ -77,9 +77,9 @@ extension PlayerItem {
     }
 }
 
-/// How much of something is over, as a line of characters.
+/// A progress bar made of characters.
 enum ProgressBar {
-    /// - Parameter whole: where it is unknown, the bar stays empty.
+    /// - Parameter whole: The full amount; if it is `nil`, the bar stays empty.
     static func render(_ part: Double, of whole: Double?, width: Int) -> String {
         let share = whole.map { $0 > 0 ? min(1, max(0, part / $0)) : 0 } ?? 0
         let filled = Int((share * Double(width)).rounded())

@@ -1,7 +1,7 @@
 import BackgrounderAPI
 
 extension ServiceStatus {
-    /// What the doctor says about fetches, transfers and pushes; nothing where there are none.
+    /// The doctor's checks of fetches, transfers and pushes; empty if there are none.
     func backgroundChecks(pushes: [PushStatus]) -> [DoctorReport.Check] {
         var checks: [DoctorReport.Check] = []
         if let fetch, !fetch.isEmpty { checks += [modeCheck(fetch), failureCheck(fetch)] }
@@ -19,10 +19,10 @@ extension ServiceStatus {
         return .init(
             "push",
             isDeclared && refused.isEmpty,
-            words.joined(separator: ", ") + (isDeclared ? "" : "; the mode is not declared"),
+            words.joined(separator: ", ") + (isDeclared ? "" : "; remote-notification is not in modes"),
             hint: isDeclared
-                ? "does the broker know this machine, and are the credentials right? `backgrounder push list`"
-                : "with remote-notification in modes of the configuration they come while nobody is attached, too"
+                ? "check that the broker knows this machine and that the credentials are right; see `backgrounder push list`"
+                : "add remote-notification to modes in the configuration to receive pushes while no client is attached"
         )
     }
 
@@ -33,20 +33,21 @@ extension ServiceStatus {
             "fetch",
             isDeclared || automatic == 0,
             "\(sources.count == 1 ? "1 source" : "\(sources.count) sources"), \(automatic) fetched automatically; "
-                + "the mode is \(isDeclared ? "declared" : "not declared")",
-            hint: "with fetch in modes of the configuration they are fetched while nobody is attached, too"
+                + "fetch is \(isDeclared ? "in modes" : "not in modes")",
+            hint: "add fetch to modes in the configuration to fetch while no client is attached"
         )
     }
 
     private func failureCheck(_ sources: [FetchSource]) -> DoctorReport.Check {
-        // judgement: one failure is the network's, a row of them is somebody's
+        // Tuned: a single failure is usually the network; three in a row need attention
         let failing = sources.filter { $0.state == .active && $0.failures >= 3 }
         return .init(
             "fetch sources",
             failing.isEmpty,
             failing.isEmpty
-                ? "none fails" : failing.map { "\($0.name) failed \($0.failures) times" }.joined(separator: ", "),
-            hint: "`backgrounder fetch log \(failing.first?.name.withoutControlCharacters ?? "NAME")` says why"
+                ? "no failures"
+                : failing.map { "\($0.name) failed \($0.failures) times in a row" }.joined(separator: ", "),
+            hint: "`backgrounder fetch log \(failing.first?.name.withoutControlCharacters ?? "NAME")` shows why"
         )
     }
 
@@ -56,10 +57,10 @@ extension ServiceStatus {
             "transfers",
             stuck.isEmpty,
             stuck.isEmpty
-                ? "\(transfers.count) on the way"
-                : stuck.map { "\($0.id) waits for room on the disk" }.joined(separator: ", "),
+                ? "\(transfers.count) open"
+                : stuck.map { "\($0.id) is waiting for disk space" }.joined(separator: ", "),
             hint:
-                "make room where \(stuck.first?.destination.withoutControlCharacters ?? "they go") lies; it goes on by itself"
+                "free disk space for \(stuck.first?.destination.withoutControlCharacters ?? "them"); transfers then resume by themselves"
         )
     }
 }

@@ -2,10 +2,10 @@ import BackgrounderAPI
 import FoundationEssentials
 
 extension ServiceStatus {
-    /// judgement: of a noun; its own command has them all
+    /// The most lines for each of the three groups. Tuned: keeps `status` short; each group has its own `list` command.
     private static let mostLines = 5
 
-    /// What goes on of tasks, fetches and transfers, each noun under its heading; nothing of what is not there.
+    /// Tasks, fetches and transfers, each group under its heading; empty groups are left out.
     func backgroundLines(now: Date) -> [String] {
         Self.lines("tasks", (tasks ?? []).map { Glance($0) }, more: "task list")
             + Self.lines("fetch", (fetch ?? []).map { Glance($0, now: now) }, more: "fetch list")

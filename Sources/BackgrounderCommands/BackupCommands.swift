@@ -4,16 +4,17 @@ import BackgrounderAPI
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Write history, queue, settings and everything else that the service keeps to one new file.",
+        abstract: "Back up the history, the queue, the settings and all other data.",
         discussion: """
-            It works while the service tracks and plays. The copy is checked before it gets its name.
+            Writes one new file. The service may be running, tracking and playing. The
+            copy is verified before it gets its name.
 
             EXAMPLES
               backgrounder backup /media/usb/backgrounder-2026-11-23.sqlite
             """
     )
 
-    @Argument(help: ArgumentHelp("A file that does not exist yet.", valueName: "file"))
+    @Argument(help: ArgumentHelp("File to create; it must not exist.", valueName: "file"))
     var file: String
     @OptionGroup var service: ServiceOptions
 
@@ -25,9 +26,10 @@ struct BackupCommand: AsyncParsableCommand {
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Put a file of `backgrounder backup` in the place of what the service keeps.",
+        abstract: "Restore all data of the service from a backup.",
         discussion: """
-            The service must be stopped. What was there before is kept beside it under another name.
+            The service must be stopped. The current database is not deleted but set aside
+            under another name in the same folder.
 
             EXAMPLES
               backgrounder stop
@@ -36,7 +38,7 @@ struct RestoreCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("A file that `backgrounder backup` wrote.", valueName: "file"))
+    @Argument(help: ArgumentHelp("File written by `backgrounder backup`.", valueName: "file"))
     var file: String
     @OptionGroup var service: ServiceOptions
 

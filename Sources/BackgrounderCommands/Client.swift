@@ -6,7 +6,7 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 
-/// The service, as seen over its control socket.
+/// An HTTP client of the service's control socket.
 ///
 ///     try await Client.use(paths) { client in
 ///         print(try await client.call(Routes.status).state)
@@ -15,10 +15,10 @@ struct Client: Sendable {
     private let http: HTTPClient
     private let socket: String
 
-    /// Runs `body` with a client that is shut down after it.
+    /// Runs `body` with a client, then shuts the client down.
     static func use<Result>(_ paths: RuntimePaths, _ body: (Client) async throws -> Result) async throws -> Result {
         var configuration = HTTPClient.Configuration()
-        // A socket that nobody serves is an answer, not something to wait for.
+        // A refused connection means that the service is not running. Fail instead of retrying.
         configuration.connectionPool.retryConnectionEstablishment = false
         let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let client = Client(http: http, socket: paths.controlSocket)
@@ -27,16 +27,19 @@ struct Client: Sendable {
             try await client.http.shutdown()
             return result
         } catch {
-            // The first error is the one to tell.
+            // Report the first error, not one of the shutdown.
             try? await client.http.shutdown()
             throw error
         }
     }
 
+    /// Sends a request and returns the decoded reply.
+    ///
     /// - Parameters:
-    ///   - id: the value of the route's `{id}`.
-    ///   - name: that of its `{name}`.
-    ///   - query: names and values.
+    ///   - id: The value for `{id}` in the route's path.
+    ///   - name: The value for `{name}` in the route's path.
+    ///   - query: Names and values of the query.
+    ///   - patience: The time limit for the whole request.
     /// - Throws: ``CommandFailure``.
     func call<Body, Reply>(
         _ route: Route<Body, Reply>,
@@ -56,18 +59,20 @@ struct Client: Sendable {
         do {
             return try JSON.decode(Reply.self, from: bytes.isEmpty ? Data("{}".utf8) : bytes)
         } catch {
-            throw CommandFailure("the service's answer cannot be read; are command and service of one version?")
+            throw CommandFailure(
+                "cannot parse the reply; check that backgrounder and backgrounderd have the same version"
+            )
         }
     }
 
-    /// The body of `GET path` as it comes, without an end in time.
+    /// Returns the body of the reply to `GET path` as a stream, without a time limit.
     func stream(_ path: String, query: [(String, String)] = []) async throws -> HTTPClientResponse.Body {
         let response = try await send(.get, path, query: query, body: nil, deadline: .distantFuture)
         guard response.status == .ok else { throw Self.failure(response.status, try await collect(response)) }
         return response.body
     }
 
-    /// The body of the answer to `route` as it comes, without an end in time.
+    /// Returns the body of the reply to `route` as a stream, without a time limit.
     func stream<Body, Reply>(_ route: Route<Body, Reply>, body: Body) async throws -> HTTPClientResponse.Body {
         let data = try JSON.encode(body)
         let response = try await send(route.method, route.path, query: [], body: data, deadline: .distantFuture)
@@ -77,12 +82,12 @@ struct Client: Sendable {
         return response.body
     }
 
-    /// `path` with `name` in the place of its `{name}`.
+    /// Returns `path` with `{name}` replaced by the percent-encoded `name`.
     ///
-    /// - Throws: ``CommandFailure`` where the name is empty: the path would be another route's.
+    /// - Throws: ``CommandFailure`` if the name is empty, because the path would match another route.
     func path(_ path: String, name: String) throws -> String {
         guard !name.isEmpty else {
-            throw CommandFailure("there is nothing with the name \"\"; give its name", exitCode: 4)
+            throw CommandFailure("the name is empty; pass a name", exitCode: 4)
         }
         return path.replacing("{name}", with: name.percentEncoded)
     }
@@ -106,7 +111,7 @@ struct Client: Sendable {
         do {
             return try await http.execute(request, deadline: deadline)
         } catch let error as HTTPClientError where error == .deadlineExceeded || error == .connectTimeout {
-            throw CommandFailure("the service does not answer; `backgrounder log` may say why")
+            throw CommandFailure("the service does not reply; see `backgrounder log`")
         } catch {
             throw unreachable(error)
         }
@@ -116,30 +121,32 @@ struct Client: Sendable {
         do {
             return Data(buffer: try await response.body.collect(upTo: 1 << 28))
         } catch {
-            throw CommandFailure("the connection to the service broke: \(error)")
+            throw CommandFailure("lost the connection to the service: \(error)")
         }
     }
 
     private func unreachable(_ error: any Error) -> CommandFailure {
         guard access(socket, F_OK) == 0 || errno != EACCES else {
-            return CommandFailure("\(socket) may not be used by this user; ask its owner, or run as root")
+            return CommandFailure("cannot use \(socket): permission denied; ask its owner for access, or run as root")
         }
         if access(socket, F_OK) == 0, access(socket, W_OK) != 0 {
-            return CommandFailure("\(socket) may not be used by this user; ask its owner, or run as root")
+            return CommandFailure("cannot use \(socket): permission denied; ask its owner for access, or run as root")
         }
         return .notRunning
     }
 
     private static func failure(_ status: HTTPResponseStatus, _ bytes: Data) -> CommandFailure {
         guard let error = try? JSON.decode(WireError.self, from: bytes) else {
-            return CommandFailure("the service answered \(status.code); are command and service of one version?")
+            return CommandFailure(
+                "unexpected reply, status \(status.code); check that backgrounder and backgrounderd have the same version"
+            )
         }
         return CommandFailure(error)
     }
 }
 
 extension String {
-    /// All but RFC 3986's unreserved characters as `%XX`.
+    /// The string with all bytes except RFC 3986's unreserved characters encoded as `%XX`.
     fileprivate var percentEncoded: String {
         utf8.reduce(into: "") { result, byte in
             let scalar = Unicode.Scalar(byte)

@@ -1,6 +1,6 @@
 import BackgrounderAPI
 
-/// Why a command fails: one line for stderr, empty for none, and the exit code.
+/// An error that ends the command: one line for stderr (empty to print nothing) and the exit code.
 struct CommandFailure: Error, CustomStringConvertible {
     let description: String
     let exitCode: Int32
@@ -10,13 +10,13 @@ struct CommandFailure: Error, CustomStringConvertible {
         self.exitCode = exitCode
     }
 
-    /// What the service refused.
+    /// Creates a failure from an error reply of the service.
     init(_ error: WireError) {
         description = error.message + (error.hint.map { "; \($0)" } ?? "")
         exitCode = error.code == .notFound ? 4 : 1
     }
 
-    /// What stdout did not take. The reader of a pipe leaves when it has enough, which is nothing to report.
+    /// Creates a failure from a failed write to stdout. A closed pipe is not reported: its reader had enough.
     init(_ error: BackgrounderAPI.OutputError) {
         self.init(error.isClosedPipe ? "" : error.description)
     }

@@ -5,9 +5,11 @@ import Glibc
 extension TrackCommand {
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Delete points of the history for good: of a trip, or of a time.",
+            abstract: "Permanently delete a trip or a time range from the history.",
             discussion: """
-                It asks for confirmation; without a terminal, give --yes. The remaining points of a trip become trips of their own.
+                Asks for confirmation; without a terminal, pass --yes. If only a part of a trip is deleted, its \
+                remaining points form new trips.
+
                 \(HistoryRange.times)
 
                 EXAMPLES
@@ -18,13 +20,13 @@ extension TrackCommand {
         )
 
         @OptionGroup var range: HistoryRange
-        @Flag(help: "Do not ask.")
+        @Flag(help: "Do not ask for confirmation.")
         var yes = false
         @OptionGroup var reading: ReadingOptions
 
         func validate() throws {
             guard !range.isAll else {
-                throw ValidationError("nothing says which points to delete: give --trip, --since or --until")
+                throw ValidationError("cannot delete points without a range; pass --trip, --since or --until")
             }
         }
 
@@ -42,24 +44,24 @@ extension TrackCommand {
         private func confirm(_ trial: DeletionReply) throws {
             guard isatty(STDIN_FILENO) == 1 else {
                 throw CommandFailure(
-                    "deleting \(trial.words) needs a confirmation, and stdin is not a terminal; give --yes",
+                    "cannot delete \(trial.words) without confirmation: stdin is not a terminal; pass --yes",
                     exitCode: 64
                 )
             }
-            Output.ask("Delete \(trial.words) for good? [y/N] ")
+            Output.ask("Permanently delete \(trial.words)? [y/N] ")
             guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
                 throw CommandFailure("nothing was deleted")
             }
         }
 
         private func show(_ reply: DeletionReply) throws {
-            try reading.show(reply) { $0.points == 0 ? "No points in this time." : "Deleted \($0.words)." }
+            try reading.show(reply) { $0.points == 0 ? "No points in this range." : "Deleted \($0.words)." }
         }
     }
 }
 
 extension DeletionReply {
-    /// `997 points of 2 trips`
+    /// The counts in words, such as `997 points of 2 trips`.
     fileprivate var words: String {
         "\(counted(points, "point")) of \(counted(trips, "trip"))"
     }

@@ -6,16 +6,18 @@ import Glibc
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Check the installation and say what to do about what is wrong; exit 1 if a check fails.",
+        abstract: "Check the installation and suggest fixes.",
         discussion: """
+            The exit status is 1 if a check fails.
+
             EXAMPLES
               backgrounder doctor
               backgrounder doctor --format json | jq '.checks[].name'
-              backgrounder doctor --acknowledge        # damage was seen; stop reporting it
+              backgrounder doctor --acknowledge        # stop reporting known damage
             """
     )
 
-    @Flag(help: "Stop reporting a damaged or missing database that you have dealt with.")
+    @Flag(help: "Stop reporting a damaged or missing database.")
     var acknowledge = false
     @OptionGroup var reading: ReadingOptions
 
@@ -32,7 +34,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let failed = report.checks.filter { !$0.ok }.map(\.name)
         guard failed.isEmpty else {
             throw CommandFailure(
-                "\(failed.count == 1 ? "a check fails" : "\(failed.count) checks fail"): \(failed.joined(separator: ", ")); see the hints above"
+                "\(failed.count == 1 ? "1 check failed" : "\(failed.count) checks failed"): \(failed.joined(separator: ", ")); see the hints above"
             )
         }
     }
@@ -52,7 +54,7 @@ struct DoctorCommand: AsyncParsableCommand {
                     "version",
                     status.version == Backgrounder.version,
                     "command \(Backgrounder.version), service \(status.version)",
-                    hint: "restart the service: `backgrounder stop`, `backgrounder start`"
+                    hint: "run `backgrounder stop`, then `backgrounder start`"
                 )
             )
             if let health = status.health { checks.append(health.check) }
@@ -73,7 +75,7 @@ struct DoctorCommand: AsyncParsableCommand {
             "program",
             access(path, X_OK) == 0,
             path,
-            hint: "install backgrounder and backgrounderd in one folder"
+            hint: "install backgrounder and backgrounderd in the same folder"
         )
     }
 
@@ -91,8 +93,8 @@ struct DoctorCommand: AsyncParsableCommand {
         return .init(
             "configuration",
             problem == nil,
-            problem ?? (isThere ? file : "no \(file), so the defaults hold"),
-            hint: "correct the file; `backgrounder reload` or a restart reads it again"
+            problem ?? (isThere ? file : "no \(file); using the defaults"),
+            hint: "correct the file, then run `backgrounder reload` or restart the service"
         )
     }
 
@@ -101,8 +103,8 @@ struct DoctorCommand: AsyncParsableCommand {
         return .init(
             "\(name) folder",
             !exists || access(path, W_OK) == 0,
-            exists ? path : "\(path), made at the first start",
-            hint: "give this user the right to write there, or another folder with --home"
+            exists ? path : "\(path), created at the first start",
+            hint: "give this user write access, or choose another folder with --home"
         )
     }
 
@@ -118,8 +120,8 @@ struct DoctorCommand: AsyncParsableCommand {
             isWell,
             "\(status.connection.rawValue), \(status.source), \(status.quality?.rawValue ?? "off")\(detail)",
             hint: status.connection == .waiting
-                ? "is gpsd running and listening there? `gpspipe -w -n 3` shows what it says"
-                : "look at `backgrounder location`; a coarser `backgrounder location accuracy` takes more"
+                ? "check that gpsd is running and listening there; `gpspipe -w -n 3` prints what it sends"
+                : "see `backgrounder location`; a coarser `backgrounder location accuracy` accepts more fixes"
         )
     }
 
@@ -131,10 +133,10 @@ struct DoctorCommand: AsyncParsableCommand {
                 "audio",
                 status.timeControlStatus != .waiting && !isFallback && missing == nil,
                 "\(status.timeControlStatus.rawValue), driver \(status.driver)\(status.device.map { ", \($0)" } ?? "")"
-                    + (missing.map { ", there is no folder \($0)" } ?? ""),
+                    + (missing.map { ", no folder \($0)" } ?? ""),
                 hint: ["wav", "raw"].contains(status.driver)
-                    ? "is there such a folder, and may the service write in it? audio.driver names the file"
-                    : "is a sound server running, and may this user use it? `backgrounder audio drivers` shows what can be opened"
+                    ? "check that the folder of the file in audio.driver exists and that the service may write to it"
+                    : "check that a sound server is running and that this user may use it; `backgrounder audio drivers` shows which drivers are available"
             )
         ]
         if let error = status.lastError {
@@ -144,7 +146,8 @@ struct DoctorCommand: AsyncParsableCommand {
         return checks
     }
 
-    /// The folder of a `wav:FILE` or `raw:FILE` where it is gone: the next item has nowhere to play to.
+    /// Returns the folder of a `wav:FILE` or `raw:FILE` driver if it does not exist: the next item could not be
+    /// written.
     private static func missingFolder(of driver: String?) -> String? {
         let parts = driver?.split(separator: ":", maxSplits: 1).map(String.init) ?? []
         guard parts.count == 2, ["wav", "raw"].contains(parts[0]) else { return nil }
@@ -153,13 +156,13 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 }
 
-/// What the doctor found.
+/// The results of all checks.
 struct DoctorReport: Codable {
     struct Check: Codable {
         var name: String
         var ok: Bool
         var message: String
-        /// What to do; only where the check failed.
+        /// The suggested fix; `nil` if the check passed.
         var hint: String?
 
         init(_ name: String, _ ok: Bool, _ message: String, hint: String? = nil) {
@@ -173,7 +176,7 @@ struct DoctorReport: Codable {
     var checks: [Check]
 }
 
-/// Colours, on a terminal only.
+/// Colours for stdout, only on a terminal and unless `NO_COLOR` is set.
 enum Style {
     static func green(_ text: String) -> String { wrap(text, 32) }
     static func red(_ text: String) -> String { wrap(text, 31) }

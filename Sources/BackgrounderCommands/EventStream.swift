@@ -4,11 +4,12 @@ import FoundationEssentials
 import NIOCore
 
 extension Client {
-    /// Calls `body` for each event of the service until it returns false or the service ends.
+    /// Calls `body` with each event of the service, until `body` returns false or the connection ends.
     ///
     /// - Parameters:
-    ///   - attach: whether this client counts as attached.
-    ///   - observe: the interval of `time` events.
+    ///   - attach: Whether this client counts as attached.
+    ///   - observe: The interval of `time` events; `nil` for none.
+    /// - Throws: ``CommandFailure``, with exit code 3 if the connection ends.
     func events(
         attach: Bool,
         observe: Duration? = nil,
@@ -26,20 +27,20 @@ extension Client {
         } catch let error as CommandFailure {
             throw error
         } catch {
-            // A connection that breaks says the same as one that ends.
+            // A broken connection is handled like a closed one.
         }
-        throw CommandFailure("the service ended", exitCode: 3)
+        throw CommandFailure("lost the connection to the service", exitCode: 3)
     }
 }
 
-/// Reads server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), as far as the service uses
-/// them: `event`, one line of `data`, comments.
+/// A parser of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), as far as the
+/// service uses them: `event`, one line of `data`, and comments.
 struct EventParser {
     private var line: [UInt8] = []
     private var name = ""
     private var data = Data()
 
-    /// The events that are complete with `bytes`; those of a later version, which this one does not know, are left out.
+    /// Returns the events that `bytes` completes. Unknown events, such as those of a later version, are skipped.
     mutating func feed(_ bytes: some Sequence<UInt8>) -> [Event] {
         var events: [Event] = []
         for byte in bytes {

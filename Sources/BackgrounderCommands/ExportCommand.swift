@@ -5,24 +5,25 @@ import NIOCore
 extension TrackCommand {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write the history, or a part of it, as a file; of any length, in constant memory.",
+            abstract: "Write the history, or a part of it, to a file or to stdout.",
             discussion: """
+                An incomplete file is named FILE.part. The history can be of any length; it is
+                not read into memory.
+
                 \(HistoryRange.times)
 
                 EXAMPLES
                   backgrounder track export --since 30d -o month.gpx
                   backgrounder track export --trip 12 --format geojson > trip.geojson
-
-                A file that is not complete keeps the name FILE.part.
                 """
         )
 
         @OptionGroup var range: HistoryRange
 
-        @Option(help: "gpx, geojson, kml, csv or json.")
+        @Option(help: "Output format.")
         var format = TrackFormat.gpx
 
-        @Option(name: .shortAndLong, help: ArgumentHelp("The file to write; stdout without it.", valueName: "file"))
+        @Option(name: .shortAndLong, help: ArgumentHelp("File to write (default stdout).", valueName: "file"))
         var output: String?
 
         @OptionGroup var service: ServiceOptions
@@ -49,7 +50,7 @@ extension TrackCommand {
                     file.discard()
                     guard let failure = error as? CommandFailure else { throw error }
                     throw CommandFailure(
-                        failure.description.replacing("what was printed is not all", with: "\(output) was not written"),
+                        failure.description.replacing("the output is incomplete", with: "\(output) was not written"),
                         exitCode: failure.exitCode
                     )
                 }
@@ -62,12 +63,12 @@ extension TrackCommand {
 
 extension TrackFormat: ExpressibleByArgument {}
 
-/// Counts the points in a document that comes in pieces: each of them begins a line.
+/// Counts the points in a document that arrives in pieces. In every format, each point begins a line.
 struct PointCounter {
     private let format: TrackFormat
     private(set) var points = 0
     private var line: [UInt8] = []
-    /// What comes first is no point in any of the formats.
+    /// In every format, the first line is not a point.
     private var isFirstLine = true
 
     init(format: TrackFormat) {
@@ -86,7 +87,7 @@ struct PointCounter {
         }
     }
 
-    /// Whether the line is just as long as it takes to know that it is a point's.
+    /// Whether the last character has just identified the line as a point's.
     private var beginsPoint: Bool {
         switch format {
         case .gpx: line == Array("<trkpt".utf8)

@@ -2,24 +2,27 @@ import BackgrounderAPI
 import Glibc
 import NIOCore
 
-/// A file that has its name only when it is complete; until then it is `NAME.part`.
+/// A file that is named `NAME.part` until it is complete.
 final class ExportFile {
     private let path: String
     private let part: String
     private let descriptor: Int32
 
-    /// - Throws: ``CommandFailure``, also where `path` is there and no regular file, which a rename would replace.
+    /// Creates the part file.
+    ///
+    /// - Throws: ``CommandFailure``; also if `path` exists and is not a regular file, because the final rename would
+    ///   replace it.
     init(_ path: String) throws {
         var attributes = stat()
         if stat(path, &attributes) == 0, attributes.st_mode & S_IFMT != S_IFREG {
-            throw CommandFailure("\(path) is not a regular file; give another name, or leave -o away for stdout")
+            throw CommandFailure("\(path) is not a regular file; use another name, or omit -o for stdout")
         }
-        // The file that a symbolic link stands for gets the content; the link stays.
+        // Replace the target of a symbolic link, not the link.
         let resolved = realpath(path, nil)
         defer { free(resolved) }
         let path = resolved.map { String(cString: $0) } ?? path
         let part = path + ".part"
-        // Without O_NONBLOCK the opening of a FIFO waits for a reader.
+        // Without O_NONBLOCK, opening a FIFO would wait for a reader.
         let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
         guard descriptor >= 0 else { throw Self.failure(part, errno) }
         (self.path, self.part, self.descriptor) = (path, part, descriptor)
@@ -27,6 +30,7 @@ final class ExportFile {
 
     deinit { close(descriptor) }
 
+    /// Appends `piece` to the part file.
     func write(_ piece: ByteBuffer) throws {
         let code: Int32 = piece.withUnsafeReadableBytes { bytes in
             var rest = bytes[...]
@@ -40,7 +44,7 @@ final class ExportFile {
         guard code == 0 else { throw Self.failure(part, code) }
     }
 
-    /// Gives the file its name once it is on the disk.
+    /// Syncs the part file to the disk, then renames it.
     func complete() throws {
         guard fsync(descriptor) == 0 || errno == EINVAL, rename(part, path) == 0 else {
             let code = errno
@@ -49,22 +53,22 @@ final class ExportFile {
         }
     }
 
-    /// Removes what was written.
+    /// Deletes the part file.
     func discard() {
         unlink(part)
     }
 
     private static func failure(_ path: String, _ code: Int32) -> CommandFailure {
-        CommandFailure("cannot write \(path): \(systemMessage(code)); give another -o, or make room for it")
+        CommandFailure("cannot write \(path): \(systemMessage(code)); choose another file with -o, or free disk space")
     }
 }
 
-/// A line on a terminal that is written over again and again; elsewhere nothing.
+/// A progress line on stderr that is overwritten in place. It is shown only on a terminal.
 struct ProgressLine {
     let isShown = isatty(STDERR_FILENO) == 1
     private var last: ContinuousClock.Instant?
 
-    /// Shows `text` instead of what was there, a few times a second at most.
+    /// Replaces the line with `text`, at most five times a second.
     mutating func show(_ text: String) {
         let now = ContinuousClock.now
         guard isShown, last.map({ now - $0 >= .milliseconds(200) }) ?? true else { return }
@@ -72,7 +76,7 @@ struct ProgressLine {
         write("\r\u{1B}[K" + text)
     }
 
-    /// Takes the line away.
+    /// Erases the line.
     mutating func end() {
         if last != nil { write("\r\u{1B}[K") }
         last = nil

@@ -6,13 +6,13 @@ extension FetchCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add a source.",
             discussion: """
-                A command runs in this directory by /bin/sh; it says by its exit status
-                whether there is something new: 0 new data, 3 none, all else failed. What it
-                prints is the content.
+                The command of --exec runs in the current directory with /bin/sh. Its output is
+                the content, and its exit status the result: 0 for new data, 3 for no new
+                data, anything else for a failure.
 
                 The file of --credentials has lines such as `user = ann`, `password = …`,
-                `bearer = TOKEN` and `header = Name: value`. It is read at each fetch, must
-                have the mode 0600, and is sent to the URL's own host alone.
+                `bearer = TOKEN` and `header = Name: value`, and the mode 0600. It is read for
+                each fetch and sent only to the URL's own host.
 
                 EXAMPLES
                   backgrounder fetch add news --url https://example.com/rss --interval minimum
@@ -24,23 +24,24 @@ extension FetchCommand {
                   backgrounder fetch add disk --exec 'df -h /' --interval 15m --budget 5s
                 """
         )
-        @Argument(help: "A name of your choice: letters, digits, - . and _.")
+        @Argument(help: "Name of your choice: letters, digits, - . and _.")
         var name: String
-        @Option(help: ArgumentHelp("Fetch from here, http or https.", valueName: "url"))
+        @Option(help: ArgumentHelp("Fetch this http or https URL.", valueName: "url"))
         var url: String?
-        @Option(help: ArgumentHelp("Run this in a shell.", valueName: "command"))
+        @Option(help: ArgumentHelp("Run this shell command.", valueName: "command"))
         var exec: String?
         @Option(help: .interval, transform: parseInterval)
         var interval: FetchInterval = .never
         @Option(
-            help: "What the content is: a feed (RSS, Atom, JSON Feed) or just bytes; feed for --url, raw for --exec."
+            help:
+                "Kind of content: a feed (RSS, Atom, JSON Feed), or raw bytes (default feed for --url, raw for --exec)."
         )
         var kind: FetchKind?
         @Option(help: .budget, transform: parseBudget)
         var budget = FetchDefinition.longestBudget
         @Option(
             help: ArgumentHelp(
-                "Bring the files that belong to new items of a feed into this folder.",
+                "Download the enclosures of new feed items to this folder.",
                 valueName: "dir"
             ),
             completion: .directory
@@ -48,7 +49,7 @@ extension FetchCommand {
         var download: String?
         @Option(
             help: ArgumentHelp(
-                "Tell the server who asks: a file with user, password, bearer or header.",
+                "File with user, password, bearer token or header for the server.",
                 valueName: "file"
             ),
             completion: .file()
@@ -72,11 +73,12 @@ extension FetchCommand {
 
         func validate() throws {
             switch (url, exec) {
-            case (nil, nil): throw ValidationError("a source needs --url or --exec")
-            case (_?, _?): throw ValidationError("a source has --url or --exec, not both")
-            case (_, ""?): throw ValidationError("the command of --exec is empty")
-            case _ where credentials == "": throw ValidationError("\"\" is not a file with credentials: give a path")
-            case _ where download == "": throw ValidationError("\"\" is no folder to download into: give a path")
+            case (nil, nil): throw ValidationError("a source needs --url or --exec; pass one of them")
+            case (_?, _?): throw ValidationError("a source has --url or --exec, not both; pass one of them")
+            case (_, ""?): throw ValidationError("the command of --exec is empty; pass a shell command")
+            case _ where credentials == "":
+                throw ValidationError("the file name of --credentials is empty; pass a path")
+            case _ where download == "": throw ValidationError("the folder of --download is empty; pass a path")
             default: if let problem = definition.problem { throw ValidationError(problem) }
             }
         }
@@ -88,7 +90,9 @@ extension FetchCommand {
             }
             try reading.show(source) { $0.lines.printable }
             if interval != .never, !modes.contains(.fetch) {
-                Output.note("fetch is not in modes: it runs by itself only while somebody is attached")
+                Output.note(
+                    "fetch is not in modes, so this source is fetched automatically only while a client is attached"
+                )
             }
         }
     }

@@ -4,18 +4,19 @@ import BackgrounderAPI
 struct FetchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",
-        abstract: "What is fetched in the background: feeds, files of the web, what commands print.",
+        abstract: "Fetch feeds, web files and command output in the background.",
         discussion: """
-            A source runs never, when the service thinks it best (minimum: it learns
-            when you look, and fetches just before), or at most once in an interval.
-            No time is guaranteed: this is not for what is urgent.
+            The interval of a source says when it is fetched: never, at most once in a
+            given time, or minimum. With minimum, the service learns when you open the
+            source, and fetches it shortly before. No time is guaranteed, so do not use
+            this for anything urgent. Without a subcommand, lists the sources.
 
             EXAMPLES
               backgrounder fetch add news --url https://example.com/rss --interval minimum
               backgrounder fetch add tide --exec 'curl -s example.com/tide' --interval 1h
-              backgrounder fetch run news               # now, and tells how it went
+              backgrounder fetch run news               # now; prints the result
               backgrounder fetch content tide > tide.json
-              backgrounder fetch show news              # when next, and why
+              backgrounder fetch show news              # next run, and why
               backgrounder fetch plan
             """,
         subcommands: [
@@ -27,7 +28,7 @@ struct FetchCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "All sources.",
+            abstract: "List the sources.",
             discussion: """
                 EXAMPLES
                   backgrounder fetch list
@@ -44,7 +45,7 @@ struct FetchCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "One source: when it runs next, and why then.",
+            abstract: "Show a source, its next run, and the reason for that time.",
             discussion: """
                 EXAMPLE
                   backgrounder fetch show news
@@ -62,7 +63,7 @@ struct FetchCommand: AsyncParsableCommand {
     struct Change: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Change how often a source is fetched, and how long it may take.",
+            abstract: "Change the interval or the time limit of a source.",
             discussion: """
                 EXAMPLES
                   backgrounder fetch set news --interval 1h
@@ -78,7 +79,7 @@ struct FetchCommand: AsyncParsableCommand {
 
         func validate() throws {
             if interval == nil, budget == nil {
-                throw ValidationError("nothing to set: give --interval or --budget")
+                throw ValidationError("nothing to set; pass --interval or --budget")
             }
         }
 
@@ -93,8 +94,12 @@ struct FetchCommand: AsyncParsableCommand {
 
     struct Open: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say that you look at a source now: nothing of it is unseen, and the plan learns.",
+            abstract: "Record that you are opening a source now.",
             discussion: """
+                Marks all its items as seen. With the interval minimum, the service learns from
+                these times when to fetch. A source that was suspended with `backgrounder quit`
+                runs again.
+
                 EXAMPLE
                   backgrounder fetch open news
                 """
@@ -110,8 +115,10 @@ struct FetchCommand: AsyncParsableCommand {
 
     struct Clear: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget what a source gave; the next fetch is as its first.",
+            abstract: "Discard the content of a source.",
             discussion: """
+                The next fetch is treated like the first one.
+
                 EXAMPLE
                   backgrounder fetch clear news
                 """
@@ -127,7 +134,7 @@ struct FetchCommand: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a source with all that it gave.",
+            abstract: "Remove a source and its stored content.",
             discussion: """
                 EXAMPLE
                   backgrounder fetch remove news
@@ -142,31 +149,35 @@ struct FetchCommand: AsyncParsableCommand {
     }
 }
 
-/// The source that a command is about.
+/// The argument that names a source.
 struct SourceArgument: ParsableArguments {
-    @Argument(help: "The name of the source.", completion: NameCompletion.sources)
+    @Argument(help: "Name of the source.", completion: NameCompletion.sources)
     var name: String
 }
 
 extension ArgumentHelp {
     static let interval = ArgumentHelp(
-        "never, minimum (the service decides), or a duration: never sooner than that after the last fetch.",
+        "never, minimum (the service decides), or the least time between two fetches.",
         valueName: "never|minimum|duration"
     )
-    static let budget = ArgumentHelp("What a run may take, at most 30s.", valueName: "duration")
+    static let budget = ArgumentHelp("Time limit for a run, at most 30s.", valueName: "duration")
 }
 
+/// Parses the value of `--interval`.
 @Sendable func parseInterval(_ text: String) throws -> FetchInterval {
     guard let interval = FetchInterval(text) else {
-        throw ValidationError("\(text.debugDescription) is no interval: give never, minimum, or a duration such as 15m")
+        throw ValidationError(
+            "\(text.debugDescription) is not a valid interval; use never, minimum, or a duration such as 15m"
+        )
     }
     if let problem = interval.problem { throw ValidationError("\(text): \(problem)") }
     return interval
 }
 
+/// Parses the value of `--budget`, in seconds.
 @Sendable func parseBudget(_ text: String) throws -> Double {
     guard let budget = Durations.duration(text)?.seconds else {
-        throw ValidationError("\(text.debugDescription) is no duration: give seconds, or such as 20s")
+        throw ValidationError("\(text.debugDescription) is not a valid duration; use one such as 20s")
     }
     if let problem = FetchDefinition.problem(ofBudget: budget) { throw ValidationError("\(text): \(problem)") }
     return budget

@@ -5,15 +5,15 @@ import FoundationEssentials
 extension FetchCommand {
     struct Plan: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract:
-                "All runs that are planned, with when and why; or the plan for opens of a file, without a service.",
+            abstract: "Show the planned runs, with the time and the reason of each.",
             discussion: """
-                Sources of the interval minimum are planned for this day and the next, from
-                when you looked in the last months; others run when their interval is over.
+                Sources with the interval minimum are planned for today and tomorrow, from the
+                times at which you opened them in the last months. Other sources run when their
+                interval is over.
 
-                With --opens it plans the 24 hours from --at on for the habit in FILE, which
-                has a line {"at": time} for each time that somebody looked. The times are
-                those at which a fetch should have ended; local time is that of TZ.
+                With --opens, plans the 24 hours after --at from the opens in a file, without
+                the service. The file has one line {"at": TIME} for each open. The planned
+                times are those by which a fetch should be finished. TZ sets the local time.
 
                 EXAMPLES
                   backgrounder fetch plan
@@ -22,23 +22,28 @@ extension FetchCommand {
                 """
         )
 
-        @Option(help: ArgumentHelp("Opens to plan for, in place of the service's.", valueName: "file.jsonl"))
+        @Option(
+            help: ArgumentHelp(
+                "Plan for the opens in this file, not for those of the service.",
+                valueName: "file.jsonl"
+            )
+        )
         var opens: String?
 
         @Option(
-            help: ArgumentHelp("With --opens: now, as the plan takes it (now unless given).", valueName: "time"),
+            help: ArgumentHelp("With --opens: start of the plan (default now).", valueName: "time"),
             transform: PointInTime.parse
         )
         var at: PointInTime?
 
         @Option(
-            help: ArgumentHelp("With --opens: fetches in 24 hours, 1 to 288 (8 unless given).", valueName: "n"),
+            help: ArgumentHelp("With --opens: fetches in 24 hours, 1 to 288 (default 8).", valueName: "n"),
             transform: wholeNumber("1 to 288")
         )
         var runs: Int?
 
         @Option(
-            help: ArgumentHelp("With --opens: when the last fetch ended.", valueName: "time"),
+            help: ArgumentHelp("With --opens: end of the last fetch.", valueName: "time"),
             transform: PointInTime.parse
         )
         var last: PointInTime?
@@ -49,16 +54,16 @@ extension FetchCommand {
             if opens == nil {
                 for (option, isGiven) in [("--at", at != nil), ("--runs", runs != nil), ("--last", last != nil)]
                 where isGiven {
-                    throw ValidationError("\(option) is for a plan of given opens: give --opens FILE too")
+                    throw ValidationError("\(option) has an effect only with --opens; pass --opens FILE too")
                 }
             }
-            if opens == "" { throw ValidationError("\"\" is no file of opens: give a path") }
+            if opens == "" { throw ValidationError("the file name of --opens is empty; pass a path") }
             if let runs, !(1...288).contains(runs) {
-                throw ValidationError("--runs \(runs) is no count of fetches a day: give 1 to 288")
+                throw ValidationError("--runs \(runs) is out of range; use 1 to 288")
             }
             if let at = at?.date, let last = last?.date, last > at {
                 throw ValidationError(
-                    "--last \(ISO8601.string(last)) is later than --at \(ISO8601.string(at)): exchange them"
+                    "--last \(ISO8601.string(last)) is later than --at \(ISO8601.string(at)); swap them"
                 )
             }
         }
@@ -72,7 +77,7 @@ extension FetchCommand {
             }
         }
 
-        /// The planner is the service's program's; this one only knows how to ask.
+        /// Replaces this process with `backgrounderd`, which has the planner.
         private func exec(_ opens: String) throws -> Never {
             let at = at?.date ?? Date()
             var arguments = ["--opens", RuntimePaths.absolute(opens), "--at", ISO8601.string(at)]
@@ -84,7 +89,7 @@ extension FetchCommand {
 }
 
 extension FetchTable {
-    /// The next 24 hours of a plan: a row of marks for each source.
+    /// A chart of the next 24 hours, with a row of marks for each source.
     static func chart(_ plan: [PlanEntry], from now: Date, width: Int) -> String {
         let offset = Calendar.current.timeZone.secondsFromGMT(for: now)
         var chart = DayChart(from: now, secondsFromGMT: offset, width: width)

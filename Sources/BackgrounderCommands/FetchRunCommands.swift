@@ -6,8 +6,11 @@ import NIOCore
 extension FetchCommand {
     struct Run: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Fetch a source now, whatever its interval, and tell how it went; exit 1 if it failed.",
+            abstract: "Fetch a source now, and print the result.",
             discussion: """
+                The interval of the source does not matter. The exit status is 1 if the fetch
+                failed.
+
                 EXAMPLE
                   backgrounder fetch run news
                 """
@@ -32,11 +35,11 @@ extension FetchCommand {
 
     struct Simulate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Wake a source up as the system would, now; exit 1 if it failed.",
+            abstract: "Simulate a background fetch of a source.",
             discussion: """
-                Unlike `fetch run`, it does nothing where background refresh is off for the
-                source. The other way of being woken, by a start of the service for one
-                fetch, is tested with `backgrounderd --launch-for-fetch NAME`.
+                Unlike `fetch run`, this is refused while background refresh is off for the
+                source. The exit status is 1 if the fetch failed. To test a start of the
+                service for one fetch, use `backgrounderd --launch-for-fetch NAME`.
 
                 EXAMPLE
                   backgrounder fetch simulate news
@@ -58,7 +61,7 @@ extension FetchCommand {
     struct FetchLog: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "log",
-            abstract: "The last runs of a source, oldest first: why, when, how long, and what came of them.",
+            abstract: "List the last runs of a source and their results, oldest first.",
             discussion: """
                 EXAMPLES
                   backgrounder fetch log news
@@ -68,7 +71,7 @@ extension FetchCommand {
         @OptionGroup var source: SourceArgument
         @Option(
             name: .shortAndLong,
-            help: ArgumentHelp("At most so many, 1 to 500.", valueName: "n"),
+            help: ArgumentHelp("Number of runs, 1 to 500 (default 20).", valueName: "n"),
             transform: runCount
         )
         var number = 20
@@ -84,7 +87,7 @@ extension FetchCommand {
 
     struct Items: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "The items of a feed, as it was fetched last.",
+            abstract: "List the items of a feed, as of the last fetch.",
             discussion: """
                 EXAMPLES
                   backgrounder fetch items news
@@ -102,10 +105,10 @@ extension FetchCommand {
 
     struct Content: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "What a source gave last, byte for byte.",
+            abstract: "Print the content of the last fetch, byte for byte.",
             discussion: """
-                On a terminal, control characters are replaced; a pipe or a file gets the
-                bytes as they are.
+                On a terminal, control characters are replaced. A pipe or a file gets the
+                bytes unchanged.
 
                 EXAMPLES
                   backgrounder fetch content tide
@@ -134,18 +137,18 @@ extension FetchCommand {
 }
 
 extension TimeAmount {
-    /// For the answer to a run: its budget, and what comes before and after it.
+    /// The time limit for the reply to a run: the longest budget of a run, and a margin before and after it.
     fileprivate static let fetchRun = TimeAmount.seconds(60)
 }
 
 @Sendable private func runCount(_ text: String) throws -> Int {
     guard let count = Int(text), (1...500).contains(count) else {
-        throw ValidationError("\(text.debugDescription) is no count: give a whole number from 1 to 500")
+        throw ValidationError("\(text.debugDescription) is not a valid number of runs; use 1 to 500")
     }
     return count
 }
 
 private func show(_ run: FetchRun, _ reading: ReadingOptions) throws {
     try reading.show(run) { $0.lines.map { "\(run.source): \($0)" }.printable }
-    if run.result == .failed { throw CommandFailure("\(run.source): \(run.reason ?? "it failed")") }
+    if run.result == .failed { throw CommandFailure("\(run.source): \(run.reason ?? "the fetch failed")") }
 }

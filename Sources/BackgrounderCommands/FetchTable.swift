@@ -1,11 +1,11 @@
 import BackgrounderAPI
 import FoundationEssentials
 
-/// Sources, runs, items and plans for people.
+/// Tables of sources, runs, items and plans.
 enum FetchTable {
     static func sources(_ sources: [FetchSource]) -> String {
         guard !sources.isEmpty else {
-            return "There are no sources; add one with `backgrounder fetch add NAME --url URL`."
+            return "No sources; add one with `backgrounder fetch add NAME --url URL`."
         }
         var table = Table([
             ("NAME", .left), ("UNSEEN", .right), ("INTERVAL", .left), ("REFRESH", .left), ("UPDATED", .left),
@@ -21,7 +21,7 @@ enum FetchTable {
     }
 
     static func runs(_ runs: [FetchRun], of name: String) -> String {
-        guard !runs.isEmpty else { return "\(name) was not fetched yet." }
+        guard !runs.isEmpty else { return "\(name) has not been fetched yet." }
         var table = Table([
             ("ID", .right), ("BEGAN", .left), ("WHY", .left), ("SECONDS", .right), ("RESULT", .left),
             ("STATUS", .right), ("BYTES", .right), ("REASON", .left),
@@ -37,7 +37,7 @@ enum FetchTable {
     }
 
     static func items(_ items: [FetchItem]) -> String {
-        guard !items.isEmpty else { return "There are no items." }
+        guard !items.isEmpty else { return "No items." }
         var table = Table([("PUBLISHED", .left), ("TITLE", .left), ("LINK", .left)])
         for item in items {
             table.add([item.published.map(ISO8601.string) ?? "", item.title ?? item.id, item.link ?? ""])
@@ -46,7 +46,7 @@ enum FetchTable {
     }
 
     static func plan(_ entries: [PlanEntry]) -> String {
-        guard !entries.isEmpty else { return "Nothing is planned; `backgrounder fetch list` shows the sources." }
+        guard !entries.isEmpty else { return "No runs are planned; `backgrounder fetch list` shows the sources." }
         var table = Table([("AT", .left), ("SOURCE", .left), ("WHY", .left)])
         for entry in entries { table.add([ISO8601.string(entry.at), entry.source, entry.why]) }
         return table.render()
@@ -54,7 +54,7 @@ enum FetchTable {
 }
 
 extension FetchSource {
-    /// What is fetched.
+    /// The URL or the command.
     fileprivate var origin: String {
         if let url { return url }
         guard let command else { return "" }
@@ -66,12 +66,12 @@ extension FetchSource {
 
     fileprivate var refreshText: String { state == .off && refresh == .available ? "gone" : refresh.rawValue }
 
-    /// Some lines for people.
+    /// The lines of `fetch show`.
     var lines: [String] {
         var lines = [
             "\(name)  \(kind.rawValue), \(origin)",
             "updated   \(updatedText), \(unseen) unseen",
-            "interval  \(interval.text), \(Durations.text(.seconds(budget))) for a run"
+            "interval  \(interval.text), at most \(Durations.text(.seconds(budget))) a run"
                 + (runsPerDay.map { ", \($0) runs a day" } ?? ""),
             "refresh   \(refreshText)",
             "next      " + (next.map { "\(ISO8601.string($0)): " } ?? "") + (why ?? ""),

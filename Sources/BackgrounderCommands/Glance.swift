@@ -1,11 +1,12 @@
 import BackgrounderAPI
 import FoundationEssentials
 
-/// One line about one thing, for a panel or a status: what it is on the left, how it stands on the right.
+/// One line about a task, a source or a transfer, for a panel or a status: its name on the left, its state on the
+/// right.
 struct Glance: Hashable {
     var name: String
     var state: String
-    /// How much of it is over, from 0 to 1, where it is known.
+    /// The progress from 0 to 1; `nil` if it is unknown.
     var share: Double?
 
     init(_ name: String, _ state: String, share: Double? = nil) {
@@ -17,14 +18,14 @@ struct Glance: Hashable {
     /// `name: state`
     var text: String { "\(name): \(state)" }
 
-    /// Both ends of a line of `width` columns; where they do not fit, the name gives way down to a third. With `bar`, what is
-    /// between them shows the share.
+    /// Returns a line of `width` columns with the name on the left and the state on the right. If they do not fit, the
+    /// name is cut, but not below a third of the width. With `bar`, a progress bar fills the space between them.
     func line(width: Int, bar: Bool = false) -> String {
         let (name, state) = (name.withoutControlCharacters, state.withoutControlCharacters)
         let stateWidth = min(state.terminalColumns, max(0, width - 1 - min(name.terminalColumns, width / 3)))
         let gap = width - name.terminalColumns - stateWidth
         if bar, let share, gap >= 8 {
-            // judgement: a longer bar says no more
+            // Tuned: a longer bar does not read better
             let length = min(48, gap - 2)
             let progress = ProgressBar.render(share, of: 1, width: length)
             return "\(name.fitted(to: width - stateWidth - length - 2)) \(progress) \(state.fitted(to: stateWidth))"
@@ -34,7 +35,9 @@ struct Glance: Hashable {
 }
 
 extension Glance {
-    /// - Parameter elapsed: seconds since `task` was as it says.
+    /// Creates the line of `task`.
+    ///
+    /// - Parameter elapsed: Seconds since `task` was reported.
     init(_ task: BackgroundTask, elapsed: Double = 0) {
         let name = "\(task.id) \(task.name)"
         guard task.state.isOpen else {
@@ -42,7 +45,7 @@ extension Glance {
             self.init(name, task.state.rawValue + (task.state == .failed ? status : ""))
             return
         }
-        // The sample's newest number; it has no command.
+        // The sample task has no command; its detail is the newest number.
         let number = task.command.isEmpty ? task.detail.map { ", \($0)" } ?? "" : ""
         guard let remaining = task.remaining else {
             self.init(name, "\(task.state.rawValue), unlimited\(number)")
@@ -56,7 +59,9 @@ extension Glance {
         )
     }
 
-    /// - Parameter last: the newest run that is over, where it was seen.
+    /// Creates the line of `source`.
+    ///
+    /// - Parameter last: The newest finished run, if the view has seen one.
     init(_ source: FetchSource, last: FetchRun? = nil, now: Date) {
         var words: [String] = []
         if source.unseen > 0 { words.append("\(source.unseen) new") }
@@ -72,7 +77,7 @@ extension Glance {
         } else if let next = source.next {
             words.append("next \(next.clock(on: now))")
         } else {
-            words.append("not by itself")
+            words.append("not scheduled")
         }
         self.init(source.name, words.joined(separator: ", "))
     }
@@ -98,14 +103,14 @@ extension Glance {
 }
 
 extension Transfer {
-    /// How much is there, from 0 to 1; `nil` while that is unknown.
+    /// The transferred share, from 0 to 1; `nil` while the size is unknown.
     var share: Double? {
         total.flatMap { $0 > 0 ? min(1, max(0, Double(received) / Double($0))) : nil }
     }
 }
 
 extension FetchResult {
-    /// `new data`, `no new data`, `failed`
+    /// The result in words: `new data`, `no new data` or `failed`.
     var words: String {
         switch self {
         case .newData: "new data"
@@ -116,7 +121,7 @@ extension FetchResult {
 }
 
 extension Date {
-    /// `06:55` in UTC, with the day where it is not that of `now`.
+    /// The time in UTC, such as `06:55`; with the month and the day if it is not on the day of `now`.
     func clock(on now: Date) -> String {
         let (text, today) = (ISO8601.string(self), ISO8601.string(now).prefix(10))
         let time = text.dropFirst(11).prefix(5)

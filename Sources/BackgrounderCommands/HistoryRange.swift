@@ -3,19 +3,19 @@ import AsyncHTTPClient
 import BackgrounderAPI
 import NIOCore
 
-/// Which part of the history is meant.
+/// The options that select a part of the history.
 struct HistoryRange: ParsableArguments {
-    static let times = "Times are ISO 8601, today, yesterday, or a span such as 10m, 2h or 7d before now."
+    static let times = "Times are ISO 8601, now, today, yesterday, or a span before now such as 10m, 2h or 7d."
 
-    @Option(help: ArgumentHelp("From this time on.", valueName: "time"), transform: PointInTime.parse)
+    @Option(help: ArgumentHelp("Only points at or after this time.", valueName: "time"), transform: PointInTime.parse)
     var since: PointInTime?
 
-    @Option(help: ArgumentHelp("Before this time.", valueName: "time"), transform: PointInTime.parse)
+    @Option(help: ArgumentHelp("Only points before this time.", valueName: "time"), transform: PointInTime.parse)
     var until: PointInTime?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Of this trip; `backgrounder track trips` lists them.", valueName: "id"),
+        help: ArgumentHelp("Only points of this trip; `backgrounder track trips` lists the ids.", valueName: "id"),
         transform: parseID
     )
     var trip: Int?
@@ -35,7 +35,8 @@ struct HistoryRange: ParsableArguments {
 }
 
 extension Client {
-    /// Calls `body`, which throws nothing but ``CommandFailure``, with each piece of the history in `format`, as it comes.
+    /// Calls `body` with each piece of the history, encoded in `format`, as it arrives. `body` throws only
+    /// ``CommandFailure``.
     func history(_ range: HistoryRange, as format: TrackFormat, _ body: (ByteBuffer) throws -> Void) async throws {
         let pieces = try await stream(Routes.historyPath, query: range.query + [("format", format.rawValue)])
         do {
@@ -43,18 +44,20 @@ extension Client {
         } catch let failure as CommandFailure {
             throw failure
         } catch {
-            throw CommandFailure("the connection to the service broke; what was printed is not all")
+            throw CommandFailure("lost the connection to the service; the output is incomplete")
         }
     }
 
-    /// Calls `body`, which throws nothing but ``CommandFailure``, with each point, in constant memory.
+    /// Calls `body` with each point of the history, in constant memory. `body` throws only ``CommandFailure``.
     func history(_ range: HistoryRange, _ body: (Location) throws -> Void) async throws {
         var decoder = CSVTrackDecoder()
         try await history(range, as: .csv) { piece in
             do {
                 try decoder.feed(piece.readableBytesView, body)
             } catch is CSVTrackDecoder.MalformedLine {
-                throw CommandFailure("the service's answer cannot be read; are command and service of one version?")
+                throw CommandFailure(
+                    "cannot parse the reply; check that backgrounder and backgrounderd have the same version"
+                )
             }
         }
     }

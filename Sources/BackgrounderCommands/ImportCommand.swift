@@ -7,10 +7,11 @@ import NIOCore
 extension TrackCommand {
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Put the points of a GPX file into the history; once, however often it is done.",
+            abstract: "Import a GPX file into the history; importing it again adds nothing.",
             discussion: """
-                The points go through the filter with the settings given here, as in `track replay`; with --raw every valid \
-                point is taken. They become part of history and trips by their own times, and never of the rolling track.
+                The points pass through the filter with the settings given here, as in `track replay`; with --raw, every \
+                valid point is imported. Imported points join the history and its trips by their own times. The rolling \
+                track does not change.
 
                 EXAMPLES
                   backgrounder track import old-logger.gpx --filter 10
@@ -18,33 +19,33 @@ extension TrackCommand {
                 """
         )
 
-        @Argument(help: "A GPX 1.0 or 1.1 file whose points have times.")
+        @Argument(help: "GPX 1.0 or 1.1 file; its points must have times.")
         var file: String
 
-        @Flag(help: "Take every valid point, without the filter.")
+        @Flag(help: "Import every valid point, without the filter.")
         var raw = false
 
         @Option(
-            help: ArgumentHelp(
-                "One of \(DesiredAccuracy.allCases.map(\.rawValue).joined(separator: ", ")).",
-                valueName: "level"
-            )
+            help: ArgumentHelp("Accuracy level (default best).", valueName: "level")
         )
         var accuracy: DesiredAccuracy?
 
         @Option(
             parsing: .unconditional,
-            help: ArgumentHelp("Metres between points; 0 or none takes every point.", valueName: "metres")
+            help: ArgumentHelp("Least distance between points, in metres, or none (default none).", valueName: "metres")
         )
         var filter: String?
 
         @Option(
             parsing: .unconditional,
-            help: ArgumentHelp("The largest accuracy that is taken, in metres, or none.", valueName: "metres")
+            help: ArgumentHelp(
+                "Largest position error to accept, in metres, or none (default none).",
+                valueName: "metres"
+            )
         )
         var maximum: String?
 
-        @Flag(name: .customLong("no-jitter-guard"), help: "Take a distance that the errors explain for movement.")
+        @Flag(name: .customLong("no-jitter-guard"), help: "Accept movement that is within the position error.")
         var noJitterGuard = false
 
         @OptionGroup var reading: ReadingOptions
@@ -52,7 +53,7 @@ extension TrackCommand {
         func validate() throws {
             _ = (try distanceFilter, try maximumAccuracy)
             if raw, accuracy != nil || filter != nil || maximum != nil || noJitterGuard {
-                throw ValidationError("--raw takes every valid point: leave the settings of the filter away")
+                throw ValidationError("--raw bypasses the filter; remove the filter options")
             }
         }
 
@@ -78,7 +79,7 @@ extension TrackCommand {
                 defer { progress.end() }
                 return try await client.importTrack(request) { progress.show($0.summary) }
             }
-            // Where nothing was received the fault says it all.
+            // If no point was received, the fault alone explains it.
             if last.received > 0 { try reading.show(last, \.summary) }
             if let fault = last.fault { throw CommandFailure(fault) }
         }
@@ -86,15 +87,15 @@ extension TrackCommand {
 }
 
 extension Client {
-    /// Imports a file, and calls `body` from time to time.
+    /// Imports a file and calls `body` with each progress report.
     ///
-    /// - Returns: the last word on it.
+    /// - Returns: The final report.
     fileprivate func importTrack(
         _ request: ImportRequest,
         _ body: (ImportProgress) -> Void
     ) async throws -> ImportProgress {
         let broken = CommandFailure(
-            "the connection to the service broke; what was imported stays, and importing again completes it"
+            "lost the connection to the service; the points imported so far are kept; import again to add the rest"
         )
         let pieces = try await stream(Routes.importTrack, body: request)
         var line = ByteBuffer()
@@ -120,10 +121,10 @@ extension Client {
 }
 
 extension ImportProgress {
-    /// `1000 received: 400 stored, 500 known, 100 rejected (distance 100); 3 trips`
+    /// Such as `1000 received: 400 stored, 500 already known, 100 rejected (distance 100); 3 trips`.
     var summary: String {
         let reasons = RejectionReason.allCases.filter { rejected[$0] > 0 }.map { "\($0.rawValue) \(rejected[$0])" }
-        return "\(received) received: \(stored) stored, \(known) known before, \(rejected.total) rejected"
+        return "\(received) received: \(stored) stored, \(known) already known, \(rejected.total) rejected"
             + (reasons.isEmpty ? "" : " (\(reasons.joined(separator: ", ")))")
             + "; \(counted(trips, "trip"))"
     }

@@ -6,10 +6,10 @@ struct InterruptCommand: AsyncParsableCommand {
         commandName: "interrupt",
         abstract: "Play an announcement now, over the music or instead of it.",
         discussion: """
-            The music is held and goes on with the very next note; with --duck it
-            goes on beneath. Announcements wait for each other, the higher priority
-            first, and are heard also while the player is paused or stopped. The
-            command returns at once; `audio stop` silences all of them.
+            The music pauses and then resumes exactly where it stopped; with --duck, it
+            keeps playing at a lower volume. Announcements play one at a time, the highest
+            priority first, even while the player is paused or stopped. The command
+            returns immediately. `audio stop` discards all announcements.
 
             EXAMPLES
               backgrounder audio interrupt doors-close.wav
@@ -17,17 +17,17 @@ struct InterruptCommand: AsyncParsableCommand {
               backgrounder audio interrupt evacuate.wav --priority 10
             """
     )
-    @Argument(help: ArgumentHelp("The file to play.", valueName: "file"), completion: .file())
+    @Argument(help: ArgumentHelp("Audio file to play.", valueName: "file"), completion: .file())
     var file: String
     @Option(
-        help: ArgumentHelp("The music goes on at this part of its loudness.", valueName: "0%...100%"),
+        help: ArgumentHelp("Keep the music playing, at this share of its volume.", valueName: "0%...100%"),
         transform: share
     )
     var duck: Double?
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The higher one is first; of equal ones the earlier.", valueName: "n"),
-        transform: wholeNumber("a whole number, such as 10")
+        help: ArgumentHelp("Higher priorities play first, equal ones in order (default 0).", valueName: "n"),
+        transform: wholeNumber("a number such as 10")
     )
     var priority = 0
     @OptionGroup var reading: ReadingOptions
@@ -39,12 +39,12 @@ struct InterruptCommand: AsyncParsableCommand {
     }
 }
 
-/// A part of a whole: `20%`, or `0.2`. A bare number above 1 is refused: nobody knows whether 20 is much or little.
+/// Parses a share such as `20%` or `0.2`. A bare number above 1 is rejected because its meaning is unclear.
 @Sendable private func share(_ text: String) throws -> Double {
     let isPercent = text.hasSuffix("%")
     let number = Double(isPercent ? String(text.dropLast()) : text).map { isPercent ? $0 / 100 : $0 }
     guard let number, (0...1).contains(number) else {
-        throw ValidationError("\(text.debugDescription) is no part of a loudness: give 0% to 100%")
+        throw ValidationError("\(text.debugDescription) is not a valid share of the volume; use 0% to 100%")
     }
     return number
 }

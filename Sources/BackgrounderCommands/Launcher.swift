@@ -4,18 +4,19 @@ import Dispatch
 import FoundationEssentials
 import Glibc
 
-/// Starts `backgrounderd`, which lies beside this program.
+/// Starts `backgrounderd`, which is installed in the same folder as this program.
 enum Launcher {
-    private static let patience: Int32 = 30  // judgement: seconds until a start counts as hanging
+    /// Seconds to wait for the service to become ready.
+    private static let patience: Int32 = 30  // Tuned: a start that takes longer counts as hanging
 
-    /// Absolute path of the service's program.
+    /// The absolute path of `backgrounderd`.
     static var daemonPath: String {
         let own =
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
         return RuntimePaths.absolute(own + "/../backgrounderd")
     }
 
-    /// Puts the service's program in the place of this process, and lets it speak with this one's name.
+    /// Replaces this process with `backgrounderd`, which then prints errors under the name `backgrounder`.
     static func exec(_ arguments: [String]) throws -> Never {
         try withCStrings([Backgrounder.commandName] + arguments) { argv in
             execv(daemonPath, argv)
@@ -24,13 +25,16 @@ enum Launcher {
     }
 
     private static func cannotRun(_ code: Int32) -> CommandFailure {
-        CommandFailure("cannot run \(daemonPath): \(systemMessage(code)); install both programs in one folder")
+        CommandFailure(
+            "cannot run \(daemonPath): \(systemMessage(code)); install backgrounder and backgrounderd in the same folder"
+        )
     }
 
-    /// Starts the service in a session of its own, detached from terminal and shell, and waits until it is ready.
+    /// Starts the service in its own session, detached from the terminal and the shell, and waits until it is ready.
     ///
-    /// - Returns: its process id.
-    /// - Throws: ``CommandFailure`` with the service's own reason when it does not get ready; 64 where an option is wrong.
+    /// - Returns: The process id of the service.
+    /// - Throws: ``CommandFailure`` with the service's own message if it fails to start; with exit code 64 for an
+    ///   invalid option.
     static func spawnDetached(_ arguments: [String]) throws -> pid_t {
         let ready = try Pipe()
         let complaints = try Pipe()
@@ -50,20 +54,20 @@ enum Launcher {
         case .timeout:
             kill(pid, SIGKILL)
             throw CommandFailure(
-                "the service was not ready after \(patience) s and was stopped; `backgrounder log` may say why"
+                "the service was not ready after \(patience) s and was killed; see `backgrounder log`"
             )
         case .end:
             var status: Int32 = 0
             waitpid(pid, &status, 0)
             let reason = complaints.readAll().split(separator: "\n").first.map(String.init)
             throw CommandFailure(
-                reason?.withoutPrefix("backgrounderd: ") ?? "the service ended at once; `backgrounder log` may say why",
+                reason?.withoutPrefix("backgrounderd: ") ?? "the service exited immediately; see `backgrounder log`",
                 exitCode: status == 64 << 8 ? 64 : 1
             )
         }
     }
 
-    /// What keeps the service from starting with its configuration, in its own words; `nil` where nothing does.
+    /// Returns the service's message about a faulty configuration, or `nil` if the configuration is valid.
     static func configurationProblem(_ arguments: [String]) throws -> String? {
         let complaints = try Pipe()
         let nowhere = open("/dev/null", O_RDWR | O_CLOEXEC)
@@ -79,12 +83,13 @@ enum Launcher {
         let words = complaints.readAll().split(separator: "\n").first.map(String.init)
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
-        return status == 0 ? nil : words?.withoutPrefix("backgrounderd: ") ?? "the configuration cannot be checked"
+        return status == 0 ? nil : words?.withoutPrefix("backgrounderd: ") ?? "cannot check the configuration"
     }
 
-    /// What `body` gives, with a service started for it where none runs and `items` are to be played.
+    /// Returns the result of `body`. If the service is not running and `items` has paths to play, starts it and tries
+    /// again.
     ///
-    /// What does not exist is no reason to start one: then `body`'s own failure stands.
+    /// - Throws: ``CommandFailure`` without starting the service if one of the items cannot be played.
     static func startingService<Result>(
         _ paths: RuntimePaths,
         neededBy items: [String]?,
@@ -98,12 +103,12 @@ enum Launcher {
                 if let reason = refusal(of: item) { throw CommandFailure("\(item): \(reason)", exitCode: 4) }
             }
             let pid = try spawnDetached(paths.home.map { ["--home", $0] } ?? [])
-            Output.note("started the service, pid \(pid); `backgrounder stop` ends it")
+            Output.note("started the service, pid \(pid); stop it with `backgrounder stop`")
             return try await body()
         }
     }
 
-    /// Why there is nothing to play at `path`, in the service's words.
+    /// Returns why `path` cannot be played, in the words of the service, or `nil` if it may be playable.
     private static func refusal(of path: String) -> String? {
         var facts = stat()
         guard stat(path, &facts) == 0 else {
@@ -116,14 +121,14 @@ enum Launcher {
         }
     }
 
-    /// Returns when the process that holds the lock at `path` has ended, or after `seconds`.
+    /// Waits until the process that holds the lock at `path` has ended, for at most `seconds`.
     ///
-    /// - Returns: whether it has ended.
+    /// - Returns: Whether the process has ended.
     static func waitForEnd(lock path: String, seconds: Int) async -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return true }
         let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
-        // A lock has no timeout. At the deadline this thread is left to wait, and ends with the process.
+        // flock(2) has no timeout. After the deadline this thread keeps waiting until the process exits.
         DispatchQueue(label: "backgrounder.lock").async {
             while flock(descriptor, LOCK_SH) != 0, errno == EINTR {}
             close(descriptor)

@@ -4,8 +4,10 @@ import BackgrounderAPI
 struct LocationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "location",
-        abstract: "The location mode: start, stop, accuracy, filter.",
+        abstract: "Show and control location tracking.",
         discussion: """
+            Without a subcommand, shows the status.
+
             EXAMPLES
               backgrounder location
               backgrounder location accuracy hundredMeters
@@ -18,7 +20,7 @@ struct LocationCommand: AsyncParsableCommand {
 
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "What it does, and what became of the fixes.",
+            abstract: "Show the source, its quality, and how many fixes were accepted.",
             discussion: """
                 EXAMPLES
                   backgrounder location
@@ -36,7 +38,7 @@ struct LocationCommand: AsyncParsableCommand {
 
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Begin to track; a second start changes nothing.",
+            abstract: "Start tracking; has no effect if it is already on.",
             discussion: """
                 EXAMPLE
                   backgrounder location start
@@ -68,7 +70,7 @@ struct LocationCommand: AsyncParsableCommand {
 
     struct Accuracy: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Set how exact positions should be, or print it.",
+            abstract: "Set the desired accuracy, or print it.",
             discussion: """
                 EXAMPLES
                   backgrounder location accuracy
@@ -76,7 +78,7 @@ struct LocationCommand: AsyncParsableCommand {
                 """
         )
 
-        @Argument(help: "One of \(DesiredAccuracy.allCases.map(\.rawValue).joined(separator: ", ")).")
+        @Argument(help: "Accuracy level.")
         var level: DesiredAccuracy?
 
         @OptionGroup var reading: ReadingOptions
@@ -92,8 +94,11 @@ struct LocationCommand: AsyncParsableCommand {
 
     struct Filter: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Set the metres between points (0 or none: every fix), or print them.",
+            abstract: "Set the distance filter, or print it.",
             discussion: """
+                The filter is the least distance between two points, in metres. With 0 or
+                none, every fix that passes the other checks becomes a point.
+
                 EXAMPLES
                   backgrounder location filter
                   backgrounder location filter 10
@@ -101,7 +106,7 @@ struct LocationCommand: AsyncParsableCommand {
                 """
         )
 
-        @Argument(parsing: .allUnrecognized, help: ArgumentHelp("Metres from 0 on, or none.", valueName: "metres"))
+        @Argument(parsing: .allUnrecognized, help: ArgumentHelp("Distance in metres, or none.", valueName: "metres"))
         var metres: [String] = []
 
         @OptionGroup var reading: ReadingOptions
@@ -125,16 +130,21 @@ struct LocationCommand: AsyncParsableCommand {
 
     struct Maximum: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract:
-                "Set the largest accuracy that is taken at any level (none: the level alone decides), or print it.",
+            abstract: "Set the largest position error to accept, or print it.",
             discussion: """
+                Fixes with a larger error are rejected at every accuracy level. With none,
+                only the limit of the level applies.
+
                 EXAMPLES
                   backgrounder location maximum 15
                   backgrounder location maximum none
                 """
         )
 
-        @Argument(parsing: .allUnrecognized, help: ArgumentHelp("Metres above 0, or none.", valueName: "metres"))
+        @Argument(
+            parsing: .allUnrecognized,
+            help: ArgumentHelp("Position error in metres, or none.", valueName: "metres")
+        )
         var metres: [String] = []
 
         @OptionGroup var reading: ReadingOptions
@@ -162,22 +172,22 @@ private func change(_ change: LocationChange, _ reading: ReadingOptions) async t
     try reading.show(status) { $0.lines.printable }
 }
 
-/// `nil` where nothing was given, `.some(nil)` for `none`.
+/// Parses a distance in metres. Returns `nil` if `texts` is empty, and `.some(nil)` for `none`.
 func parseMetres(_ texts: [String], zero: Bool) throws -> Double?? {
     guard let text = texts.first else { return nil }
     if texts.count == 1, text == "none" { return .some(nil) }
     guard texts.count == 1, let value = Double(text), value.isFinite, zero ? value >= 0 : value > 0, value <= 20_037_508
     else {
-        let least = zero ? "from 0 on" : "above 0"
+        let least = zero ? "0 or more" : "more than 0"
         throw ValidationError(
-            "\(texts.joined(separator: " ").debugDescription) is no length: give metres \(least), or none"
+            "\(texts.joined(separator: " ").debugDescription) is not a valid distance; use \(least) metres, or none"
         )
     }
     return value
 }
 
 extension Double {
-    /// Without `.0`.
+    /// The shortest decimal text, without a trailing `.0`.
     fileprivate var decimalText: String {
         description.hasSuffix(".0") ? String(description.dropLast(2)) : description
     }

@@ -1,6 +1,6 @@
 import BackgrounderAPI
 
-/// Points as lines of fixed widths, so that they can be printed as they come.
+/// A table of points with fixed column widths, so that each line can be printed as soon as its point arrives.
 enum LocationTable {
     private static let columns: [(String, Table.Alignment, Int)] = [
         ("TIME", .left, 24), ("LATITUDE", .right, 12), ("LONGITUDE", .right, 13), ("± m", .right, 7),
@@ -23,7 +23,7 @@ enum LocationTable {
         locations.isEmpty ? "No points yet." : ([heading] + locations.map(line)).joined(separator: "\n")
     }
 
-    /// The speeds as a row of bars; `nil` where fewer than two points have one.
+    /// The speeds as a row of bars; `nil` if fewer than two points have a speed.
     static func speeds(of locations: [Location]) -> String? {
         let speeds = locations.compactMap(\.speed)
         guard speeds.count > 1, let top = speeds.max() else { return nil }

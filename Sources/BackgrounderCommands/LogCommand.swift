@@ -6,10 +6,10 @@ import Glibc
 struct LogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",
-        abstract: "The newest lines of the log.",
+        abstract: "Show the newest log lines.",
         discussion: """
-            Under systemd and on a terminal the log goes to stderr;
-            `journalctl -u backgrounder` shows it there.
+            Under systemd, or in the foreground on a terminal, the service logs to stderr
+            and not to this log; for systemd, see `journalctl -u backgrounder`.
 
             EXAMPLES
               backgrounder log -n 50
@@ -19,25 +19,25 @@ struct LogCommand: AsyncParsableCommand {
 
     @Option(
         name: .short,
-        help: ArgumentHelp("How many lines.", valueName: "n"),
-        transform: wholeNumber("a count of lines from 0 on, such as 50")
+        help: ArgumentHelp("Number of lines (default 20).", valueName: "n"),
+        transform: wholeNumber("a number of lines from 0, such as 50")
     )
     var n = 20
 
-    @Flag(name: .short, help: "Go on with each new line until Ctrl-C.")
+    @Flag(name: .short, help: "Keep printing new lines until Ctrl-C.")
     var follow = false
 
     @OptionGroup var reading: ReadingOptions
 
     func validate() throws {
-        guard n >= 0 else { throw ValidationError("-n \(n) is no count of lines: give 0 or more") }
+        guard n >= 0 else { throw ValidationError("-n \(n) is out of range; use 0 or more") }
     }
 
     func run() async throws {
         let path = reading.service.paths.log
         guard let file = LogFile(path) else {
             throw CommandFailure(
-                "there is no log at \(path); the service has not run with this home, or logs to the journal"
+                "no log at \(path); the service has not run with this home, or it logs to the journal"
             )
         }
         let lines = file.last(n)
@@ -58,7 +58,7 @@ struct LogCommand: AsyncParsableCommand {
 
 /// One line of the log.
 struct LogRecord: Codable {
-    /// Absent in lines that are no records, such as those of a crash.
+    /// Absent if the line is not a log record, such as a line of a crash report.
     var timestamp: Date?
     var level: String?
     var message: String
@@ -89,14 +89,14 @@ final class LogFile {
         close(descriptor)
     }
 
-    /// The newest `count` lines; those of the file before it where this one has too few.
+    /// Returns the newest `count` lines; continues in the rotated file `.1` if this file has fewer.
     func last(_ count: Int) -> [String] {
         var lines = readLines()
         if lines.count < count, let older = LogFile(path + ".1") { lines = older.readLines() + lines }
         return lines.suffix(count)
     }
 
-    /// Calls `body` for each line that is appended, for ever; the kernel says when there is one.
+    /// Calls `body` with each appended line, without end. Waits with inotify, and follows a rotation.
     func follow(_ body: (String) throws -> Void) throws {
         let watch = inotify_init1(Int32(IN_CLOEXEC))
         defer { close(watch) }

@@ -2,18 +2,18 @@ import ArgumentParser
 import BackgrounderAPI
 import NIOCore
 
-/// What a shell offers behind a tab where a command wants something that the service has: `fetch show <TAB>`.
+/// The shell completion of names and ids that the service knows, as for `fetch show <TAB>`.
 ///
-/// Nothing, where no service runs: a completion is no place for complaints.
+/// It offers nothing if the service is not running; a completion cannot report errors.
 enum NameCompletion {
     static let sources = CompletionKind.custom { words, _, _ in
         await candidates(words) { try await status($0).fetch?.map(\.name) }
     }
-    /// The ids of open ones.
+    /// The ids of the open tasks.
     static let tasks = CompletionKind.custom { words, _, _ in
         await candidates(words) { try await status($0).tasks?.map { String($0.id) } }
     }
-    /// The ids of those that are not over.
+    /// The ids of the open transfers.
     static let transfers = CompletionKind.custom { words, _, _ in
         await candidates(words) { try await status($0).transfers?.map { String($0.id) } }
     }
@@ -21,7 +21,7 @@ enum NameCompletion {
         await candidates(words) { try await $0.call(Routes.pushes, patience: patience).map(\.name) }
     }
 
-    // judgement: nobody waits longer behind a tab
+    /// Tuned: a user does not wait longer for a completion.
     private static var patience: TimeAmount { .seconds(2) }
 
     private static func status(_ client: Client) async throws -> ServiceStatus {
@@ -36,7 +36,7 @@ enum NameCompletion {
         return (found ?? nil) ?? []
     }
 
-    /// What stands behind `--home`, as far as the line is typed.
+    /// Returns the value of `--home` in the words typed so far.
     static func home(in words: [String]) -> String? {
         if let option = words.last(where: { $0.hasPrefix("--home=") }) { return String(option.dropFirst(7)) }
         guard let index = words.lastIndex(of: "--home"), words.indices.contains(index + 1) else { return nil }

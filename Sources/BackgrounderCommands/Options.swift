@@ -1,11 +1,11 @@
 import ArgumentParser
 import BackgrounderAPI
 
-/// Which service is meant; every command has it.
+/// The options of every command: which service it talks to.
 struct ServiceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The directory that holds everything of one service (or BACKGROUNDER_HOME).",
+            "Directory with all files of the service (default $BACKGROUNDER_HOME, if set).",
             valueName: "dir"
         )
     )
@@ -18,14 +18,14 @@ struct ServiceOptions: ParsableArguments {
     }
 }
 
-/// A command that reads.
+/// The options of a command that prints a value.
 struct ReadingOptions: ParsableArguments {
     @OptionGroup var service: ServiceOptions
 
-    @Option(help: "table for people, json for scripts.")
+    @Option(help: "Output format: table for people, json for scripts.")
     var format = OutputFormat.table
 
-    /// Prints `value` as JSON, or as what `table` makes of it.
+    /// Prints `value` as JSON, or as the text that `table` makes from it.
     func show<Value: Encodable>(_ value: Value, _ table: (Value) -> String) throws {
         switch format {
         case .json: try Output.json(value)
@@ -33,11 +33,13 @@ struct ReadingOptions: ParsableArguments {
         }
     }
 
+    /// Runs `body` with a client of the service; see ``Client/use(_:_:)``.
     func use<Result>(_ body: (Client) async throws -> Result) async throws -> Result {
         try await Client.use(service.paths, body)
     }
 }
 
+/// The setting of a switch on the command line.
 enum Switch: String, ExpressibleByArgument, CaseIterable {
     case on, off
 

@@ -2,15 +2,17 @@ import ArgumentParser
 import BackgrounderAPI
 import Glibc
 
-/// What a command prints: the same value as a table for people and as JSON for scripts.
+/// The output of a command on stdout and stderr.
 enum Output {
     /// Writes `text` and a newline to stdout.
     ///
-    /// - Throws: ``CommandFailure`` when stdout takes nothing; without a message where its reader has left, as `head` does.
+    /// - Throws: ``CommandFailure`` if the write fails; without a message if the reader of a pipe has exited, as `head`
+    ///   does.
     static func print(_ text: String) throws {
         try write(text + "\n")
     }
 
+    /// Writes `text` to stdout, without a newline.
     static func write(_ text: String) throws {
         do {
             try StandardOutput.write(text)
@@ -19,7 +21,7 @@ enum Output {
         }
     }
 
-    /// As ``write(_:)``, for what may be no text.
+    /// Writes `bytes`, which need not be valid text, to stdout.
     static func write(bytes: [UInt8]) throws {
         do {
             try StandardOutput.write(bytes: bytes)
@@ -28,11 +30,12 @@ enum Output {
         }
     }
 
+    /// Prints `value` as one line of JSON.
     static func json(_ value: some Encodable) throws {
         try print(try JSON.line(value).withEscapedControlCharacters)
     }
 
-    /// As ``json(_:)``, for as many as there may be.
+    /// Prints `items` as one line of JSON, encoding them one by one because a queue can be very long.
     static func items(_ items: [PlayerItem]) throws {
         var text = TextBuffer()
         for (index, item) in items.enumerated() {
@@ -43,20 +46,20 @@ enum Output {
         try print(text.string.withEscapedControlCharacters)
     }
 
-    /// One line to stderr.
+    /// Writes one line to stderr.
     static func note(_ text: String) {
         let line = text.withoutControlCharacters + "\n"
         _ = line.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
     }
 
-    /// A question to stderr, behind which the answer is typed.
+    /// Writes a question to stderr, without a newline; the answer is typed after it.
     static func ask(_ text: String) {
         _ = text.withoutControlCharacters.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
     }
 
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Columns and rows of the terminal; 80 × 24 where there is none.
+    /// Columns and rows of the terminal; 80 × 24 if stdout is not a terminal.
     static var terminalSize: (columns: Int, rows: Int) {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return (80, 24) }
@@ -64,12 +67,12 @@ enum Output {
     }
 }
 
-/// How a reading command prints.
+/// The output format of a command that prints a value.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
     case table, json
 }
 
-/// Rows under headings, each column as wide as its widest cell; numbers may be set to the right.
+/// A table of text. Each column is as wide as its widest cell, and aligned left or right.
 struct Table {
     enum Alignment {
         case left, right
@@ -92,7 +95,7 @@ struct Table {
         return all.map { Self.line($0, columns.map(\.alignment), widths) }.joined(separator: "\n")
     }
 
-    /// One row of a table whose widths are known beforehand.
+    /// Returns one row with the given column widths.
     static func line(_ cells: [String], _ alignments: [Alignment], _ widths: [Int]) -> String {
         var line = zip(cells, zip(alignments, widths)).map { cell, column in
             let padding = String(repeating: " ", count: max(0, column.1 - cell.terminalColumns))

@@ -1,11 +1,11 @@
 import BackgrounderAPI
 import Glibc
 
-/// A pipe from a child: the child has the write end.
+/// A pipe from a child process, which has the write end.
 final class Pipe {
     enum Line {
         case line(String)
-        /// The other end was closed before a line came.
+        /// The write end was closed before a line arrived.
         case end
         case timeout
     }
@@ -16,7 +16,7 @@ final class Pipe {
     init() throws {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            throw CommandFailure("cannot make a pipe: \(systemMessage(errno))")
+            throw CommandFailure("cannot create a pipe: \(systemMessage(errno))")
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         (readEnd, writeEnd) = (ends[0], ends[1])
@@ -32,7 +32,7 @@ final class Pipe {
         writeEnd = -1
     }
 
-    /// Waits for one line, at most `timeout` seconds in all.
+    /// Waits for one line, for at most `timeout` seconds in total.
     func readLine(timeout: Int32) -> Line {
         var bytes: [UInt8] = []
         let deadline = ContinuousClock.now + .seconds(Int(timeout))
@@ -49,7 +49,7 @@ final class Pipe {
         }
     }
 
-    /// What is there until the other end is closed, at most 64 KiB.
+    /// Reads until the write end is closed, at most 64 KiB.
     func readAll() -> String {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)

@@ -2,19 +2,19 @@ import BackgrounderAPI
 import FoundationEssentials
 import Glibc
 
-/// A playlist file of the caller: what it names, and what of that is not there.
+/// A playlist file that this command reads: its usable entries, and the faults of the others.
 struct Playlist {
-    /// Those that are there, in their order.
+    /// The usable entries, in order.
     private(set) var entries: [PlaylistFile.Entry] = []
     private var refused: [PlaylistFile.Fault]
     private let path: String
 
-    /// Of the others, each with its line: `file:line: what`.
+    /// The faults of the other entries, in order, each as `file:line: reason`.
     var faults: [String] {
         refused.sorted { $0.line < $1.line }.map { "\(path):\($0.line): \($0.reason)" }
     }
 
-    /// - Parameter path: absolute.
+    /// Reads the playlist at `path`, which is absolute.
     init(path: String) throws(CommandFailure) {
         self.path = path
         let file: PlaylistFile
@@ -35,7 +35,7 @@ struct Playlist {
         }
     }
 
-    /// Adds what can be added, in pieces that fit a request; what the service refuses becomes a fault.
+    /// Adds the entries in pieces that fit into a request. An entry that the service rejects becomes a fault.
     mutating func add<Item>(
         _ enqueue: (EnqueueRequest) async throws -> [Item]
     ) async throws -> [Item] {
@@ -61,14 +61,15 @@ struct Playlist {
                 refused += piece.map { PlaylistFile.Fault(line: $0.line, reason: failure.description) }
                 return
             }
-            // The service adds all or nothing, and it sees what this user does not: a folder without music, say.
+            // The service adds all entries or none, and may reject one that looks fine from here, such as a folder
+            // without music. Split the piece until only the rejected entries are left.
             let half = piece.count / 2
             try await add(piece.prefix(half), to: &added, enqueue)
             try await add(piece.dropFirst(half), to: &added, enqueue)
         }
     }
 
-    /// How many of `entries` fit into a body, which has 1 MiB at most.
+    /// Returns how many of `entries` fit into a request body, which is limited to 1 MiB.
     private static func fitting(_ entries: ArraySlice<PlaylistFile.Entry>) -> Int {
         var size = 0
         let limit = 900 << 10
@@ -79,30 +80,31 @@ struct Playlist {
         return max(1, fitting.count)
     }
 
-    /// Why a path cannot be added.
+    /// Returns why `path` cannot be added, or `nil` if it can.
     private static func refusal(of path: String) -> String? {
         var facts = stat()
         guard stat(path, &facts) == 0 else {
             return errno == ENOENT || errno == ENOTDIR
-                ? "there is no \(path)" : "cannot read \(path): \(systemMessage(errno))"
+                ? "\(path): no such file or folder" : "cannot read \(path): \(systemMessage(errno))"
         }
         switch facts.st_mode & S_IFMT {
-        case S_IFREG: return PlaylistFile.isPlaylist(path) ? "\(path): a playlist in a playlist is left out" : nil
+        case S_IFREG: return PlaylistFile.isPlaylist(path) ? "\(path): playlists inside playlists are skipped" : nil
         case S_IFDIR: return nil
-        default: return "\(path) is no file"
+        default: return "\(path) is not a file or folder"
         }
     }
 
-    /// What a regular file holds, links followed; asked of one descriptor, so that no other file can take its place meanwhile.
+    /// Returns the content of a regular file, following links. Checks and reads one descriptor, so that the file cannot
+    /// be replaced in between.
     private static func content(of path: String) throws(CommandFailure) -> [UInt8] {
-        // A pipe without a writer would wait for one.
+        // Without O_NONBLOCK, opening a FIFO would wait for a writer.
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { throw CommandFailure("\(path): no such file", exitCode: 4) }
             throw CommandFailure("cannot read \(path): \(systemMessage(errno))")
         }
         defer { close(descriptor) }
-        let refusal = CommandFailure("\(path) is no playlist that can be read: give a text file of at most 16 MiB")
+        let refusal = CommandFailure("cannot read \(path) as a playlist; use a text file of at most 16 MiB")
         var facts = stat()
         guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { throw refusal }
         var bytes: [UInt8] = []
@@ -116,12 +118,12 @@ struct Playlist {
         throw refusal
     }
 
-    /// Writes `items` as an extended M3U, or as PLS where the name says so; the file is there whole or not at all.
+    /// Writes `items` as extended M3U, or as PLS if `path` ends in `.pls`. The file is replaced atomically.
     static func write(_ items: [PlayerItem], to path: String) throws {
         for item in items {
             if let broken = item.path.unicodeScalars.first(where: { $0 == "\n" || $0 == "\r" }) {
                 throw CommandFailure(
-                    "\(item.fileName) has a \(String(broken).debugDescription) in its path, which a playlist cannot hold"
+                    "cannot save \(item.fileName): its path contains \(String(broken).debugDescription), which a playlist cannot hold"
                 )
             }
         }
@@ -149,6 +151,6 @@ struct Playlist {
         return text + "NumberOfEntries=\(items.count)\nVersion=2\n"
     }
 
-    /// Whole seconds; -1 is not known.
+    /// The length in whole seconds; -1 if it is unknown.
     private static func length(_ item: PlayerItem) -> String { item.duration.map { $0.decimals(0) } ?? "-1" }
 }

@@ -1,21 +1,23 @@
 import ArgumentParser
 import BackgrounderAPI
 
-/// `backgrounder push`: silent push.
+/// `backgrounder push`: fetches triggered by MQTT messages.
 struct PushCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "push",
-        abstract: "Messages of an MQTT broker that make sources be fetched, at once and without a word.",
+        abstract: "Trigger fetches with MQTT messages (silent push).",
         discussion: """
-            A message is JSON of at most 4096 bytes. It names a source that is configured
-            here, and its sender's id for the message; it can hold no URL and no command:
+            A message is JSON of at most 4096 bytes. It names a source that was added with
+            `fetch add`, and has an id that the sender chose. It cannot contain a URL or a
+            command:
 
               {"content-available": 1, "source": "news", "id": "2026-11-21-7"}
 
-            With "expires" (seconds since 1970) it counts until then; with "alert" its text
-            is shown after the fetch. What comes again, too late, retained, or with a source
-            that is not known here leads to nothing and is counted. A source is fetched at
-            most three times an hour this way; of more messages the newest counts.
+            "expires" (seconds since 1970) limits how long the message is valid. The text
+            of "alert" is shown after the fetch. Messages that are duplicate, expired,
+            retained, malformed or too long, or that name an unknown source, are counted
+            and ignored. A source is fetched at most three times an hour this way; beyond
+            that, only the newest message counts. Without a subcommand, lists the pushes.
 
             EXAMPLES
               backgrounder push add news --mqtt mqtts://broker.example --topic home/news \\
@@ -33,14 +35,15 @@ struct PushCommand: AsyncParsableCommand {
 extension PushCommand {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Listen to a topic of a broker, and begin at once.",
+            abstract: "Subscribe to a topic of a broker.",
             discussion: """
-                The broker keeps what comes while this machine is away (QoS 1, a session of
-                its own). The command waits a moment for the broker's first word; where there
-                is none, or a bad one, the service goes on trying.
+                The broker stores messages while this machine is offline (QoS 1, with a
+                persistent session). The command waits briefly for the reply of the broker. If
+                there is none, or the broker refuses, the service keeps trying.
 
-                The file of --credentials has the user on its first line and the password on
-                the second (or USER:PASSWORD on one); nobody else may read it (chmod 600).
+                The file of --credentials has the user on the first line and the password on
+                the second, or USER:PASSWORD on one line. Other users must not be able to read
+                it (chmod 600).
 
                 EXAMPLES
                   backgrounder push add news --mqtt mqtt://localhost --topic home/news
@@ -48,14 +51,16 @@ extension PushCommand {
                     --topic 'home/+/news' --credentials ~/.mqtt
                 """
         )
-        @Argument(help: ArgumentHelp("A name for it.", valueName: "name"))
+        @Argument(help: ArgumentHelp("Name of your choice.", valueName: "name"))
         var name: String
-        @Option(help: ArgumentHelp("mqtt://host[:port], or mqtts:// for TLS.", valueName: "url"))
+        @Option(help: ArgumentHelp("Broker: mqtt://host[:port], or mqtts:// for TLS.", valueName: "url"))
         var mqtt: String
-        @Option(help: ArgumentHelp("A topic; + stands for one level, # for all at the end.", valueName: "topic"))
+        @Option(
+            help: ArgumentHelp("Topic; + matches one level, and # at the end all further ones.", valueName: "topic")
+        )
         var topic: String
         @Option(
-            help: ArgumentHelp("A file with user and password that nobody else may read.", valueName: "file"),
+            help: ArgumentHelp("File with user and password for the broker.", valueName: "file"),
             completion: .file()
         )
         var credentials: String?
@@ -78,14 +83,14 @@ extension PushCommand {
             let status = try await reading.use { try await $0.call(Routes.addPush, body: request) }
             try reading.show(status) { PushTable.line($0) }
             if status.state != .connected, let error = status.lastError {
-                Output.note("backgrounder: not connected yet: \(error); the service goes on trying")
+                Output.note("backgrounder: not connected yet: \(error); the service keeps trying")
             }
         }
     }
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "What is listened to, and what came.",
+            abstract: "List the pushes, their states and their message counts.",
             discussion: """
                 EXAMPLES
                   backgrounder push list
@@ -102,19 +107,19 @@ extension PushCommand {
 
     struct Simulate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take a message as if it had come from the broker.",
+            abstract: "Handle a message as if it came from the broker.",
             discussion: """
-                It is judged, counted and limited as any other. Exit code 1 says that it is
-                ignored, and stderr why.
+                The message is checked, counted and limited like any other. If it is ignored,
+                the reason goes to stderr and the exit status is 1.
 
                 EXAMPLES
                   backgrounder push simulate news --payload \\
                     '{"content-available":1,"source":"news","id":"1"}'
                 """
         )
-        @Argument(help: ArgumentHelp("The name of a push.", valueName: "name"), completion: NameCompletion.pushes)
+        @Argument(help: ArgumentHelp("Name of the push.", valueName: "name"), completion: NameCompletion.pushes)
         var name: String
-        @Option(help: ArgumentHelp("The message.", valueName: "json"))
+        @Option(help: ArgumentHelp("Message, as JSON.", valueName: "json"))
         var payload: String
         @OptionGroup var reading: ReadingOptions
 
@@ -123,7 +128,7 @@ extension PushCommand {
                 try await client.call(Routes.simulatePush, body: PushSimulation(payload: payload), name: name)
             }
             if outcome.outcome == .ignored {
-                throw CommandFailure("the message is ignored (\(outcome.reason ?? "")): \(outcome.detail ?? "")")
+                throw CommandFailure("the message was ignored (\(outcome.reason ?? "")): \(outcome.detail ?? "")")
             }
             try reading.show(outcome) { $0.line }
         }
@@ -131,13 +136,15 @@ extension PushCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Listen no longer; the broker is asked to keep nothing for it.",
+            abstract: "Unsubscribe from a topic.",
             discussion: """
+                The broker is asked to discard the messages that it stores for this machine.
+
                 EXAMPLES
                   backgrounder push remove news
                 """
         )
-        @Argument(help: ArgumentHelp("The name of a push.", valueName: "name"), completion: NameCompletion.pushes)
+        @Argument(help: ArgumentHelp("Name of the push.", valueName: "name"), completion: NameCompletion.pushes)
         var name: String
         @OptionGroup var service: ServiceOptions
 
@@ -147,10 +154,10 @@ extension PushCommand {
     }
 }
 
-/// Pushes as a table, a line each.
+/// A table of pushes.
 enum PushTable {
     static func render(_ pushes: [PushStatus]) -> String {
-        guard !pushes.isEmpty else { return "No pushes. `backgrounder push add` makes one." }
+        guard !pushes.isEmpty else { return "No pushes; add one with `backgrounder push add`." }
         var table = Table([
             ("NAME", .left), ("STATE", .left), ("RECEIVED", .right), ("IGNORED", .left), ("BROKER", .left),
             ("TOPIC", .left), ("ERROR", .left),
@@ -170,7 +177,7 @@ enum PushTable {
 }
 
 extension PushIgnored {
-    /// `3 duplicate, 1 expired`, or `0`.
+    /// The counts by reason, such as `3 duplicate, 1 expired`; `0` if there are none.
     fileprivate var summary: String {
         let counts = [
             (retained, "retained"), (duplicate, "duplicate"), (expired, "expired"), (oversize, "oversize"),
@@ -185,10 +192,10 @@ extension PushOutcome {
     fileprivate var line: String {
         let source = (source ?? "").withoutControlCharacters
         return switch outcome {
-        case .started: "\(source): the fetch has begun"
+        case .started: "\(source): the fetch has started"
         case .waiting:
-            at.map { "\(source): the fetch begins at \(ISO8601.string($0)), if no newer message comes" }
-                ?? "\(source): the fetch begins when the one that is under way is over"
+            at.map { "\(source): the fetch starts at \(ISO8601.string($0)), unless a newer message arrives" }
+                ?? "\(source): the fetch starts when the current one is over"
         case .ignored: "ignored: \(detail ?? "")"
         }
     }

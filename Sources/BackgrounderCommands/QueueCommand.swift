@@ -4,8 +4,10 @@ import BackgrounderAPI
 struct QueueCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "queue",
-        abstract: "The items that play: list, add, insert, move, remove.",
+        abstract: "Show and edit the playback queue.",
         discussion: """
+            Without a subcommand, lists the items. Other commands refer to items by id.
+
             EXAMPLES
               backgrounder queue
               backgrounder queue add media/ announcement.wav
@@ -21,7 +23,7 @@ struct QueueCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "All items in their order.",
+            abstract: "List the items in order.",
             discussion: """
                 EXAMPLES
                   backgrounder queue list
@@ -45,7 +47,7 @@ struct QueueCommand: AsyncParsableCommand {
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add files, folders and playlists at the end; prints their ids.",
+            abstract: "Add files, folders and playlists at the end, and print their ids.",
             discussion: """
                 EXAMPLES
                   backgrounder queue add ~/music
@@ -66,7 +68,7 @@ struct QueueCommand: AsyncParsableCommand {
 
     struct Insert: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add files, folders and playlists after the current item; prints their ids.",
+            abstract: "Add items after the current item, and print their ids.",
             discussion: """
                 EXAMPLE
                   backgrounder queue insert now.mp3        # right after the current item
@@ -86,14 +88,16 @@ struct QueueCommand: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove items by their ids, all of them or none.",
+            abstract: "Remove items by id.",
             discussion: """
+                If one of the ids does not exist, nothing is removed.
+
                 EXAMPLES
                   backgrounder queue remove 7
                   backgrounder queue remove 7 8 12
                 """
         )
-        @Argument(transform: parseID) var id: [Int]
+        @Argument(help: "Ids of the items.", transform: parseID) var id: [Int]
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
@@ -104,20 +108,21 @@ struct QueueCommand: AsyncParsableCommand {
 
     struct Move: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Move an item to a position, counted from 0.",
+            abstract: "Move an item to another position.",
             discussion: """
                 EXAMPLE
-                  backgrounder queue move 7 0              # item 7 becomes the first
+                  backgrounder queue move 7 0              # makes item 7 the first
                 """
         )
-        @Argument(transform: parseID) var id: Int
-        @Argument(transform: wholeNumber("a place in the queue, from 0 on")) var position: Int
+        @Argument(help: "Id of the item.", transform: parseID) var id: Int
+        @Argument(help: "New position, from 0.", transform: wholeNumber("a position in the queue, from 0"))
+        var position: Int
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
             let request = MoveRequest(position: position)
             let item = try await reading.use { try await $0.call(Routes.moveItem, body: request, id: id) }
-            try reading.show(item) { "\($0.name) is at position \($0.position)".withoutControlCharacters }
+            try reading.show(item) { "\($0.name) is now at position \($0.position)".withoutControlCharacters }
         }
     }
 
@@ -138,7 +143,7 @@ struct QueueCommand: AsyncParsableCommand {
 
     struct Shuffle: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Put the items into a random order.",
+            abstract: "Shuffle the items.",
             discussion: """
                 EXAMPLE
                   backgrounder queue shuffle
@@ -154,14 +159,14 @@ struct QueueCommand: AsyncParsableCommand {
 
     struct Load: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add the items of a playlist; prints their ids.",
+            abstract: "Add the items of a playlist at the end, and print their ids.",
             discussion: """
                 EXAMPLE
                   backgrounder queue load trip.m3u
                 """
         )
         @Argument(
-            help: ArgumentHelp("An M3U, M3U8 or PLS; its paths are relative to its folder.", valueName: "file.m3u")
+            help: ArgumentHelp("M3U, M3U8 or PLS file. Relative paths start at its folder.", valueName: "file.m3u")
         )
         var file: String
         @OptionGroup var reading: ReadingOptions
@@ -183,14 +188,14 @@ struct QueueCommand: AsyncParsableCommand {
 
     struct Save: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write the queue to a playlist.",
+            abstract: "Save the queue as a playlist.",
             discussion: """
                 EXAMPLES
                   backgrounder queue save trip.m3u
                   backgrounder queue save trip.pls
                 """
         )
-        @Argument(help: ArgumentHelp("The playlist to write: M3U, or PLS for file.pls.", valueName: "file.m3u"))
+        @Argument(help: ArgumentHelp("File to write: PLS if it ends in .pls, otherwise M3U.", valueName: "file.m3u"))
         var file: String
         @OptionGroup var reading: ReadingOptions
 
@@ -201,12 +206,13 @@ struct QueueCommand: AsyncParsableCommand {
     }
 }
 
-/// Refuses a name that is empty, such as that of a script's variable without a value: as a path it would be this folder.
+/// Rejects an empty name, such as a script's unset variable: as a path it would mean the current folder.
 func requireNames(_ items: [String]) throws {
-    if items.contains("") { throw ValidationError("\"\" is no item: give a file, a folder or a playlist") }
+    if items.contains("") { throw ValidationError("the name of an item is empty; name a file, a folder or a playlist") }
 }
 
-/// What was added, as far as it is printed: of 100,000 items a table needs the ids alone.
+/// The added items, as far as they are printed. A table needs only the ids, which keeps the reply to 100,000 items
+/// small.
 private enum Added {
     case ids([ItemID])
     case items([PlayerItem])
@@ -254,7 +260,7 @@ private func show(_ added: Added) throws {
 }
 
 private func table(_ items: [PlayerItem], current: Int?) -> String {
-    guard !items.isEmpty else { return "The queue is empty; add something with `backgrounder queue add FILE`." }
+    guard !items.isEmpty else { return "The queue is empty; add items with `backgrounder queue add FILE`." }
     var table = Table([
         ("", .left), ("POS", .right), ("ID", .right), ("LENGTH", .right), ("ITEM", .left), ("FORMAT", .left),
     ])

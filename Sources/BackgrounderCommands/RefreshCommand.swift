@@ -4,20 +4,21 @@ import BackgrounderAPI
 struct RefreshCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "refresh",
-        abstract: "The switch for fetching in the background, of all sources or of one.",
+        abstract: "Turn background fetches on or off, for all sources or for one.",
         discussion: """
-            available: it may run by itself. denied: it is switched off. restricted: fetch
-            is not in the modes of the configuration, and nobody is attached.
+            Prints the state of each source. available: the source may be fetched in the
+            background. denied: it is switched off. restricted: fetch is not in the modes
+            of the configuration, and no client is attached.
 
             EXAMPLES
-              backgrounder refresh                     # how they stand
+              backgrounder refresh                     # print the states
               backgrounder refresh off news
               backgrounder refresh on
             """
     )
-    @Argument(help: "on or off; without it, how they stand.")
+    @Argument(help: "New setting; without it, prints the states.")
     var state: Switch?
-    @Argument(help: "The name of a source; all without it.", completion: NameCompletion.sources)
+    @Argument(help: "Name of a source (default all).", completion: NameCompletion.sources)
     var name: String?
     @OptionGroup var reading: ReadingOptions
 
@@ -33,13 +34,13 @@ struct RefreshCommand: AsyncParsableCommand {
 struct QuitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quit",
-        abstract: "Stop a source from running in the background until you open it or attach.",
+        abstract: "Suspend a source in the background until you open it or attach.",
         discussion: """
-            As a swipe out of the switcher does to an app. It survives a restart.
+            Like swiping an app out of the app switcher. This survives a restart.
 
             EXAMPLES
               backgrounder quit news
-              backgrounder fetch open news             # and it runs again
+              backgrounder fetch open news             # lets it run again
             """
     )
     @OptionGroup var source: SourceArgument

@@ -2,21 +2,29 @@ package import ArgumentParser
 import BackgrounderAPI
 import Glibc
 
-/// `backgrounder`: everything that people and scripts do with the service.
+/// The `backgrounder` command, which starts and controls the service.
 package struct RootCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: Backgrounder.commandName,
         abstract: "Background modes for machines without a screen.",
         discussion: """
+            The service, backgrounderd, tracks the location, plays audio, and runs tasks,
+            fetches and transfers in the background. This command starts and controls it.
+
             EXAMPLES
               backgrounder start --source gpsd://localhost:2947
-              backgrounder attach                      # q detaches, the service goes on
+              backgrounder attach                      # watch it live; q detaches
               backgrounder location accuracy hundredMeters
               backgrounder track --last 5 --format json
               backgrounder queue add ~/music && backgrounder audio play
               backgrounder stop
 
-            Exit codes: 0 done, 1 failed, 3 the service is not running, 4 no such item, 64 wrong arguments.
+            EXIT STATUS
+              0   success
+              1   failure
+              3   the service is not running
+              4   no such item
+              64  invalid arguments
             """,
         version: Backgrounder.version,
         subcommands: [
@@ -27,9 +35,10 @@ package struct RootCommand: AsyncParsableCommand {
         ]
     )
 
+    /// Required by `ParsableCommand`.
     package init() {}
 
-    /// Parses the arguments of this process, runs the command and ends the process.
+    /// Parses the arguments of this process, runs the command, and exits with its status.
     package static func runAndExit() async -> Never {
         signal(SIGPIPE, SIG_IGN)
         do {
@@ -47,7 +56,7 @@ package struct RootCommand: AsyncParsableCommand {
         }
     }
 
-    /// Help and version go to stdout; what is wrong with the arguments is one line on stderr.
+    /// Prints help and version to stdout, and any other error as one line to stderr.
     private static func finish(_ error: any Error) -> Never {
         let code = exitCode(for: error).rawValue
         let text = message(for: error)
@@ -63,7 +72,7 @@ package struct RootCommand: AsyncParsableCommand {
         }
     }
 
-    /// The help of the command that was meant, as the last line of the library's own message names it.
+    /// Returns the help command for the failed command, which the last line of the library's message quotes.
     private static func helpPage(for error: any Error) -> String {
         let quoted = fullMessage(for: error).split(whereSeparator: \.isNewline).last?.split(separator: "'") ?? []
         return quoted.count == 3 ? String(quoted[1]) : "backgrounder --help"
@@ -74,7 +83,8 @@ package struct RootCommand: AsyncParsableCommand {
         Glibc.exit(code)
     }
 
-    /// `--home` may stand before the command too; there it counts as the environment's, which the command's own overrules.
+    /// Removes a `--home` before the subcommand and sets `BACKGROUNDER_HOME` to it. A `--home` after the subcommand
+    /// overrides it.
     private static func takeLeadingHome(_ arguments: [String]) throws(CommandFailure) -> [String] {
         if arguments.count >= 2, arguments[0] == "--home" {
             try adopt(home: arguments[1])

@@ -7,8 +7,12 @@ import NIOCore
 struct StartCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "start",
-        abstract: "Start the detached service; returns when it is ready.",
+        abstract: "Start the service and wait until it is ready.",
         discussion: """
+            The service runs detached from the terminal until `backgrounder stop`. The
+            options override the configuration. If the service is already running, this
+            prints its pid, and fails if it runs with different options.
+
             EXAMPLES
               backgrounder start
               backgrounder start --source 'gpx:tracks/city-walk.gpx?rate=10' --driver null
@@ -17,18 +21,23 @@ struct StartCommand: AsyncParsableCommand {
 
     @OptionGroup var service: ServiceOptions
 
-    @Option(help: ArgumentHelp("The configuration, in place of the standard one.", valueName: "file"))
+    @Option(help: ArgumentHelp("Read this configuration instead of the default one.", valueName: "file"))
     var config: String?
 
     @Option(
-        help: ArgumentHelp("gpsd://host[:port][/dev/...], or gpx: or gpsd-log:FILE[?rate=N|max].", valueName: "url")
+        help: ArgumentHelp(
+            "Location source: gpsd://host[:port][/dev/...], or gpx: or gpsd-log:FILE[?rate=N|max].",
+            valueName: "url"
+        )
     )
     var source: String?
 
-    @Option(help: ArgumentHelp("auto, pulse, alsa, null, wav:FILE or raw:FILE.", valueName: "name"))
+    @Option(help: ArgumentHelp("Audio driver: auto, pulse, alsa, null, wav:FILE or raw:FILE.", valueName: "name"))
     var driver: String?
 
-    @Option(help: ArgumentHelp("Write what gpsd says to this new file, for gpsd-log:FILE.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Record what gpsd sends to this new file, for replay as gpsd-log:FILE.", valueName: "file")
+    )
     var record: String?
 
     func run() async throws {
@@ -52,7 +61,9 @@ struct StartCommand: AsyncParsableCommand {
         }
     }
 
-    /// Says who is running; that is a failure where the options ask for something else.
+    /// Prints the pid of the running service.
+    ///
+    /// - Throws: ``CommandFailure`` if the service runs with different options.
     private func tell(
         _ status: ServiceStatus,
         _ paths: RuntimePaths,
@@ -70,18 +81,18 @@ struct StartCommand: AsyncParsableCommand {
         ].compactMap(\.self)
         guard differing.isEmpty else {
             throw CommandFailure(
-                "already running, pid \(status.pid), with another \(differing.joined(separator: ", ")); stop it first with `backgrounder stop`"
+                "already running, pid \(status.pid), with a different \(differing.joined(separator: ", ")); run `backgrounder stop` first"
             )
         }
         try Output.print("already running, pid \(status.pid)")
     }
 
-    /// The service that was quicker than ours, once it is ready; `nil` where there is none.
+    /// Waits about 2 s for a service that another process is starting; returns `nil` if there is none.
     private func runningSoon(_ paths: RuntimePaths) async throws -> ServiceStatus? {
         for _ in 0..<40 {
             if let status = try await running(paths) { return status }
             guard let holder = InstanceRecord.read(paths.instance), kill(holder.pid, 0) == 0 else { return nil }
-            // Its readiness is told to whoever started it alone.
+            // Only the process that started it is notified when it is ready, so poll.
             try await Task.sleep(for: .milliseconds(50))
         }
         return nil
@@ -95,7 +106,7 @@ struct StartCommand: AsyncParsableCommand {
         }
     }
 
-    /// The option's name when it was given and is not what the service runs with.
+    /// Returns `option` if it was given and differs from the value that the service runs with.
     private func differs(_ given: String?, _ present: String?, _ option: String) -> String? {
         given == nil || given == present ? nil : option
     }
@@ -117,12 +128,14 @@ struct StopCommand: AsyncParsableCommand {
         let paths = service.paths
         let pid = try await ask(paths)
         guard await Launcher.waitForEnd(lock: paths.lock, seconds: 5) else {
-            throw CommandFailure("pid \(pid) has not stopped after 5 s; `kill -KILL \(pid)` ends it and loses nothing")
+            throw CommandFailure(
+                "the service, pid \(pid), did not stop within 5 s; `kill -KILL \(pid)` ends it without data loss"
+            )
         }
         try Output.print("stopped, pid \(pid)")
     }
 
-    /// By the socket, or by a signal where that is taken up by others; the process that was asked.
+    /// Asks the service to stop, over the socket or, if that fails, with SIGTERM. Returns its pid.
     private func ask(_ paths: RuntimePaths) async throws -> Int32 {
         do {
             return try await Client.use(paths) { try await $0.call(Routes.stop, patience: .seconds(1)).pid }
@@ -139,7 +152,7 @@ struct StopCommand: AsyncParsableCommand {
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "The whole service at a glance.",
+        abstract: "Show the state of the service at a glance.",
         discussion: """
             EXAMPLES
               backgrounder status
@@ -158,8 +171,10 @@ struct StatusCommand: AsyncParsableCommand {
 struct ReloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload",
-        abstract: "Read the configuration again, and say what needs a restart.",
+        abstract: "Reload the configuration.",
         discussion: """
+            Prints the keys that were applied, and those that changed but need a restart.
+
             EXAMPLE
               backgrounder reload
             """
@@ -180,13 +195,13 @@ struct ReloadCommand: AsyncParsableCommand {
 }
 
 extension String {
-    /// A path after one of `prefixes` made absolute from the caller's directory.
+    /// The string with the path after one of `prefixes` made absolute.
     fileprivate func withAbsolutePath(after prefixes: [String]) -> String {
         guard let prefix = prefixes.first(where: hasPrefix), count > prefix.count else { return self }
         return prefix + RuntimePaths.absolute(String(dropFirst(prefix.count)))
     }
 
-    /// A source as the service writes it: a gpsd with its port, a rate as a plain number, and none where it is 1.
+    /// The source as the service writes it: gpsd with its port, the rate as a plain number, and no rate if it is 1.
     fileprivate var canonicalSource: String {
         if hasPrefix("gpsd://") {
             let rest = dropFirst("gpsd://".count)

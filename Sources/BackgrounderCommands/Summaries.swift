@@ -2,7 +2,7 @@ import BackgrounderAPI
 import FoundationEssentials
 
 extension ServiceStatus {
-    /// Some lines for people.
+    /// The text of `status`.
     var summary: String {
         var lines = [
             "Backgrounder \(version), pid \(pid): \(state.rawValue) since \(ISO8601.string(since)), \(attached) attached"
@@ -18,7 +18,7 @@ extension ServiceStatus {
 }
 
 extension LocationStatus {
-    /// Some lines for people: the source, how good it is and why, the settings, what became of the fixes.
+    /// Lines for people: the source and its quality, the settings, and how many fixes were accepted and rejected.
     var lines: [String] {
         var lines = ["\(updating ? connection.rawValue : "stopped"), \(source)"]
         if let quality {
@@ -45,7 +45,7 @@ extension LocationStatus {
 }
 
 extension Rejection {
-    /// `accuracy 48.3 m, limit 30 m at 2014-12-22T04:05:13.000Z`
+    /// Such as `accuracy 48.3 m, limit 30 m at 2014-12-22T04:05:13.000Z`.
     fileprivate var summary: String {
         func text(_ value: Double) -> String {
             reason.unit == "m" ? value.metres : "\(value.decimals(1)) \(reason.unit)"
@@ -59,7 +59,7 @@ extension Rejection {
 }
 
 extension Location {
-    /// `37.33482, -122.03351 ± 5 m, 15.9 m/s, 256° at 2014-12-22T04:05:13.000Z`
+    /// Such as `37.33482, -122.03351 ± 5 m, 15.9 m/s, 256° at 2014-12-22T04:05:13.000Z`.
     var summary: String {
         var text = "\(latitude.decimals(5)), \(longitude.decimals(5))"
         if let horizontalAccuracy { text += " ± \(horizontalAccuracy.metres)" }
@@ -70,7 +70,7 @@ extension Location {
 }
 
 extension AudioStatus {
-    /// Some lines for people: what plays, where to, and what went wrong.
+    /// Lines for people: the current item, the settings, the output, and the last error.
     var lines: [String] {
         var lines = [timeControlStatus.rawValue]
         if let currentItem {
@@ -90,7 +90,7 @@ extension AudioStatus {
 }
 
 extension Double {
-    /// `5 m`, `4.75 m`, `1200 m`
+    /// A length such as `5 m`, `4.75 m` or `1200 m`.
     var metres: String {
         let text = decimals(self < 100 ? 2 : 0)
         guard text.contains(".") else { return text + " m" }
@@ -99,6 +99,6 @@ extension Double {
 }
 
 extension [String] {
-    /// A line each, whatever characters came from outside.
+    /// The strings as lines, with control characters replaced so that outside data cannot break a line.
     var printable: String { map(\.withoutControlCharacters).joined(separator: "\n") }
 }

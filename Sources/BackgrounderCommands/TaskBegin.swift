@@ -4,13 +4,15 @@ import BackgrounderAPI
 extension TaskCommand {
     struct Begin: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Begin a task; prints its id.",
+            abstract: "Begin a task, and print its id.",
             discussion: """
-                The command runs in the caller's directory, as the service's user. It sees
-                PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR and
+                The command runs in the current directory, as the user of the service. Its
+                environment has PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR and
                 XDG_RUNTIME_DIR of the service, the variables of tasks.environment in the
-                configuration, and those of --env. With --on detach nothing begins now: a
-                task begins each time the last client leaves, until `task unhook NAME`.
+                configuration, and those of --env.
+
+                With --on detach, nothing begins now. A task begins each time the last client
+                detaches, until `task unhook NAME`.
 
                 EXAMPLES
                   backgrounder task begin upload --budget 60s --grace 10s -- ./upload.sh
@@ -24,25 +26,25 @@ extension TaskCommand {
             case detach
         }
 
-        @Argument(help: "A name for it, such as shall be read in lists.")
+        @Argument(help: "Name of the task, shown in lists.")
         var name: String
         @OptionGroup var times: TaskTimeOptions
-        @Flag(help: "When its budget was used up, begin it again as soon as a client attaches.")
+        @Flag(help: "If the task used up its budget, begin it again at the next attach.")
         var `repeat` = false
-        @Flag(help: "Count its budget also while somebody is attached.")
+        @Flag(help: "Count the budget while a client is attached, too.")
         var strict = false
-        @Option(help: "When to begin it, each time: detach.")
+        @Option(help: "Begin the task each time this happens, not now.")
         var on: Occasion?
         @Option(
-            help: ArgumentHelp("Set a variable for the command; repeat it for more.", valueName: "name=value"),
+            help: ArgumentHelp("Set an environment variable; may be repeated.", valueName: "name=value"),
             transform: assignment
         )
         var env: [Assignment] = []
         @OptionGroup var reading: ReadingOptions
-        @Argument(parsing: .postTerminator, help: "After --: the program and its arguments.")
+        @Argument(parsing: .postTerminator, help: "Program and arguments, after --.")
         var command: [String] = []
 
-        /// A variable and its value.
+        /// An environment variable and its value.
         struct Assignment {
             var name: String
             var value: String
@@ -74,7 +76,7 @@ extension TaskCommand {
             if let problem = request.nameProblem { throw ValidationError(problem) }
             guard let program = command.first, !program.isEmpty else {
                 throw ValidationError(
-                    "there is no command: give one after --, as in `task begin upload -- ./upload.sh`"
+                    "no command to run; put one after --, as in `task begin upload -- ./upload.sh`"
                 )
             }
             _ = try times.checked()
@@ -93,24 +95,26 @@ extension TaskCommand {
     }
 }
 
-/// How long a task may take.
+/// The time limits of a task.
 struct TaskTimeOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Its background time, at most 10m (180s unless given).", valueName: "duration"),
+        help: ArgumentHelp("Background time, at most 10m (default 180s).", valueName: "duration"),
         transform: duration
     )
     var budget: Duration?
 
     @Option(
         help: ArgumentHelp(
-            "So long before the end it is asked to end (5s unless given, or half of a short budget).",
+            "Warning time before the budget ends (default 5s, or half a short budget).",
             valueName: "duration"
         ),
         transform: duration
     )
     var grace: Duration?
 
-    /// - Throws: `ValidationError`.
+    /// Returns the limits with their defaults.
+    ///
+    /// - Throws: `ValidationError` if they are out of range.
     func checked() throws -> TaskTimes {
         do {
             return try TaskTimes(budget: budget, grace: grace)
@@ -121,7 +125,7 @@ struct TaskTimeOptions: ParsableArguments {
 
     @Sendable private static func duration(_ text: String) throws -> Duration {
         guard let duration = Durations.duration(text) else {
-            throw ValidationError("\(text.debugDescription) is no duration: give 500ms, 2s, 15m or the like")
+            throw ValidationError("\(text.debugDescription) is not a valid duration; use one such as 500ms, 2s or 15m")
         }
         return duration
     }

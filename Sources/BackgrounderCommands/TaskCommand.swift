@@ -5,14 +5,15 @@ import NIOCore
 struct TaskCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "task",
-        abstract: "Commands that get a limited time in the background.",
+        abstract: "Run commands for a limited time in the background.",
         discussion: """
-            The budget of a task counts while nobody is attached. At its grace before the
-            end the task gets SIGTERM; at the end it is killed, with all that it started.
+            The budget of a task counts only while no client is attached. When just its
+            grace is left, the task gets SIGTERM. At the end of the budget it is killed,
+            with all processes that it started. Without a subcommand, lists the tasks.
 
             EXAMPLES
               backgrounder task begin upload --budget 60s -- rsync -a photos/ nas:photos/
-              backgrounder task begin sync --on detach -- ./sync.sh  # when all have left
+              backgrounder task begin sync --on detach -- ./sync.sh  # on each detach
               backgrounder task remaining 3
               backgrounder task end 3
               backgrounder task log 3
@@ -25,7 +26,7 @@ struct TaskCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "The open tasks and the newest that are over, oldest first.",
+            abstract: "List the open and the newest ended tasks, oldest first.",
             discussion: """
                 EXAMPLES
                   backgrounder task list
@@ -42,9 +43,10 @@ struct TaskCommand: AsyncParsableCommand {
 
     struct Sample: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract:
-                "Begin the sample: Fibonacci's numbers, two a second, up to 10^40 and from the start; prints its id.",
+            abstract: "Begin the built-in sample task, and print its id.",
             discussion: """
+                It computes Fibonacci numbers, two a second, and starts over at 10^40.
+
                 EXAMPLES
                   backgrounder task sample
                   backgrounder task sample --budget 30s --grace 2s
@@ -64,18 +66,20 @@ struct TaskCommand: AsyncParsableCommand {
 
     struct End: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "End a task: SIGTERM, after its grace SIGKILL; returns when it is over.",
+            abstract: "End a task, and return when it is over.",
             discussion: """
+                The task gets SIGTERM, and SIGKILL after its grace.
+
                 EXAMPLE
                   backgrounder task end 3
                 """
         )
-        @Argument(completion: NameCompletion.tasks, transform: parseID) var id: Int
+        @Argument(help: "Id of the task.", completion: NameCompletion.tasks, transform: parseID) var id: Int
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
             let task = try await reading.use { client in
-                // As long as its grace, which is less than the longest budget.
+                // The end takes up to the grace, which is shorter than the longest budget.
                 try await client.call(
                     Routes.endTask,
                     id: id,
@@ -91,16 +95,18 @@ struct TaskCommand: AsyncParsableCommand {
 
     struct Remaining: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "The seconds of background time that a task has left, or unlimited while nothing counts.",
+            abstract: "Print the background time that a task has left, in seconds.",
             discussion: """
+                Prints unlimited while the budget does not count.
+
                 EXAMPLE
                   backgrounder task remaining 3
                 """
         )
-        @Argument(completion: NameCompletion.tasks, transform: parseID) var id: Int
+        @Argument(help: "Id of the task.", completion: NameCompletion.tasks, transform: parseID) var id: Int
         @OptionGroup var reading: ReadingOptions
 
-        /// Absent while nothing counts.
+        /// `nil` while the budget does not count.
         private struct Time: Encodable {
             var remaining: Double?
         }
@@ -109,7 +115,7 @@ struct TaskCommand: AsyncParsableCommand {
             let task = try await reading.use { try await $0.call(Routes.task, id: id) }
             guard task.state.isOpen else {
                 throw CommandFailure(
-                    "task \(id) is over: \(task.state.rawValue); it has no time left; `backgrounder task list` says more"
+                    "task \(id) is over: \(task.state.rawValue); see `backgrounder task list`"
                 )
             }
             try reading.show(Time(remaining: task.remaining)) { $0.remaining.map { $0.decimals(1) } ?? "unlimited" }
@@ -118,14 +124,14 @@ struct TaskCommand: AsyncParsableCommand {
 
     struct Log: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "What a task printed: the first MiB of it.",
+            abstract: "Print the output of a task, at most the first MiB.",
             discussion: """
                 EXAMPLES
                   backgrounder task log 3
                   backgrounder task log 3 > upload.txt
                 """
         )
-        @Argument(completion: NameCompletion.tasks, transform: parseID) var id: Int
+        @Argument(help: "Id of the task.", completion: NameCompletion.tasks, transform: parseID) var id: Int
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
@@ -134,14 +140,14 @@ struct TaskCommand: AsyncParsableCommand {
             case .json: try Output.json(output)
             case .table:
                 try Output.write(output.text.printableLines)
-                if output.truncated { Output.note("it printed more, which was not kept") }
+                if output.truncated { Output.note("the output was longer; the rest was discarded") }
             }
         }
     }
 
     struct Hooks: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "What begins each time the last client leaves.",
+            abstract: "List the hooks: tasks that begin when the last client detaches.",
             discussion: """
                 EXAMPLE
                   backgrounder task hooks
@@ -157,13 +163,13 @@ struct TaskCommand: AsyncParsableCommand {
 
     struct Unhook: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove what was begun with --on; tasks of it go on.",
+            abstract: "Remove a hook; its running tasks continue.",
             discussion: """
                 EXAMPLE
                   backgrounder task unhook sync
                 """
         )
-        @Argument(help: "The name that it was begun with.")
+        @Argument(help: "Name of the hook.")
         var name: String
         @OptionGroup var reading: ReadingOptions
 

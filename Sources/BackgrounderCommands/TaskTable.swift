@@ -1,10 +1,10 @@
 import BackgrounderAPI
 
-/// Tasks and their hooks as tables, a line each.
+/// Tables of tasks and hooks.
 enum TaskTable {
     static func render(_ tasks: [BackgroundTask]) -> String {
         guard !tasks.isEmpty else {
-            return "There are no tasks; begin one with `backgrounder task begin NAME -- COMMAND`."
+            return "No tasks; begin one with `backgrounder task begin NAME -- COMMAND`."
         }
         var table = Table([
             ("ID", .right), ("NAME", .left), ("STATE", .left), ("LEFT", .right), ("USED", .right), ("BUDGET", .right),
@@ -23,7 +23,7 @@ enum TaskTable {
 
     static func render(_ hooks: [TaskHook]) -> String {
         guard !hooks.isEmpty else {
-            return "There are no hooks; add one with `backgrounder task begin NAME --on detach -- COMMAND`."
+            return "No hooks; add one with `backgrounder task begin NAME --on detach -- COMMAND`."
         }
         var table = Table([
             ("NAME", .left), ("ON", .left), ("BUDGET", .right), ("GRACE", .right), ("COMMAND", .left),
@@ -36,7 +36,7 @@ enum TaskTable {
         return table.render()
     }
 
-    /// What it runs, and what there is to say of it.
+    /// The command and the detail of its state, as far as there are any.
     private static func what(_ task: BackgroundTask) -> String {
         [task.command.isEmpty ? nil : short(task.command), task.detail].compactMap(\.self).joined(separator: ": ")
     }

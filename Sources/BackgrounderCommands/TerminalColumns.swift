@@ -1,8 +1,8 @@
 extension String {
-    /// How many columns of a terminal it takes.
+    /// The number of terminal columns that the string takes.
     var terminalColumns: Int { reduce(0) { $0 + $1.terminalColumns } }
 
-    /// Cut or filled up to `width` columns of a terminal.
+    /// Returns the string cut or padded to `width` terminal columns.
     func fitted(to width: Int, with filler: Character = " ") -> String {
         var result = ""
         var used = 0
@@ -17,7 +17,7 @@ extension String {
 }
 
 extension Character {
-    /// 2 for what East Asian Width calls wide, and for pictures; else 1.
+    /// 2 for characters that East Asian Width calls wide and for emoji, otherwise 1.
     fileprivate var terminalColumns: Int {
         guard let scalar = unicodeScalars.first else { return 0 }
         if scalar.properties.isEmojiPresentation { return 2 }

@@ -6,8 +6,11 @@ import NIOCore
 struct TrackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "track",
-        abstract: "Where this machine was: the rolling track, the history, a replay.",
+        abstract: "Show, export, import and replay the track of this machine.",
         discussion: """
+            The rolling track holds the newest 100 points, the history all stored points.
+            Without a subcommand, prints the rolling track.
+
             EXAMPLES
               backgrounder track --last 5
               backgrounder track --follow --format json
@@ -27,7 +30,7 @@ struct TrackCommand: AsyncParsableCommand {
     struct Rolling: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "The newest points, at most 100, newest last (the default).",
+            abstract: "Print the rolling track: up to 100 points, newest last.",
             discussion: """
                 EXAMPLES
                   backgrounder track --last 5
@@ -38,25 +41,25 @@ struct TrackCommand: AsyncParsableCommand {
         )
 
         @Option(
-            help: ArgumentHelp("Only the newest so many, 1 to 100.", valueName: "n"),
+            help: ArgumentHelp("Number of newest points to print, 1 to 100 (default 100).", valueName: "n"),
             transform: wholeNumber("1 to 100")
         )
         var last = 100
 
-        @Flag(help: "Go on with each new point until Ctrl-C.")
+        @Flag(help: "Keep printing new points until Ctrl-C.")
         var follow = false
 
         @OptionGroup var service: ServiceOptions
 
-        @Option(help: "table, json, geojson, gpx, kml or csv.")
+        @Option(help: "Output format.")
         var format = PointFormat.table
 
         func validate() throws {
             guard (1...100).contains(last) else {
-                throw ValidationError("--last \(last) is no count of points: give 1 to 100")
+                throw ValidationError("--last \(last) is out of range; use 1 to 100")
             }
             if follow, format != .table, format != .json {
-                throw ValidationError("--follow prints table or json, not \(format.rawValue)")
+                throw ValidationError("--follow cannot print \(format.rawValue); use table or json")
             }
         }
 
@@ -78,7 +81,7 @@ struct TrackCommand: AsyncParsableCommand {
             try await client.events(attach: false) { event in
                 switch event {
                 case .state(let state):
-                    // Later states repeat what came as events.
+                    // Later states repeat points that also arrive as events.
                     guard isFirst else { break }
                     isFirst = false
                     if format == .table { try Output.print(LocationTable.heading) }
@@ -97,9 +100,9 @@ struct TrackCommand: AsyncParsableCommand {
 
     struct History: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "All points of a time, oldest first; without a range all.",
+            abstract: "Print the stored points of a time range or a trip, oldest first.",
             discussion: """
-                \(HistoryRange.times)
+                Without a range, prints the whole history. \(HistoryRange.times)
 
                 EXAMPLES
                   backgrounder track history --since 2h
@@ -111,7 +114,7 @@ struct TrackCommand: AsyncParsableCommand {
         @OptionGroup var range: HistoryRange
         @OptionGroup var service: ServiceOptions
 
-        @Option(help: "table, json, geojson, gpx, kml or csv.")
+        @Option(help: "Output format.")
         var format = PointFormat.table
 
         func run() async throws {
@@ -125,18 +128,18 @@ struct TrackCommand: AsyncParsableCommand {
                     isEmpty = false
                     try Output.print(LocationTable.line(location))
                 }
-                if isEmpty { try Output.print("No points in this time.") }
+                if isEmpty { try Output.print("No points in this range.") }
             }
         }
     }
 
     struct Replay: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract:
-                "Run a recording through the filter without a service, explain it, hold it against what is expected.",
+            abstract: "Run a recording through the filter, without a service.",
             discussion: """
-                FILE is a GPX file, gpsd-log:FILE with gpsd's JSON lines, or gpsd://host[:port] for a live gpsd; the options \
-                are those of `backgrounder track replay --help`.
+                FILE is a GPX file, gpsd-log:FILE with gpsd's JSON lines, or gpsd://host[:port] for a live gpsd. The options \
+                can explain each decision of the filter, or compare the result with an expected one; \
+                `backgrounder track replay --help` lists them.
 
                 EXAMPLES
                   backgrounder track replay drive.gpx --filter 10 --explain
@@ -149,7 +152,7 @@ struct TrackCommand: AsyncParsableCommand {
 
         @Argument(
             parsing: .captureForPassthrough,
-            help: ArgumentHelp("FILE and the options.")
+            help: ArgumentHelp("The file and the options.")
         )
         var arguments: [String] = []
 
@@ -159,30 +162,31 @@ struct TrackCommand: AsyncParsableCommand {
     }
 }
 
+/// An output format for points.
 enum PointFormat: String, ExpressibleByArgument, CaseIterable {
     case table, json, geojson, gpx, kml, csv
 
-    /// `nil` for the table.
+    /// The file format; `nil` for the table.
     var encoded: TrackFormat? { TrackFormat(rawValue: rawValue) }
 }
 
-/// A time as people give it.
+/// A time on the command line: ISO 8601, `now`, `today`, `yesterday`, or a span before now such as `10m`.
 struct PointInTime {
     let date: Date
 
-    /// Refuses a range that ends before it begins: it would look like one without points.
+    /// Rejects a range that ends before it begins, which would otherwise look like a range without points.
     static func check(since: PointInTime?, until: PointInTime?) throws {
         guard let since = since?.date, let until = until?.date, since > until else { return }
         throw ValidationError(
-            "--since \(ISO8601.string(since)) is later than --until \(ISO8601.string(until)): exchange them"
+            "--since \(ISO8601.string(since)) is later than --until \(ISO8601.string(until)); swap them"
         )
     }
 
-    /// For options.
+    /// Parses the value of an option.
     @Sendable static func parse(_ text: String) throws -> PointInTime {
         guard let time = PointInTime(argument: text) else {
             throw ValidationError(
-                "\(text.debugDescription) is no time: give ISO 8601, now, today, yesterday, or a span before now such as 10m, 2h, 7d"
+                "\(text.debugDescription) is not a valid time; use ISO 8601, now, today, yesterday, or a span before now such as 10m, 2h, 7d"
             )
         }
         return time
@@ -193,7 +197,7 @@ struct PointInTime {
         case "now": date = Date()
         case "today": date = Calendar.current.startOfDay(for: Date())
         case "yesterday":
-            // Days have 23 to 25 hours; half a day before midnight is yesterday in all of them.
+            // Days have 23 to 25 hours. Half a day before midnight is yesterday for each of these lengths.
             let today = Calendar.current.startOfDay(for: Date())
             date = Calendar.current.startOfDay(for: today.addingTimeInterval(-43_200))
         default:
@@ -209,6 +213,7 @@ struct PointInTime {
 }
 
 extension Output {
+    /// Writes `locations` to stdout as a document of `format`.
     static func write(_ locations: [Location], as format: TrackFormat) throws {
         guard format != .json else { return try json(locations) }
         var encoder = format.makeEncoder()

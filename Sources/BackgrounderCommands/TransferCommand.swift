@@ -4,10 +4,11 @@ import BackgrounderAPI
 struct TransferCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "transfer",
-        abstract: "Files that come and go while nobody looks: get, put, list, pause, resume, cancel.",
+        abstract: "Download and upload files in the background.",
         discussion: """
-            A transfer goes on after a lost network, a killed service and a restart of the machine. A file has its name
-            once all of it is there and right, and not before.
+            A transfer continues after a loss of the network, a crash of the service and a
+            reboot. A downloaded file gets its name only when it is complete and verified.
+            Without a subcommand, lists the transfers.
 
             EXAMPLES
               backgrounder transfer get https://example.org/map.bin downloads/
@@ -25,13 +26,14 @@ struct TransferCommand: AsyncParsableCommand {
 
     struct Get: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Begin to bring a file; prints the transfer's id.",
+            abstract: "Start a download, and print its id.",
             discussion: """
-                The folder must be one of transfers.roots or in one of them; http without encryption goes only to hosts of
-                transfers.allowHTTP.
+                The destination must be in one of the folders of transfers.roots. Unencrypted
+                http is allowed only for the hosts in transfers.allowHTTP.
 
-                The file of --credentials has lines such as `user = ann`, `password = …`, `bearer = TOKEN` and
-                `header = Name: value`. It is read for each attempt, and is sent to the URL's own host alone.
+                The file of --credentials has lines such as `user = ann`, `password = …`,
+                `bearer = TOKEN` and `header = Name: value`, and the mode 0600. It is read for
+                each attempt and sent only to the URL's own host.
 
                 EXAMPLES
                   backgrounder transfer get https://example.org/map.bin downloads/
@@ -39,33 +41,33 @@ struct TransferCommand: AsyncParsableCommand {
                     --exists overwrite --wait
                 """
         )
-        @Argument(help: ArgumentHelp("Where it is: https, or http to hosts that are allowed.", valueName: "url"))
+        @Argument(help: ArgumentHelp("URL to download: https, or http for allowed hosts.", valueName: "url"))
         var url: String
         @Argument(
             help: ArgumentHelp(
-                "The file that it becomes, or a folder for a file with the URL's name.",
+                "File to write, or a folder; the file name is then that of the URL.",
                 valueName: "dest"
             ),
             completion: .file()
         )
         var destination: String
-        @Option(help: ArgumentHelp("The 64 hexadecimal digits that it must have.", valueName: "digest"))
+        @Option(help: ArgumentHelp("Expected SHA-256 digest, 64 hexadecimal digits.", valueName: "digest"))
         var sha256: String?
         @Option(
             parsing: .unconditional,
-            help: ArgumentHelp("The most bytes that it may have, with K, M or G; 8G otherwise.", valueName: "bytes")
+            help: ArgumentHelp("Largest size to accept, in bytes or with K, M or G (default 8G).", valueName: "bytes")
         )
         var sizeMax: String?
-        @Option(help: "What becomes of a file that is there already: overwrite, fail or rename.")
+        @Option(help: "What to do if the file already exists.")
         var exists = ExistingFile.fail
         @OptionGroup var beginning: BeginningOptions
         @OptionGroup var reading: ReadingOptions
 
         func validate() throws {
             try requireWebURL(url)
-            if destination.isEmpty { throw ValidationError("\"\" is no destination: give a file or a folder") }
+            if destination.isEmpty { throw ValidationError("the destination is empty; name a file or a folder") }
             if let sha256, !isDigest(sha256) {
-                throw ValidationError("\(sha256.debugDescription) is no SHA-256: give its 64 hexadecimal digits")
+                throw ValidationError("\(sha256.debugDescription) is not a SHA-256 digest; use 64 hexadecimal digits")
             }
             _ = try size
             try beginning.validate()
@@ -94,25 +96,25 @@ struct TransferCommand: AsyncParsableCommand {
 
     struct Put: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Begin to send a file with PUT; prints the transfer's id.",
+            abstract: "Start an upload with HTTP PUT, and print its id.",
             discussion: """
                 EXAMPLES
                   backgrounder transfer put trip.gpx https://example.org/7.gpx --discretionary
                 """
         )
         @Argument(
-            help: ArgumentHelp("The file; it must not change before it is there.", valueName: "file"),
+            help: ArgumentHelp("File to upload; it must not change before the upload is over.", valueName: "file"),
             completion: .file()
         )
         var file: String
-        @Argument(help: ArgumentHelp("What it becomes: https, or http to hosts that are allowed.", valueName: "url"))
+        @Argument(help: ArgumentHelp("URL to upload to: https, or http for allowed hosts.", valueName: "url"))
         var url: String
         @OptionGroup var beginning: BeginningOptions
         @OptionGroup var reading: ReadingOptions
 
         func validate() throws {
             try requireWebURL(url)
-            if file.isEmpty { throw ValidationError("\"\" is no file") }
+            if file.isEmpty { throw ValidationError("the file name is empty; name a file") }
             try beginning.validate()
         }
 
@@ -131,7 +133,7 @@ struct TransferCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "All open transfers, and the newest of those that are over.",
+            abstract: "List the open and the newest ended transfers.",
             discussion: """
                 EXAMPLES
                   backgrounder transfer list --format json
@@ -152,7 +154,7 @@ struct TransferCommand: AsyncParsableCommand {
                   backgrounder transfer pause 3
                 """
         )
-        @Argument(completion: NameCompletion.transfers, transform: parseID) var id: Int
+        @Argument(help: "Id of the transfer.", completion: NameCompletion.transfers, transform: parseID) var id: Int
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws { try await act(Routes.pauseTransfer, id, reading) }
@@ -160,13 +162,13 @@ struct TransferCommand: AsyncParsableCommand {
 
     struct Resume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Continue a transfer now, ending a pause or a wait.",
+            abstract: "Resume a transfer now, ending a pause or a wait.",
             discussion: """
                 EXAMPLE
                   backgrounder transfer resume 3
                 """
         )
-        @Argument(completion: NameCompletion.transfers, transform: parseID) var id: Int
+        @Argument(help: "Id of the transfer.", completion: NameCompletion.transfers, transform: parseID) var id: Int
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws { try await act(Routes.resumeTransfer, id, reading) }
@@ -174,13 +176,13 @@ struct TransferCommand: AsyncParsableCommand {
 
     struct Cancel: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Cancel a transfer and remove the part that has arrived.",
+            abstract: "Cancel a transfer, and delete what has arrived.",
             discussion: """
                 EXAMPLE
                   backgrounder transfer cancel 3
                 """
         )
-        @Argument(completion: NameCompletion.transfers, transform: parseID) var id: Int
+        @Argument(help: "Id of the transfer.", completion: NameCompletion.transfers, transform: parseID) var id: Int
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws { try await act(Routes.cancelTransfer, id, reading) }
@@ -188,27 +190,28 @@ struct TransferCommand: AsyncParsableCommand {
 
     struct Events: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "What became of a session's transfers, again and again until it is acknowledged.",
+            abstract: "List a session's events; each is repeated until acknowledged.",
             discussion: """
-                Behind the last one comes all-events-delivered.
+                When all transfers of the session are over, the last event is
+                all-events-delivered.
 
                 EXAMPLES
                   backgrounder transfer events maps
                   backgrounder transfer events maps --ack 3
                 """
         )
-        @Argument(help: ArgumentHelp("As given to get and put; `default` where none was.", valueName: "session"))
+        @Argument(help: ArgumentHelp("Name of the session; `default` for transfers without one.", valueName: "session"))
         var session: String
         @Option(
             name: .customLong("ack"),
-            help: ArgumentHelp("All events up to this one were seen; prints the others.", valueName: "seq"),
+            help: ArgumentHelp("Acknowledge the events up to this SEQ, and list the others.", valueName: "seq"),
             transform: wholeNumber("the SEQ of an event")
         )
         var acknowledged: Int?
         @OptionGroup var reading: ReadingOptions
 
         func validate() throws {
-            if session.isEmpty { throw ValidationError("\"\" is no session") }
+            if session.isEmpty { throw ValidationError("the session is empty; name a session, or `default`") }
         }
 
         func run() async throws {
@@ -232,19 +235,19 @@ struct TransferCommand: AsyncParsableCommand {
     }
 }
 
-/// How a transfer begins.
+/// The options that `get` and `put` share.
 struct BeginningOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Transfers of one session have their events together.", valueName: "name"))
+    @Option(help: ArgumentHelp("Session that collects the events of this transfer.", valueName: "name"))
     var session: String?
-    @Flag(help: "Whatever the power and the network are; so it is without either of the two.")
+    @Flag(help: "Start immediately, regardless of power and network (the default).")
     var now = false
-    @Flag(help: "Wait for power and for a network that costs nothing.")
+    @Flag(help: "Wait for external power and an unmetered network.")
     var discretionary = false
-    @Flag(help: "Return when it is over; exit 1 where it failed.")
+    @Flag(help: "Wait until it is over; exit with 1 if it failed.")
     var wait = false
     @Option(
         help: ArgumentHelp(
-            "Tell the server who asks: a file with user, password, bearer or header, mode 0600.",
+            "File with user, password, bearer token or header for the server.",
             valueName: "file"
         ),
         completion: .file()
@@ -254,34 +257,38 @@ struct BeginningOptions: ParsableArguments {
     var isDiscretionary: Bool? { discretionary ? true : nil }
 
     func validate() throws {
-        if credentials == "" { throw ValidationError("\"\" is not a file with credentials: give a path") }
-        if now, discretionary { throw ValidationError("--now and --discretionary exclude each other") }
+        if credentials == "" { throw ValidationError("the file name of --credentials is empty; pass a path") }
+        if now, discretionary {
+            throw ValidationError("--now and --discretionary exclude each other; pass one of them")
+        }
         if let session, session.isEmpty || session.utf8.count > 100 || session.contains("/") {
-            throw ValidationError("\(session.debugDescription) is no session: give 1 to 100 bytes without slashes")
+            throw ValidationError(
+                "\(session.debugDescription) is not a valid session; use 1 to 100 bytes without slashes"
+            )
         }
     }
 }
 
 extension ExistingFile: ExpressibleByArgument {}
 
-/// Refuses what is an address of something else than the web.
+/// Rejects anything but an http or https URL with a host and without credentials.
 private func requireWebURL(_ text: String) throws {
     let scheme = text.prefix { $0 != ":" }.lowercased()
     let rest = text.dropFirst(scheme.count)
     guard rest.hasPrefix("://"), scheme == "https" || scheme == "http" else {
         let shown =
             rest.hasPrefix("://")
-            ? "URLs of \(scheme.debugDescription) are not taken" : "\(text.debugDescription) is no URL"
-        throw ValidationError("\(shown): give one that begins with https://")
+            ? "\(scheme.debugDescription) URLs are not supported" : "\(text.debugDescription) is not a valid URL"
+        throw ValidationError("\(shown); use one that begins with https://")
     }
     let host = rest.dropFirst(3).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
     guard !host.contains("@") else {
         throw ValidationError(
-            "a URL must not have a user or password in it: write them to a file for --credentials FILE"
+            "the URL contains a user or a password; put them into a file and pass --credentials FILE"
         )
     }
     guard !host.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-        throw ValidationError("\(text.debugDescription) is no URL: give one such as https://example.org/file")
+        throw ValidationError("\(text.debugDescription) is not a valid URL; use one such as https://example.org/file")
     }
 }
 
@@ -291,7 +298,9 @@ private func isDigest(_ text: String) -> Bool {
 
 private func parseSize(_ text: String) throws -> Int64 {
     guard let size = ByteCount.bytes(text) else {
-        throw ValidationError("\(text.debugDescription) is no size: give bytes from 1 on, such as 500, 20K, 10M or 2G")
+        throw ValidationError(
+            "\(text.debugDescription) is not a valid size; use 1 byte or more, such as 500, 20K, 10M or 2G"
+        )
     }
     return size
 }
@@ -300,7 +309,7 @@ private func begin(_ request: TransferRequest, _ options: BeginningOptions, _ re
     try await reading.use { client in
         let transfer = try await client.call(Routes.addTransfer, body: request)
         guard options.wait else { return try reading.show(transfer) { String($0.id) } }
-        // Whoever is killed while it waits knows the id.
+        // Print the id first, so that a caller has it even if this process is killed while it waits.
         if reading.format == .table { try Output.print(String(transfer.id)) }
         let last = try await client.wait(for: transfer.id)
         if reading.format == .json { try Output.json(last) }
@@ -317,7 +326,7 @@ private func act(_ route: Route<Empty, Transfer>, _ id: Int, _ reading: ReadingO
 }
 
 extension Client {
-    /// Returns the transfer when it is over, and shows meanwhile how far it is.
+    /// Waits until the transfer is over, showing its progress, and returns it.
     fileprivate func wait(for id: Int) async throws -> Transfer {
         var progress = ProgressLine()
         defer { progress.end() }
@@ -331,7 +340,7 @@ extension Client {
             if let last, !last.state.isOver { progress.show(last.progressLine) }
             return last?.state.isOver != true
         }
-        // The event may tell less than what is stored at the end.
+        // The event may hold less than the record that is stored at the end.
         return try await call(Routes.transfer, id: id)
     }
 }

@@ -1,8 +1,9 @@
 import BackgrounderAPI
 
+/// A table of transfers, followed by their errors.
 func transferTable(_ transfers: [Transfer]) -> String {
     guard !transfers.isEmpty else {
-        return "There are no transfers; begin one with `backgrounder transfer get URL DIR/`."
+        return "No transfers; start one with `backgrounder transfer get URL DIR/`."
     }
     var table = Table([
         ("ID", .right), ("", .left), ("STATE", .left), ("PROGRESS", .left), ("SIZE", .right), ("SESSION", .left),
@@ -23,14 +24,14 @@ func transferTable(_ transfers: [Transfer]) -> String {
 }
 
 extension Transfer {
-    /// How far it is, as a bar and percent; nothing while that is not known.
+    /// The progress as a bar and a percentage; empty while the size is unknown.
     func bar(width: Int) -> String {
         guard let share else { return "" }
         let percent = Int(exactly: (share * 100).rounded(.down)) ?? 0
         return "\(ProgressBar.render(share, of: 1, width: width)) \(percent)%"
     }
 
-    /// `7 ━━━━────  41% of 12.3 MB` for one line of a terminal.
+    /// Such as `7 ━━━━──── 41% of 12.3 MB`, for one line of a terminal.
     var progressLine: String {
         let count = total.map { "\(bar(width: 24)) of \($0.inBytes)" } ?? received.inBytes
         let wait = waitingFor.map { ", waiting: \($0.rawValue)" } ?? (state == .running ? "" : ", \(state.rawValue)")
@@ -39,12 +40,12 @@ extension Transfer {
 }
 
 extension Int64 {
-    /// `482 bytes`, `1.2 kB`, `34.5 MB`
+    /// A size such as `482 bytes`, `1.2 kB` or `34.5 MB`.
     var inBytes: String {
         guard self >= 1000 else { return self == 1 ? "1 byte" : "\(self) bytes" }
         var value = Double(self) / 1000
         for unit in ["kB", "MB", "GB"] {
-            // What would be rounded to four digits is of the next unit.
+            // A value that would round to 1000.0 goes to the next unit.
             if value < 999.95 { return "\(value.decimals(1)) \(unit)" }
             value /= 1000
         }

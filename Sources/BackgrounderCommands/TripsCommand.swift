@@ -5,9 +5,12 @@ import FoundationEssentials
 extension TrackCommand {
     struct Trips: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "The trips of a time, oldest first: from the first movement to a stop or a gap of 10 minutes.",
+            abstract: "List the trips in the history, oldest first.",
             discussion: """
-                TIME and MOVING are hours and minutes. \(HistoryRange.times)
+                A trip begins with the first movement, and ends with a stop or a gap of 10 minutes. The columns TIME and \
+                MOVING are in hours and minutes.
+
+                \(HistoryRange.times)
 
                 EXAMPLES
                   backgrounder track trips --since 7d
@@ -16,13 +19,13 @@ extension TrackCommand {
         )
 
         @Option(
-            help: ArgumentHelp("Trips that had not ended before this time.", valueName: "time"),
+            help: ArgumentHelp("Only trips that had not ended before this time.", valueName: "time"),
             transform: PointInTime.parse
         )
         var since: PointInTime?
 
         @Option(
-            help: ArgumentHelp("Trips that began before this time.", valueName: "time"),
+            help: ArgumentHelp("Only trips that began before this time.", valueName: "time"),
             transform: PointInTime.parse
         )
         var until: PointInTime?
@@ -42,13 +45,13 @@ extension TrackCommand {
     }
 }
 
-/// Trips as a table, a line each.
+/// A table of trips.
 enum TripTable {
-    /// Characters of the row of bars: half of the spans that a trip has.
+    /// The width of the speed graph in characters: half the number of speeds that a trip has.
     private static let sparkline = 16
 
     static func render(_ trips: [Trip], hasSparklines: Bool) -> String {
-        guard !trips.isEmpty else { return "No trips in this time." }
+        guard !trips.isEmpty else { return "No trips in this range." }
         var columns: [(heading: String, alignment: Table.Alignment)] = [
             ("ID", .right), ("START", .left), ("END", .left), ("KM", .right), ("TIME", .right), ("MOVING", .right),
             ("AVG km/h", .right), ("TOP km/h", .right),
@@ -68,7 +71,7 @@ enum TripTable {
         return table.render()
     }
 
-    /// `1:05`: hours and minutes, rounded.
+    /// Formats `seconds` as hours and rounded minutes, such as `1:05`.
     private static func hours(_ seconds: Double) -> String {
         let minutes = Int((seconds / 60).rounded())
         return "\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60)"

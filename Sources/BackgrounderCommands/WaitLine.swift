@@ -2,9 +2,10 @@ import BackgrounderAPI
 import Dispatch
 import Glibc
 
-/// One line on the terminal that says what is waited for, and for how long: nothing in a pipe, and nothing of what takes less
-/// than a second.
+/// A line on the terminal that shows what the command is waiting for, and for how long. It appears after a second, and
+/// only on a terminal.
 enum WaitLine {
+    /// Shows the line while `body` runs, and returns the result of `body`.
     static func during<Result>(_ text: String, _ body: () async throws -> Result) async rethrows -> Result {
         guard isatty(STDERR_FILENO) == 1 else { return try await body() }
         let queue = DispatchQueue(label: "backgrounder.wait")
@@ -12,14 +13,14 @@ enum WaitLine {
         let (text, begun) = (text.withoutControlCharacters, ContinuousClock.now)
         timer.setEventHandler {
             let seconds = Int((ContinuousClock.now - begun).seconds.rounded())
-            // One that does not fit would leave its first part behind.
+            // Cut the line: the first part of a wrapped line could not be erased.
             write("\r\u{1B}[K" + "\(text) … \(seconds) s".cut(to: Output.terminalSize.columns - 1))
         }
         timer.schedule(deadline: .now() + .seconds(1), repeating: .seconds(1), leeway: .milliseconds(50))
         timer.activate()
         defer {
             timer.cancel()
-            // Behind the last of its lines.
+            // Erase on the timer's queue, so that no later tick draws the line again.
             queue.sync { write("\r\u{1B}[K") }
         }
         return try await body()
@@ -31,7 +32,7 @@ enum WaitLine {
 }
 
 extension String {
-    /// Its beginning, where it has more than `columns` columns.
+    /// The string, cut to at most `columns` columns of a terminal.
     fileprivate func cut(to columns: Int) -> String {
         terminalColumns <= columns ? self : fitted(to: max(0, columns))
     }

@@ -44,7 +44,7 @@ struct AudioSummaryTests {
                 "          ━━━━━─────────────── 0:10 / 0:40",
                 "file      /m/a.mp3 (mp3, 44100 Hz, stereo)",
                 "output    pulse (default device), 44100:16:2",
-                "health    3.4 s ready, no underruns, 1 interruption",
+                "health    3.4 s buffered, no underruns, 1 interruption",
                 "volume    80, repeat, random",
             ]
         )

@@ -98,7 +98,7 @@ import Testing
         #expect(text.contains("1 build \u{FFFD}[2J日本            running, unlimited │"))
         #expect(text.contains("running, 2:30 left"))
         #expect(text.contains("3 new, next 07:05 │") && text.contains("failed 2 times, next 11-22 06:55 │"))
-        #expect(text.contains("not by itself │"))
+        #expect(text.contains("not scheduled │"))
         #expect(text.contains("12 ↓ a photo\u{FFFD}.jpg ") && text.contains("running, 1.2 MB of 4.8 MB │"))
         #expect(text.contains("━━━━━━━━━━━━────────────"))
         #expect(text.contains("waiting for network, 999 bytes │"))
@@ -128,11 +128,11 @@ import Testing
         var run = FetchRun(id: 5, source: "news", trigger: .due, began: Self.now)
         state.apply(.fetch(run))
         #expect(state.status?.fetch?[0].pending?.id == 5)
-        #expect(Self.lines(state).joined().contains("fetching, not by itself"))
+        #expect(Self.lines(state).joined().contains("fetching, not scheduled"))
         run.result = .newData
         state.apply(.fetch(run))
         #expect(state.status?.fetch?[0].pending == nil && state.status?.fetch?[0].failures == 0)
-        #expect(Self.lines(state).joined().contains("new data, not by itself"))
+        #expect(Self.lines(state).joined().contains("new data, not scheduled"))
         run.result = .failed
         state.apply(.fetch(run))
         #expect(state.status?.fetch?[0].failures == 1)
@@ -183,8 +183,8 @@ import Testing
             status.backgroundLines(now: Self.now) == [
                 "tasks     1 build \u{1B}[2J日本: running, unlimited",
                 "          2 build \u{1B}[2J日本: running, 1:30 left (50 %)",
-                "fetch     s1: 1 new, not by itself", "          s2: 2 new, not by itself",
-                "          s3: 3 new, not by itself", "          s4: 4 new, not by itself",
+                "fetch     s1: 1 new, not scheduled", "          s2: 2 new, not scheduled",
+                "          s3: 3 new, not scheduled", "          s4: 4 new, not scheduled",
                 "          and 3 more: `backgrounder fetch list`",
                 "transfers 12 ↓ a photo\u{7}.jpg: running, 1 byte of 3 bytes (33 %)",
             ]
@@ -204,11 +204,13 @@ import Testing
         status.transfers?[0].waitingFor = .disk
         #expect(status.backgroundChecks(pushes: []).map(\.ok) == [true, true, false])
         #expect(
-            status.backgroundChecks(pushes: [])[0].message == "1 source, 1 fetched automatically; the mode is declared"
+            status.backgroundChecks(pushes: [])[0].message == "1 source, 1 fetched automatically; fetch is in modes"
         )
         #expect(status.backgroundChecks(pushes: [])[2].hint?.contains("\u{7}") == false)
         var push = PushStatus(name: "p", url: "mqtt://a.example", topic: "t", state: .connected)
-        #expect(status.backgroundChecks(pushes: [push]).last?.message == "p connected; the mode is not declared")
+        #expect(
+            status.backgroundChecks(pushes: [push]).last?.message == "p connected; remote-notification is not in modes"
+        )
         status.modes = [.fetch, .remoteNotification]
         #expect(status.backgroundChecks(pushes: [push]).last?.ok == true)
         push.state = .refused

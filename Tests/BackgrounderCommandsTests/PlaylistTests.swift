@@ -31,10 +31,10 @@ import Testing
         #expect(paths(playlist) == ["a.mp3", "日本.mp3"].map(scratch.file))
         #expect(
             playlist.faults == [
-                "\(path):3: there is no \(scratch.file("no.mp3"))",
+                "\(path):3: \(scratch.file("no.mp3")): no such file or folder",
                 "\(path):4: http addresses cannot be played, only files",
-                "\(path):5: \(scratch.file("other.pls")): a playlist in a playlist is left out",
-                "\(path):6: \(scratch.file("pipe")) is no file",
+                "\(path):5: \(scratch.file("other.pls")): playlists inside playlists are skipped",
+                "\(path):6: \(scratch.file("pipe")) is not a file or folder",
             ]
         )
     }

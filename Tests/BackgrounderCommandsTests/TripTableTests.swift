@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func `No trip is said in words`() {
-        #expect(TripTable.render([], hasSparklines: true) == "No trips in this time.")
+        #expect(TripTable.render([], hasSparklines: true) == "No trips in this range.")
     }
 }
 

@@ -20,7 +20,7 @@ import Testing
         let text = try await service.run("audio", "interrupt", Samples.tunes[1], "--priority", "5").text
         let lines = text.split(separator: "\n")
         #expect(
-            lines.contains { $0.contains("doors close.wav") && $0.contains("the music at 20%, 1 waiting") }
+            lines.contains { $0.contains("doors close.wav") && $0.contains("music at 20%, 1 waiting") }
         )
         let next = try await events.wait(forState: "the second") {
             $0.status.audio?.announcement?.path == Samples.tunes[1] && $0.status.audio?.announcement?.elapsed != nil

@@ -43,7 +43,7 @@ import Testing
         let trial = try await service.command(["track", "delete", "--trip", "\(trip.id)"])
         #expect(trial.exitCode == 64)
         #expect(
-            trial.errors.contains("deleting \(points.count) points of 1 trip needs a confirmation")
+            trial.errors.contains("cannot delete \(points.count) points of 1 trip without confirmation")
         )
         #expect(try await history() == before)
 
@@ -101,9 +101,9 @@ import Testing
         let before = try await history()
         let run = try await service.command(["track", "delete", "--yes"])
         #expect(run.exitCode == 64)
-        #expect(run.errors.contains("nothing says which points to delete"))
+        #expect(run.errors.contains("cannot delete points without a range"))
         let none = try await service.run("track", "delete", "--until", "1999-01-01T00:00:00Z")
-        #expect(none.text == "No points in this time.\n")
+        #expect(none.text == "No points in this range.\n")
         #expect(try await history() == before)
     }
 }

@@ -69,7 +69,8 @@ import Testing
         #expect(run.exitCode == 1 && run.text == "2\n3\n")
         let lines = run.errors.split(separator: "\n")
         #expect(lines.count == 3)
-        for (line, word) in zip(lines, ["bad.m3u:2: there is no", "bad.m3u:3: ", "bad.m3u:4: ftp addresses cannot"]) {
+        let missing = "bad.m3u:2: \(service.scratch.file("no.mp3")): no such file or folder"
+        for (line, word) in zip(lines, [missing, "bad.m3u:3: ", "bad.m3u:4: ftp addresses cannot"]) {
             #expect(line.contains(word), "\(run)")
         }
         #expect(lines.last?.hasSuffix("; the others were added") == true)

@@ -91,7 +91,7 @@ import Testing
         let pause = try await service.command(["audio", "pause", "--format", "json"])
         #expect(pause.exitCode == 0)
         #expect(try JSON.decode(AudioStatus.self, from: pause.output).timeControlStatus == .paused)
-        pause.expectOneLine(["a restart will not know it", "the disk is full"])
+        pause.expectOneLine(["not stored, so a restart undoes it", "the disk is full"])
         let stop = try await connection.send("PATCH", "/v1/location", body: #"{"updating":false}"#)
         #expect(stop.status == 200)
         let stopped = try JSON.decode(LocationStatus.self, from: Data(stop.body))

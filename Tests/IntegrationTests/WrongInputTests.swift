@@ -40,7 +40,7 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         WrongInput("queue insert HOME/missing.mp3", 4, "missing.mp3"),
         WrongInput("queue load HOME/missing.m3u", 4, "missing.m3u"),
         WrongInput("queue remove 99", 4, "99"),
-        WrongInput("queue remove x", 64, "x", "give a whole number"),
+        WrongInput("queue remove x", 64, "x", "use a whole number"),
         WrongInput("queue move 99 0", 4, "99"),
         WrongInput("audio play HOME/missing.mp3", 4, "missing.mp3"),
         WrongInput("audio play 99", 4, "99"),
@@ -48,7 +48,7 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         WrongInput("audio interrupt HOME", 4, "a folder cannot be an announcement"),
         WrongInput("audio interrupt x.wav --duck 20", 64, "20", "0% to 100%"),
         WrongInput("audio interrupt x.wav --duck 101%", 64, "101%", "0% to 100%"),
-        WrongInput("audio interrupt x.wav --priority high", 64, "high", "whole number, such as 10"),
+        WrongInput("audio interrupt x.wav --priority high", 64, "high", "whole number; use a number such as 10"),
         WrongInput("audio interrupt", 64, "file"),
         WrongInput("audio volume 101", 64, "101"),
         WrongInput("audio volume +5", 64, "+5", "0 to 100"),
@@ -76,8 +76,8 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         WrongInput("status --format xml", 64, "xml"),
         WrongInput("status --format json --more", 64, "--more"),
         WrongInput("log -n -1", 64, "-n"),
-        WrongInput("task end x", 64, "x", "give a whole number", "backgrounder task end --help"),
-        WrongInput("log -n x", 64, "x", "lines from 0 on"),
+        WrongInput("task end x", 64, "x", "use a whole number", "backgrounder task end --help"),
+        WrongInput("log -n x", 64, "x", "lines from 0, such as"),
         WrongInput("dance", 64, "dance"),
         WrongInput("audio dance", 64, "dance"),
         WrongInput(
@@ -154,7 +154,7 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         try FileManager.default.removeItem(atPath: folder)
         let after = try await service.command(["doctor"])
         #expect(after.exitCode == 1, "\(after)")
-        #expect(after.text.contains("there is no folder \(folder)"), "\(after)")
+        #expect(after.text.contains(", no folder \(folder)"), "\(after)")
     }
 
     static let toStart = [
