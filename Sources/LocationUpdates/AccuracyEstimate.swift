@@ -1,17 +1,17 @@
 import BackgrounderAPI
 import FoundationEssentials
 
-/// A horizontal accuracy on Core Location's scale, metres, and where it comes from.
+/// A horizontal accuracy in metres on Core Location's scale, and its source.
 struct AccuracyEstimate: Hashable {
     var value: Double
     var source: AccuracySource
 }
 
-/// What was heard about the errors of each device beside its fixes.
+/// The error reports of each receiver besides its fixes: HDOP from SKY, standard deviations from GST.
 struct AccuracyEvidence: Codable, Hashable, Sendable {
     private struct Device: Codable, Hashable, Sendable {
         var name: String?
-        /// Of the last two SKY, newest last: gpsd reports a position one epoch after the HDOP it used, or with it.
+        /// Of the last two SKY reports, newest last: gpsd computes `eph` from the current HDOP or from the previous one.
         var hdops: [Double] = []
         var gst: StandardErrors?
     }
@@ -21,7 +21,7 @@ struct AccuracyEvidence: Codable, Hashable, Sendable {
         var value: Double
     }
 
-    /// The device that spoke last comes last; the oldest falls out, so that a multiplexer cannot fill the memory.
+    /// Ordered by their last report, newest last. Bounded, so that a multiplexer cannot fill the memory.
     private var devices: [Device] = []
     private static let limit = 8
 
@@ -37,7 +37,7 @@ struct AccuracyEvidence: Codable, Hashable, Sendable {
         update(device) { $0.gst = StandardErrors(time: time, value: value) }
     }
 
-    /// The best estimate for `fix`; `nil` where nothing is known (BEHAVIOUR.md, Accuracy estimate).
+    /// Returns the best estimate for `fix`, or `nil` if nothing is known. See docs/behaviour.md, Accuracy estimate.
     func estimate(_ fix: Fix) -> AccuracyEstimate? {
         guard fix.isLive else { return Self.estimateOfFile(fix) }
         let device = devices.last { $0.name == fix.device }
@@ -72,7 +72,7 @@ struct AccuracyEvidence: Codable, Hashable, Sendable {
         return AccuracyEstimate(value: value, source: .model)
     }
 
-    /// Whether `eph` is gpsd's own model and not an error that the receiver stated.
+    /// Returns whether `eph` comes from gpsd's model rather than from the receiver.
     private static func isModel(_ eph: Double, status: Int, hdops: [Double]) -> Bool {
         let factor = status == 2 ? Judgement.rangeErrorDGPS : Judgement.rangeError
         if hdops.contains(where: { abs(eph - factor * $0) <= Judgement.modelTolerance * factor * $0 }) { return true }

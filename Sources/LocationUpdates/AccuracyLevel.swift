@@ -1,11 +1,11 @@
 package import BackgrounderAPI
 
-/// What each level asks for and accepts (BEHAVIOUR.md, Location, Gate).
+/// The target and the accept limit of each level. See docs/behaviour.md, Gate.
 ///
-/// A level accepts three times its target, since the estimate itself is uncertain by two to four times; a literal 10 m gate
-/// starves ordinary receivers.
+/// A level accepts three times its target because the estimate itself is uncertain by a factor of two to four; a literal 10 m
+/// gate starves ordinary receivers.
 extension DesiredAccuracy {
-    /// Metres that the level asks for.
+    /// The accuracy that the level asks for, in metres.
     package var target: Double {
         switch self {
         case .bestForNavigation: 5
@@ -16,7 +16,7 @@ extension DesiredAccuracy {
         }
     }
 
-    /// Metres up to which a fix is accepted; `nil` accepts every fix, also one of unknown accuracy.
+    /// The accuracy up to which a fix is accepted, in metres. `nil` accepts every fix, even one of unknown accuracy.
     package var acceptLimit: Double? {
         switch self {
         case .threeKilometers: nil
@@ -24,7 +24,7 @@ extension DesiredAccuracy {
         }
     }
 
-    /// How long a live source stays away after a delivered fix; `nil` reads on.
+    /// How long a live source disconnects after a delivered fix; `nil` if it stays connected.
     package var rest: Duration? {
         switch self {
         case .kilometer: .seconds(120)
@@ -33,6 +33,6 @@ extension DesiredAccuracy {
         }
     }
 
-    /// Whether a fix without altitude is too coarse.
+    /// Whether the level rejects 2D fixes.
     package var needsAltitude: Bool { self == .bestForNavigation }
 }

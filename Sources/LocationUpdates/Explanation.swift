@@ -1,35 +1,36 @@
 package import BackgrounderAPI
 
-/// What the filter knew of one fix when it decided on it: its own numbers, noted while it decides.
+/// The figures on which the filter based its decision about one fix.
 ///
-/// Metres; `nil` is what was unknown, or not looked at because the fix was settled before.
+/// All figures are in metres. A figure is `nil` if it was unknown, or if an earlier rule decided.
 package struct Explanation: Hashable, Sendable {
     /// The accuracy estimate, on Core Location's scale.
     package var estimate: Double?
     package var source: AccuracySource?
-    /// The limit of the gate in force; `nil` where every accuracy passes.
+    /// The gate's limit; `nil` if every accuracy passes.
     package var limit: Double?
-    /// From the last delivered point; `nil` where there is none to compare with.
+    /// The distance from the last delivered point; `nil` if there is none to compare with.
     package var distance: Double?
-    /// What `distance` had to reach: the distance filter, or what the errors explain.
+    /// The distance that was required: the distance filter, or the movement that position errors explain.
     package var bound: Double?
-    /// Why nothing connects an accepted point with the one before it.
+    /// Why the accepted point opens a segment; `nil` if it continues one.
     package var segment: SegmentReason?
 
+    /// Creates an explanation in which everything is unknown.
     package init() {}
 }
 
-/// What makes an accepted point open a segment, in the order in which it is looked for.
+/// Why an accepted point opens a segment, in the order in which the reasons are checked.
 package enum SegmentReason: String, Codable, CaseIterable, Sendable {
-    /// There is no point before it.
+    /// No point precedes it.
     case first
-    /// A new file, track or segment, or another source.
+    /// A new file, track or segment begins, or the source changed.
     case newTrack
-    /// The third of a row that contradicts the track but not itself.
+    /// The third fix in a row that contradicts the track while the three agree with each other.
     case relocation
     case device
     case gap
     case reconnect
-    /// Updates were started by a command.
+    /// A command started updates.
     case started
 }

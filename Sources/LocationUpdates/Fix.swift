@@ -1,41 +1,43 @@
 package import BackgrounderAPI
 package import FoundationEssentials
 
-/// What a source read, before anything was judged.
+/// A fix as the source reported it, before any filter.
 ///
-/// Degrees are WGS84, lengths metres, speeds metres a second. What the source did not say, or said without sense, is `nil`.
+/// Degrees are WGS84, lengths metres, speeds metres per second. A value that the source did not report, or reported outside of
+/// its range, is `nil`.
 package struct Fix: Codable, Hashable, Sendable {
-    /// gpsd's: 0 and 1 are no fix, 2 is one without altitude, 3 one with.
+    /// gpsd's mode: 0 and 1 mean no fix, 2 a 2D fix, 3 a 3D fix.
     package var mode: Int
-    /// Whole milliseconds.
+    /// Rounded to milliseconds.
     package var time: Date?
     package var latitude: Double?
     package var longitude: Double?
-    /// Above mean sea level where the source knows it, else above the ellipsoid.
+    /// Above mean sea level if the source knows it, otherwise above the ellipsoid.
     package var altitude: Double?
     package var speed: Double?
     package var course: Double?
-    /// gpsd's estimated horizontal error, in its own scale.
+    /// gpsd's estimated horizontal error, on gpsd's scale.
     package var eph: Double?
     package var epx: Double?
     package var epy: Double?
-    /// Vertical error as the source states it.
+    /// The vertical error as the source states it.
     package var epv: Double?
-    /// gpsd's kind of fix: 2 DGPS, 3 RTK fixed, 4 RTK float.
+    /// gpsd's status: 2 is DGPS, 3 RTK fixed, 4 RTK float.
     package var status: Int
     package var hdop: Double?
     /// The horizontal accuracy that a file states.
     package var statedAccuracy: Double?
-    /// Where that came from before it was in the file.
+    /// The original source of `statedAccuracy`, if the file states it.
     package var statedSource: AccuracySource?
     package var device: String?
-    /// When it arrived, seconds of the monotonic clock; `nil` for a file.
+    /// The time of arrival in seconds of the monotonic clock; `nil` for a file.
     package var arrival: Double?
-    /// The first point of a track, of a segment or of a file.
+    /// Whether it is the first point of a track, a segment or a file.
     package var opensSegment: Bool
-    /// Whether a receiver made it now.
+    /// Whether a receiver produced it just now, rather than a file.
     package var isLive: Bool
 
+    /// Creates a fix; everything that is not passed is unknown.
     package init(
         mode: Int = 3,
         time: Date? = nil,
@@ -79,32 +81,32 @@ package struct Fix: Codable, Hashable, Sendable {
     }
 }
 
-/// Everything that the filter is told, in the order in which it happened.
+/// An input of the filter. Reports arrive in the order in which they happened.
 package enum Report: Hashable, Sendable {
     case fix(Fix)
-    /// The geometry of the satellites of one device.
+    /// The satellite geometry of one device.
     case sky(hdop: Double, device: String?)
-    /// A receiver's own error estimate: standard deviations in metres for the fix of `time`.
+    /// A receiver's own error estimate: standard deviations in metres for the fix at `time`.
     case gst(time: Date, latitudeError: Double, longitudeError: Double, device: String?)
-    /// The connection to the source is a new one.
+    /// The source reconnected.
     case reconnected
-    /// Updates were started by a command.
+    /// A command started updates.
     case started
-    /// The fixes that follow come from elsewhere and are not compared with those before.
+    /// The following fixes come from another source and are not compared with earlier ones.
     case sourceChanged
 }
 
-/// What became of one fix.
+/// The filter's decision about one fix.
 package enum Decision: Hashable, Sendable {
     case accepted(Location)
     case rejected(Rejection)
 }
 
 extension Double {
-    /// The value, or `nil` where it is not finite.
+    /// The value, or `nil` if it is not finite.
     var finite: Double? { isFinite ? self : nil }
-    /// The value, or `nil` where it is not finite or not above 0: the field's way to say "unknown".
+    /// The value, or `nil` if it is not finite or not above 0, which means "unknown" in gpsd's fields.
     var positive: Double? { isFinite && self > 0 ? self : nil }
-    /// An error in metres: as ``positive``, and what is larger than half way around the Earth is unknown too.
+    /// The value as an error in metres: like ``positive``, and also `nil` above half of the Earth's circumference.
     var error: Double? { self > 0 && self <= 20_037_508 ? self : nil }
 }

@@ -1,20 +1,21 @@
 package import BackgrounderAPI
 package import FoundationEssentials
 
-/// Everything that a restart must give back besides the points themselves.
+/// The state that a restart restores, besides the points themselves.
 package struct LocationCheckpoint: Codable, Hashable, Sendable {
     package var filter: LocationFilter
     package var counts: LocationCounts
     package var lastRejection: Rejection?
-    /// Where the replay of a file stands; `nil` for a live source.
+    /// The progress of a replay; `nil` for a live source.
     package var replay: ReplayProgress?
-    /// Which source the filter was fed from, without the rate.
+    /// The source that fed the filter, without a replay rate.
     package var source: String
-    /// Whether updates are wanted.
+    /// Whether updates are on.
     package var updating: Bool
-    /// The trips of the points that are stored; `nil` in states of versions that had none.
+    /// The trips of the stored points; `nil` in checkpoints of versions without trips.
     package var trips: TripRecorder?
 
+    /// Creates a checkpoint; by default that of a service that starts for the first time.
     package init(
         filter: LocationFilter = LocationFilter(),
         counts: LocationCounts = LocationCounts(),
@@ -32,41 +33,44 @@ package struct LocationCheckpoint: Codable, Hashable, Sendable {
     }
 }
 
-/// What became of every fix since the state began.
+/// The decisions about all fixes since the state was created.
 package struct LocationCounts: Codable, Hashable, Sendable {
     package var accepted = 0
     package var rejected = RejectionCounts()
-    /// Of the accepted those that had no room in memory while the journal could not be written.
+    /// Accepted points that were dropped because too many waited in memory while the journal could not be written.
     package var dropped = 0
 
+    /// Creates counts of zero.
     package init() {}
 
+    /// Decodes counts of this version or of one that did not count dropped points.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         accepted = try container.decode(Int.self, forKey: .accepted)
         rejected = try container.decode(RejectionCounts.self, forKey: .rejected)
-        // States of earlier versions have none.
+        // Checkpoints of earlier versions have none.
         dropped = try container.decodeIfPresent(Int.self, forKey: .dropped) ?? 0
     }
 
     package var received: Int { accepted + rejected.total }
 }
 
-/// Where the replay of a file stands.
+/// The progress of a replay.
 package struct ReplayProgress: Codable, Hashable, Sendable {
-    /// What the run ended with; none while it goes on, and after a crash.
+    /// How the run ended. There is none while it continues and after a crash.
     package enum Ending: String, Codable, Sendable {
         case finished, stopped
     }
 
     package var path: String
     package var rate: ReplayRate
-    /// Points of the file that were received in this run.
+    /// How many points of the file were received in this run.
     package var received: Int
-    /// When the run began, wall clock: points before the file's first time count from it.
+    /// The wall clock at the start of the run: points before the file's first time count from it.
     package var start: Date
     package var ending: Ending?
 
+    /// Creates the progress of a run that begins at `start`, or that has reached `received` points.
     package init(path: String, rate: ReplayRate, received: Int = 0, start: Date, ending: Ending? = nil) {
         self.path = path
         self.rate = rate
@@ -76,13 +80,16 @@ package struct ReplayProgress: Codable, Hashable, Sendable {
     }
 }
 
-/// Keeps accepted points and the checkpoint that belongs to them.
+/// Stores accepted points together with the checkpoint that belongs to them.
 package protocol LocationJournal: Sendable {
-    /// Stores all of it in one transaction, with the `trips` that changed by the points; after a crash it is there or nothing of it.
+    /// Stores the points, the trips that they changed and the checkpoint in one transaction.
     ///
-    /// `isLive` says that a receiver made them just now, so that their times are GPS time. `durable` says that a power cut must not
-    /// take them for longer than the configured interval. Throws when nothing was stored. Blocks, on a thread that may; one call
-    /// after the other.
+    /// Called on a thread that may block, one call at a time.
+    ///
+    /// - Parameters:
+    ///   - isLive: whether a receiver produced the points just now, so that their times are GPS time.
+    ///   - durable: whether the transaction must survive a power cut after the configured interval.
+    /// - Throws: an error if nothing was stored.
     func commit(
         _ accepted: [Location],
         isLive: Bool,
@@ -92,12 +99,12 @@ package protocol LocationJournal: Sendable {
     ) throws
 }
 
-/// What happened to the location mode; posted once it is stored.
+/// A change of the location mode, posted after it was stored.
 package enum LocationEvent: Hashable, Sendable {
-    /// Accepted at once; at least one.
+    /// Points were accepted together; at least one.
     case locations([Location])
-    /// Fixes were rejected; nothing else of the status is another.
+    /// Fixes were rejected; nothing else of the status changed.
     case counted
-    /// Something of the status that no location carries.
+    /// The status changed in a way that no point carries.
     case changed
 }

@@ -1,48 +1,49 @@
 import BackgrounderAPI
 import FoundationEssentials
 
-/// Decides which fixes are delivered, and why not the others (BEHAVIOUR.md, Location).
+/// Decides which fixes are delivered, and why the others are rejected. See docs/behaviour.md, Location.
 ///
-/// A value: what it decides depends on nothing but its settings and what it was fed, in that order. Encoded and decoded it goes
-/// on exactly where it was.
+/// A value type: its decisions depend only on the settings and the reports received so far. After encoding and decoding it
+/// continues exactly where it was.
 ///
 ///     var filter = LocationFilter(settings: LocationSettings(distanceFilter: 10))
 ///     if case .accepted(let location) = filter.receive(.fix(fix)) { track.append(location) }
 package struct LocationFilter: Codable, Hashable, Sendable {
-    /// A change applies from the next fix on.
+    /// The settings. A change applies from the next fix on.
     package var settings: LocationSettings
 
     private var evidence = AccuracyEvidence()
     private var pin: PinnedDevice?
-    /// The last delivered point: what distances and times are measured from.
+    /// The last delivered point, from which distances and times are measured.
     private var anchor: Waypoint?
-    /// When the last fix was that passed the gate and the time rules, delivered or not.
+    /// The time of the last fix that passed the gate and the time rules, delivered or not.
     private var lastPassed: Date?
     private var held: HeldRow?
     private var isReconnected = false
-    /// The next fix that passes opens a segment.
+    /// Whether the next fix that passes opens a segment.
     private var opensSegment = false
-    /// The next fix that passes is not compared with what came before.
+    /// Whether the next fix that passes is not compared with earlier ones.
     private var startsAnew = false
 
+    /// Creates a filter that has not received anything; its first accepted fix opens a segment.
     package init(settings: LocationSettings = LocationSettings()) {
         self.settings = settings
     }
 
-    /// Takes what a source reports; a fix gives a decision, everything else `nil`.
+    /// Processes a report and returns the decision for a fix, `nil` for any other report.
     package mutating func receive(_ report: Report) -> Decision? {
         var unasked: Explanation?
         return receive(report, &unasked)
     }
 
-    /// As ``receive(_:)``, with the numbers behind the decision.
+    /// Like ``receive(_:)``, and also returns the figures on which the decision is based.
     package mutating func explain(_ report: Report) -> (decision: Decision, explanation: Explanation)? {
         var explanation: Explanation? = Explanation()
         guard let decision = receive(report, &explanation), let explanation else { return nil }
         return (decision, explanation)
     }
 
-    /// Notes what it looks at in `why` where that is asked for; a distance that nothing depends on is computed only then.
+    /// Records the figures in `why` unless it is `nil`. A distance that no rule needs is computed only for `why`.
     private mutating func receive(_ report: Report, _ why: inout Explanation?) -> Decision? {
         switch report {
         case .fix(let fix):
@@ -68,7 +69,7 @@ package struct LocationFilter: Codable, Hashable, Sendable {
         return nil
     }
 
-    /// Says that the process is a new one: arrivals of the old one mean nothing to its clock.
+    /// Forgets times of arrival of an earlier process, which had another monotonic clock.
     package mutating func restart() {
         pin?.lastArrival = nil
     }
@@ -102,7 +103,7 @@ package struct LocationFilter: Codable, Hashable, Sendable {
         return move(fix, candidate, estimate, isNewDevice: isNewDevice, &why)
     }
 
-    /// The pure gate: it depends on the fix and the settings alone, and what passes a level passes every coarser one.
+    /// The gate. It depends only on the fix and the settings; a fix that passes a level passes every coarser one.
     private func gate(_ fix: Fix, _ estimate: AccuracyEstimate?) -> Rejection? {
         let limit = settings.limit
         if let estimate {
@@ -118,7 +119,7 @@ package struct LocationFilter: Codable, Hashable, Sendable {
         return nil
     }
 
-    /// The rules of time, then those of movement.
+    /// Applies the rules of time, then those of movement.
     private mutating func move(
         _ fix: Fix,
         _ candidate: Waypoint,
@@ -172,7 +173,7 @@ package struct LocationFilter: Codable, Hashable, Sendable {
         return .accepted(Location(fix, candidate, estimate, isSegmentStart: segment != nil))
     }
 
-    /// Whether `candidate`, which does not fit the track, is the last one needed of a row that agrees with itself.
+    /// Returns whether `candidate`, which contradicts the track, completes a row of fixes that agree with each other.
     private mutating func agrees(_ candidate: Waypoint) -> Bool {
         guard var row = held else {
             held = HeldRow(last: candidate, count: 1)
@@ -187,7 +188,7 @@ package struct LocationFilter: Codable, Hashable, Sendable {
         return row.count >= Judgement.agreeingFixes
     }
 
-    /// The reason why the way from the last delivered point is no movement.
+    /// Returns why the distance from the last delivered point does not count as movement; `nil` if it does.
     private func standstill(
         from anchor: Waypoint,
         to candidate: Waypoint,
@@ -214,7 +215,7 @@ package struct LocationFilter: Codable, Hashable, Sendable {
     }
 }
 
-/// Fixes in a row that contradict the track but not each other.
+/// Consecutive fixes that contradict the track but agree with each other.
 private struct HeldRow: Codable, Hashable, Sendable {
     var last: Waypoint
     var count: Int
@@ -223,10 +224,10 @@ private struct HeldRow: Codable, Hashable, Sendable {
 /// The receiver that the track follows.
 private struct PinnedDevice: Codable, Hashable, Sendable {
     var name: String?
-    /// Of its last valid fix, seconds of the monotonic clock.
+    /// The arrival of its last valid fix, in seconds of the monotonic clock.
     var lastArrival: Double?
 
-    /// A fix that does not name its device cannot be told apart.
+    /// Returns whether `device` is another receiver. A fix without a device name is taken for one of this receiver.
     func isOther(_ device: String?) -> Bool {
         guard let name, let device else { return false }
         return name != device

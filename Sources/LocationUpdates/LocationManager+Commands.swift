@@ -1,7 +1,7 @@
 package import BackgrounderAPI
 
 extension LocationManager {
-    /// Begins to track; nothing happens while it does.
+    /// Starts updates; does nothing if they are on.
     package func startUpdatingLocation() async {
         await change { next in
             guard !next.updating else { return false }
@@ -11,7 +11,7 @@ extension LocationManager {
         }
     }
 
-    /// Ends tracking until a command starts it again, also over a restart. A replay begins anew then.
+    /// Stops updates until a command starts them again, also across restarts. A replay then starts from the beginning.
     package func stopUpdatingLocation() async {
         await change { next in
             guard next.updating else { return false }
@@ -24,7 +24,7 @@ extension LocationManager {
         }
     }
 
-    /// Uses `settings` from the next fix on.
+    /// Applies `settings` from the next fix on.
     package func apply(_ settings: LocationSettings) async {
         await change { next in
             guard next.filter.settings != settings else { return false }
@@ -33,7 +33,7 @@ extension LocationManager {
         }
     }
 
-    /// Takes the fixes from `source` from now on. Only another rate of the same file goes on where the file is.
+    /// Switches to `source`. If only the rate of a replay changes, the replay continues at its position.
     package func setSource(_ source: LocationSource) async {
         await change { next in
             guard source != self.source else { return false }
@@ -49,9 +49,10 @@ extension LocationManager {
         }
     }
 
-    /// Ends the trip in progress and forgets where the machine was: the newest points are about to be deleted.
+    /// Ends the trip in progress and forgets the last position. Call it when the newest points are about to be deleted.
     ///
     /// - Parameter body: runs before the next point is accepted.
+    /// - Throws: the error of `body`.
     package func forgetCourse<Result>(_ body: @Sendable () async throws -> Result) async rethrows -> Result {
         await takeTurn()
         defer { turn.pass() }
@@ -63,9 +64,10 @@ extension LocationManager {
         return try await body()
     }
 
-    /// Takes the rolling track from what the journal has, after points were deleted.
+    /// Reloads the rolling track from the journal, after points were deleted.
     ///
     /// - Parameter newest: reads the newest accepted points, oldest first.
+    /// - Throws: the error of `newest`; the track is unchanged then.
     package func reloadTrack(_ newest: @Sendable () async throws -> [Location]) async rethrows {
         await takeTurn()
         defer { turn.pass() }
@@ -73,7 +75,7 @@ extension LocationManager {
         onEvent(.changed)
     }
 
-    /// Rests without a command: nobody is attached, and the mode is not declared.
+    /// Suspends the mode because no client is attached and the mode is not declared.
     package func suspend() async {
         await takeTurn()
         defer { turn.pass() }
@@ -85,7 +87,7 @@ extension LocationManager {
         onEvent(.changed)
     }
 
-    /// Ends ``suspend()``; a replay goes on after the last point that it gave.
+    /// Ends ``suspend()``. A replay continues after the last point that it delivered.
     package func resume() async {
         await takeTurn()
         defer { turn.pass() }
@@ -95,7 +97,7 @@ extension LocationManager {
         if connection != .off { onEvent(.changed) }
     }
 
-    /// Stores what `body` changes, and says so; `body` returns false where there is nothing to change.
+    /// Stores the changes that `body` makes and publishes them. `body` returns false if there is nothing to change.
     private func change(_ body: (inout LocationCheckpoint) -> Bool) async {
         await takeTurn()
         defer { turn.pass() }
@@ -109,7 +111,7 @@ extension LocationManager {
 }
 
 extension ReplayProgress {
-    /// Notes how a run ended, unless it had ended before.
+    /// Records how a run ended, unless it already had.
     mutating func end(_ ending: Ending) {
         self.ending = self.ending ?? ending
     }

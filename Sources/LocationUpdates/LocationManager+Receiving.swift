@@ -3,13 +3,13 @@ import FoundationEssentials
 import Logging
 
 extension LocationManager {
-    /// Waits until nobody else changes the state. Every caller passes the turn on.
+    /// Waits for the turn to change the state. Every caller must pass the turn on.
     func takeTurn() async {
         if turn.take() { return }
         await withCheckedContinuation { turn.enqueue($0) }
     }
 
-    /// Begins to read where updates are wanted and possible. For holders of the turn.
+    /// Opens the source if updates are on and possible. The caller must hold the turn.
     func openSource() {
         guard lifecycle == .running, state.updating, !isSuspended, run == nil else { return }
         if isFinished {
@@ -25,7 +25,7 @@ extension LocationManager {
             try read(control)
             run = Run(id: runCount, control: control)
         } catch {
-            // The next start or resume tries again.
+            // The next start or resume retries.
             connection = .waiting
             monitor.disconnected(reason: systemMessage(error.code))
             logQuality()
@@ -53,30 +53,30 @@ extension LocationManager {
         }
     }
 
-    /// Where the file is read on; a run that had ended begins anew.
+    /// Returns where to continue reading the file. A run that had ended starts from the beginning.
     private func continueReplay(path: String, rate: ReplayRate) -> ReplayProgress {
         connection = .replaying
         let continued = state.replay?.continued(rate: rate)
-        // A log does not say where it begins, and its receivers and its clock are those of its run.
+        // A log does not mark its beginning, and its receivers and clock belong to its own run.
         if continued == nil, case .gpsdLog = source { _ = state.filter.receive(.sourceChanged) }
         let progress = continued ?? ReplayProgress(path: path, rate: rate, start: Date())
         state.replay = progress
         return progress
     }
 
-    /// Ends the reading; nothing waits for the thread, and what it still sends is not taken. For holders of the turn.
+    /// Closes the source without waiting for its thread; later batches of it are ignored. The caller must hold the turn.
     func closeSource() {
         run?.control.stop()
         run = nil
         rest = nil
     }
 
-    /// Takes what the sources send until the end.
+    /// Receives batches from the sources until the mailbox is finished.
     func receiveAll() async {
         while let batch = await withCheckedContinuation({ mailbox.next($0) }) { await receive(batch) }
     }
 
-    /// Judges all of `batch`, stores what came of it at once, and then tells.
+    /// Filters all of `batch`, stores the result in one transaction, then publishes it.
     func receive(_ batch: SourceBatch) async {
         await takeTurn()
         defer { turn.pass() }
@@ -94,7 +94,7 @@ extension LocationManager {
             guard case .fix(let fix) = report, let decision else { continue }
             received += 1
             next.replay?.received += 1
-            // A replayed minute counts as a minute, whatever its pace.
+            // A replayed minute counts as a minute at any rate.
             let instant = next.replay == nil ? elapsed() : fix.arrival ?? elapsed()
             monitor.receive(decision, of: fix, next.filter.settings, elapsed: instant)
             switch decision {
@@ -109,7 +109,7 @@ extension LocationManager {
         if received > 0 || next.replay?.ending != state.replay?.ending {
             await commit(accepted, next, durable: !accepted.isEmpty)
         } else {
-            // Evidence alone is worth no transaction; it goes with the next fix.
+            // Evidence alone is not worth a transaction; it is stored with the next fix.
             state = next
         }
         run.control.acknowledge()
@@ -123,10 +123,10 @@ extension LocationManager {
         if before != after { onEvent(.changed) } else if received > accepted.count { onEvent(.counted) }
     }
 
-    /// Stores `accepted` with what waited before, and takes `next` as the state. For holders of the turn.
+    /// Stores `accepted` together with the points that waited, and makes `next` the state. The caller must hold the turn.
     func commit(_ accepted: [Location], _ next: LocationCheckpoint, durable: Bool) async {
         let points = unsaved + accepted
-        // A trip has exactly the points that are stored, so that it takes them only when they are.
+        // A trip contains exactly the stored points, so it receives them only when they are stored.
         var stored = next
         let trips = stored.recordTrips(of: points)
         let isLive = source.isLive
@@ -151,7 +151,7 @@ extension LocationManager {
                 logger.notice(
                     """
                     Storing the location history again: \(points.count) points were waiting, \
-                    \(stored.counts.dropped) were dropped so far.
+                    \(stored.counts.dropped) were dropped so far
                     """
                 )
             }
@@ -185,16 +185,16 @@ extension LocationManager {
             connection = .waiting
             logFirstRest()
         case .returning:
-            // One that was made longer meanwhile goes on: the source leaves again.
+            // A rest that was extended meanwhile continues: the source leaves again.
             if let rest, rest.deadline <= monotonicSeconds() { self.rest = nil }
         case .noDevice(let reason): monitor.noDevice(reason: reason)
         case .devicePresent: monitor.devicePresent()
         case .skippedLines(let count):
             if skippedLines == 0 {
-                logger.warning("gpsd sent a line of more than \(Judgement.lineLimit) bytes; such lines are skipped.")
+                logger.warning("gpsd sent a line of more than \(Judgement.lineLimit) bytes; skipping such lines")
             }
             skippedLines = count
-        case .oddLines(let lines): logger.warning("\(lines).")
+        case .oddLines(let lines): logger.warning("\(lines)")
         case .finished(let fault):
             connection = .finished
             isFinished = true
@@ -210,14 +210,12 @@ extension LocationManager {
     func logQuality() {
         let detail = monitor.detail.map { " (\($0))" } ?? ""
         let isBad = monitor.quality != .ok && monitor.quality != .searching
-        logger.log(level: isBad ? .warning : .info, "Location of \(source) is \(monitor.quality.rawValue)\(detail).")
+        logger.log(level: isBad ? .warning : .info, "Location of \(source) is \(monitor.quality.rawValue)\(detail)")
     }
 }
 
 extension LocationCheckpoint {
-    /// Takes `points` into the trips.
-    ///
-    /// - Returns: the trips that changed.
+    /// Adds `points` to the trips and returns the trips that changed.
     fileprivate mutating func recordTrips(of points: [Location]) -> [TripRecord] {
         guard !points.isEmpty else { return [] }
         var recorder = trips ?? TripRecorder()
@@ -229,7 +227,7 @@ extension LocationCheckpoint {
 }
 
 extension ReplayProgress {
-    /// This run where it was cut off, at `rate`; `nil` where it had ended.
+    /// Returns this run, to be continued at `rate`; `nil` if it had ended.
     fileprivate func continued(rate: ReplayRate) -> ReplayProgress? {
         guard ending == nil else { return nil }
         var next = self

@@ -2,27 +2,27 @@ import BackgrounderAPI
 import FoundationEssentials
 import Logging
 
-/// Why a live source is away from its gpsd, and until when.
+/// A period in which a live source is disconnected from gpsd.
 struct Rest {
-    /// Seconds of the monotonic clock.
+    /// In seconds of the monotonic clock.
     var began: Double
     var length: Duration
-    /// By the machine's clock, for people.
+    /// By the machine's clock, for display.
     var end: Date
 
     var deadline: Double { began + length / .seconds(1) }
 
-    /// What gpsd does meanwhile: whether it saves power is nothing that we could know.
+    /// A description of the rest. It does not claim to save power, which cannot be known.
     var detail: String {
         let time = ISO8601.string(end).dropFirst("2026-11-21T".count).prefix("10:02:00".count)
         return
-            "left gpsd until \(time)Z; gpsd closes the receiver \(Judgement.receiverRelease) s after its last client "
+            "disconnected from gpsd until \(time)Z; gpsd closes the receiver \(Judgement.receiverRelease) s after its last client "
             + "unless it runs with -n"
     }
 }
 
 extension LocationManager {
-    /// Sends a live source away after a delivered fix, where the level says so. For holders of the turn.
+    /// Begins a rest of a live source after a delivered fix, if the level has one. The caller must hold the turn.
     func beginRest() {
         guard rest == nil, case .gpsd = source, let length = restOfLevel(state.filter.settings.desiredAccuracy) else {
             return
@@ -33,7 +33,7 @@ extension LocationManager {
         run?.control.rest(until: rest.deadline)
     }
 
-    /// Lets a rest end when the present level says so, or at once where it has none. For holders of the turn.
+    /// Adjusts the current rest to the current level, or ends it if the level has none. The caller must hold the turn.
     func adjustRest() {
         guard var rest else { return }
         let length = restOfLevel(state.filter.settings.desiredAccuracy)
@@ -48,16 +48,16 @@ extension LocationManager {
         run?.control.rest(until: self.rest?.deadline)
     }
 
-    /// The first rest is worth a line in the log; the others are what it announces.
+    /// Logs the first rest, which announces the others.
     func logFirstRest() {
         guard !hasLoggedRest, let rest else { return }
         hasLoggedRest = true
         logger.info(
-            "\(state.filter.settings.desiredAccuracy.rawValue) rests for \(Int(rest.length / .seconds(1))) s after each point: \(rest.detail)."
+            "At \(state.filter.settings.desiredAccuracy.rawValue) the receiver rests for \(Int(rest.length / .seconds(1))) s after each point: \(rest.detail)"
         )
     }
 
-    /// Says once that a receiver's dates and the machine's clock cannot both be right.
+    /// Warns once if the receiver's date and the machine's clock cannot both be right.
     func doubtDate(of location: Location) {
         guard !hasDoubtedDate, case .gpsd = source else { return }
         let seconds = location.timestamp.timeIntervalSince(now())
@@ -67,8 +67,8 @@ extension LocationManager {
         logger.warning(
             """
             The receiver's date \(ISO8601.string(location.timestamp)) is \(days) days \(seconds < 0 ? "behind" : "ahead of") \
-            this machine's clock: one of them is wrong; 1024 weeks (7168 days) are a receiver's week rollover. \
-            Points keep the receiver's times.
+            this machine's clock: one of them is wrong (a difference of 7168 days is the receiver's week rollover); \
+            points keep the receiver's times
             """
         )
     }

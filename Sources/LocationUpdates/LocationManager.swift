@@ -3,10 +3,12 @@ package import FoundationEssentials
 package import Logging
 import ServiceLifecycle
 
-/// The location mode: takes fixes from its source, filters, stores and then publishes them.
+/// The location mode: receives fixes from its source, filters them, stores them, and then publishes them.
 ///
-/// What is stored comes first: status, track and events show only what the journal has. A journal that fails does not stop the
-/// tracking; the points wait in memory and go with the next commit.
+/// Storing comes first: status, track and events show only what the journal has. If the journal fails, tracking continues; the
+/// points wait in memory and are part of the next commit.
+///
+/// Runs on ``SourceExecutor``.
 package actor LocationManager: Service {
     enum Lifecycle {
         case created, running, ended
@@ -19,24 +21,24 @@ package actor LocationManager: Service {
     }
 
     var source: LocationSource
-    /// What the journal has.
+    /// The state that the journal has.
     var state: LocationCheckpoint
     var track: Track
     var monitor = QualityMonitor()
     var connection = SourceConnection.off
     var lifecycle = Lifecycle.created
     var isSuspended = false
-    /// A finished replay stays finished through a suspension.
+    /// Whether a replay reached its end; it stays finished through a suspension.
     var isFinished = false
     var run: Run?
     var runCount = 0
     var turn = Turn()
     /// Accepted points that could not be stored yet.
     var unsaved: [Location] = []
-    /// Since when the journal cannot be written, seconds of `elapsed`; `nil` while it can.
+    /// When writing the journal began to fail, in seconds of `elapsed`; `nil` while it works.
     var failingSince: Double?
     var skippedLines = 0
-    /// Why the source is away; none while it reads.
+    /// The rest during which the source is disconnected; `nil` while it reads.
     var rest: Rest?
     var hasLoggedRest = false
     var hasDoubtedDate = false
@@ -52,11 +54,15 @@ package actor LocationManager: Service {
     let executor = SourceExecutor()
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// A mode that goes on where `checkpoint` ended, or begins and tracks at once where there is none.
+    /// Creates a manager that continues from `checkpoint`. Without one it tracks as soon as it runs.
     ///
-    /// `settings` win over those of the checkpoint; `track` is the newest accepted points, oldest first; `recorder` is given
-    /// what a gpsd says. `onEvent` is called in the order of events and must return at once. `now` is the machine's clock, and
-    /// `rest` how long a live source stays away after a delivered fix.
+    /// - Parameters:
+    ///   - settings: take precedence over those of the checkpoint.
+    ///   - track: the newest accepted points, oldest first.
+    ///   - now: the machine's clock.
+    ///   - rest: how long a live source disconnects after a delivered fix.
+    ///   - recorder: receives every line of gpsd.
+    ///   - onEvent: called in the order of events; must return immediately.
     package init(
         settings: LocationSettings,
         source: LocationSource,
@@ -72,7 +78,7 @@ package actor LocationManager: Service {
     ) {
         var state = checkpoint ?? LocationCheckpoint(source: source.identity)
         state.filter.settings = settings
-        // The clock of a log begins with the log, not with the process.
+        // The clock of a log starts with the log, not with the process.
         if case .gpsdLog = source {} else { state.filter.restart() }
         if state.source != source.identity {
             state.source = source.identity
@@ -111,6 +117,7 @@ package actor LocationManager: Service {
         await commit([], next, durable: true)
     }
 
+    /// Returns the status as it is stored.
     package func status() -> LocationStatus {
         let settings = state.filter.settings
         return LocationStatus(
@@ -136,7 +143,7 @@ package actor LocationManager: Service {
         )
     }
 
-    /// What the storage `problems` mean for the points.
+    /// Returns what the storage `problems` mean for the points: how many wait, and how long the memory lasts.
     package func health(_ problems: [StorageProblem]) -> StorageHealth {
         let seconds = failingSince.map { elapsed() - $0 } ?? 0
         let room = Double(Judgement.unsavedPoints - unsaved.count)
@@ -144,13 +151,13 @@ package actor LocationManager: Service {
             problems: problems,
             waiting: unsaved.count,
             capacity: Judgement.unsavedPoints,
-            // One point alone has no pace.
+            // A single point has no rate.
             lasts: unsaved.count > 1 && seconds > 0 ? (room / Double(unsaved.count) * seconds).rounded() : nil,
             dropped: state.counts.dropped
         )
     }
 
-    /// Stores what waits in memory; the journal can be written again.
+    /// Stores the points that wait in memory. Call it when the journal can be written again.
     package func storeWaiting() async {
         await takeTurn()
         defer { turn.pass() }
@@ -159,19 +166,19 @@ package actor LocationManager: Service {
         if failingSince == nil { onEvent(.changed) }
     }
 
-    /// The newest `count` points, oldest first.
+    /// Returns the newest `count` points of the rolling track, oldest first.
     package func track(last count: Int) -> [Location] {
         track.last(count)
     }
 }
 
 extension LocationSource {
-    /// Whether its fixes are made by a receiver, now.
+    /// Whether its fixes come from a receiver rather than from a file.
     var isLive: Bool {
         if case .gpsd = self { true } else { false }
     }
 
-    /// What makes a source another one: not the rate of a replay.
+    /// Identifies the source, without the rate of a replay.
     var identity: String {
         switch self {
         case .gpsd(let address): address.description
@@ -181,7 +188,7 @@ extension LocationSource {
     }
 }
 
-/// Seconds of `clock` since now.
+/// Returns a function that returns the seconds of `clock` since this call.
 private func stopwatch<C: Clock>(_ clock: C) -> @Sendable () -> Double where C.Duration == Duration {
     let start = clock.now
     return { start.duration(to: clock.now) / .seconds(1) }

@@ -1,15 +1,16 @@
 package import BackgrounderAPI
 
-/// What decides which fixes are delivered.
+/// The settings that decide which fixes are delivered.
 package struct LocationSettings: Codable, Hashable, Sendable {
     package var desiredAccuracy: DesiredAccuracy
-    /// Metres between delivered fixes; 0 delivers every fix. Finite and not negative.
+    /// Metres between delivered points; 0 delivers every accepted fix. Finite and not negative.
     package var distanceFilter: Double
-    /// A strict gate beside the level's, metres; `nil` is none.
+    /// A strict accuracy limit in metres beside the level's; `nil` for none.
     package var maximumAccuracy: Double?
-    /// Whether a distance that the errors explain counts as standing still, while there is a distance filter.
+    /// With a distance filter, whether movement that the position errors explain counts as standing still.
     package var jitterGuard: Bool
 
+    /// Creates settings; by default those of a service without a configuration.
     package init(
         desiredAccuracy: DesiredAccuracy = .best,
         distanceFilter: Double = 0,
@@ -22,7 +23,7 @@ package struct LocationSettings: Codable, Hashable, Sendable {
         self.jitterGuard = jitterGuard
     }
 
-    /// Metres up to which a fix passes both gates; `nil` where neither has a limit.
+    /// The accuracy in metres up to which a fix passes both gates; `nil` if neither has a limit.
     package var limit: Double? {
         switch (desiredAccuracy.acceptLimit, maximumAccuracy) {
         case (let level?, let maximum?): min(level, maximum)

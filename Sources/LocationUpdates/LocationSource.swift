@@ -1,4 +1,4 @@
-/// Where the fixes come from.
+/// A source of fixes: a gpsd or a file.
 ///
 ///     let source = try LocationSource("gpx:tracks/walk.gpx?rate=10", relativeTo: "/srv/bus")
 package enum LocationSource: Hashable, Sendable, CustomStringConvertible {
@@ -8,18 +8,19 @@ package enum LocationSource: Hashable, Sendable, CustomStringConvertible {
     /// A file of gpsd's JSON lines by its absolute path.
     case gpsdLog(path: String, rate: ReplayRate)
 
-    /// What is said where it ended without a fix; `nil` where it never ends.
+    /// The error for a source that ended without a fix; `nil` if it never ends.
     var emptiness: String? {
         switch self {
         case .gpsd: nil
-        case .gpx(let path, _): "\(path) has no track points (trkpt); give a GPX file with a recorded track"
-        case .gpsdLog(let path, _): "\(path) has no fix of gpsd (TPV); give what --record or `gpspipe -w` wrote"
+        case .gpx(let path, _): "\(path) has no track points (trkpt); name a GPX file with a recorded track"
+        case .gpsdLog(let path, _): "\(path) has no fix (TPV); name a file that --record or `gpspipe -w` wrote"
         }
     }
 
-    /// Reads `gpsd://host[:port][/dev/...]`, `gpx:PATH[?rate=N|max]` or `gpsd-log:PATH[?rate=N|max]`.
+    /// Parses `gpsd://host[:port][/dev/...]`, `gpx:PATH[?rate=N|max]` or `gpsd-log:PATH[?rate=N|max]`.
     ///
-    /// A relative path counts from `directory`. Whether the file exists is not looked at.
+    /// - Parameter directory: the folder that a relative path starts from. Whether the file exists is not checked.
+    /// - Throws: ``LocationSourceError``.
     package init(_ text: String, relativeTo directory: String) throws(LocationSourceError) {
         guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw LocationSourceError(text: text, reason: .controlCharacter)
@@ -37,7 +38,7 @@ package enum LocationSource: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The text that gives this source back.
+    /// The text that parses to this source.
     package var description: String {
         switch self {
         case .gpsd(let address): address.description
@@ -46,7 +47,7 @@ package enum LocationSource: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The file that is replayed, if one is.
+    /// The file that is replayed; `nil` for a live source.
     package var replayedFile: String? {
         switch self {
         case .gpsd: nil
@@ -79,14 +80,14 @@ package enum LocationSource: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// How fast a file is replayed.
+/// The speed of a replay.
 package enum ReplayRate: Codable, Hashable, Sendable, CustomStringConvertible {
-    /// So many times as fast as it was recorded; finite and above 0.
+    /// A multiple of the recorded speed; finite and above 0.
     case times(Double)
-    /// As fast as the fixes are taken.
+    /// As fast as the filter accepts fixes.
     case max
 
-    /// Reads a number from 0.001 to 1,000,000, or `max`; anything else is `nil`.
+    /// Parses a number from 0.001 to 1,000,000, or `max`; returns `nil` for anything else.
     package init?(_ text: String) {
         if text == "max" {
             self = .max
@@ -107,15 +108,16 @@ package enum ReplayRate: Codable, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Where a gpsd listens, and which of its receivers is wanted.
+/// The address of a gpsd, and optionally one of its receivers.
 package struct GPSDAddress: Codable, Hashable, Sendable, CustomStringConvertible {
     package static let defaultPort = 2947
-    /// A name or an address, an IPv6 one without its brackets.
+    /// A host name or an address; an IPv6 address without brackets.
     package var host: String
     package var port: Int
-    /// The path of one receiver, as gpsd names it; `nil` takes what gpsd has.
+    /// The path of one receiver, as gpsd names it; `nil` for all.
     package var device: String?
 
+    /// Creates an address from its parts, which are not checked.
     package init(host: String, port: Int = Self.defaultPort, device: String? = nil) {
         self.host = host
         self.port = port
@@ -136,7 +138,7 @@ package struct GPSDAddress: Codable, Hashable, Sendable, CustomStringConvertible
         var rest = text.dropFirst("gpsd://".count)
         if let slash = rest.firstIndex(of: "/") {
             let path = rest[slash...]
-            // It is sent inside a JSON string.
+            // The path is sent inside a JSON string.
             guard !path.contains("\""), !path.contains("\\") else { throw failure(.badDevice) }
             device = path == "/" ? nil : String(path)
             rest = rest[..<slash]
@@ -163,8 +165,9 @@ package struct GPSDAddress: Codable, Hashable, Sendable, CustomStringConvertible
     }
 }
 
-/// A source that cannot be understood; its description says what is allowed.
+/// A location source that cannot be parsed. Its description says what is allowed.
 package struct LocationSourceError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The fault of the text.
     package enum Reason: Hashable, Sendable {
         case unknownKind
         case controlCharacter
@@ -175,27 +178,27 @@ package struct LocationSourceError: Error, Hashable, Sendable, CustomStringConve
         case badRate
     }
 
-    /// What was given.
+    /// The text that was parsed.
     package var text: String
     package var reason: Reason
 
-    /// The forms that a source can have.
+    /// The forms of a source.
     package static let allowed = "gpsd://HOST[:PORT][/dev/...], gpx:PATH[?rate=N|max] or gpsd-log:PATH[?rate=N|max]"
 
     package var description: String {
         let fault =
             switch reason {
-            case .unknownKind: "is neither a gpsd nor a file that can be replayed"
-            case .controlCharacter: "has a control character"
-            case .badHost: "has no valid host (an IPv6 address stands in brackets)"
-            case .badPort(let port): "has the port \(port), not one from 1 to 65535"
+            case .unknownKind: "is neither a gpsd nor a file to replay"
+            case .controlCharacter: "contains a control character"
+            case .badHost: "has no valid host (an IPv6 address needs brackets)"
+            case .badPort(let port): "has the invalid port \(port) (1 to 65535)"
             case .badDevice: "names a device with a quote or a backslash"
-            case .noPath: "names no file"
-            case .badRate: "may only be followed by ?rate=N with N from 0.001 to 1000000, or ?rate=max"
+            case .noPath: "does not name a file"
+            case .badRate: "has an invalid rate (?rate=N with N from 0.001 to 1000000, or ?rate=max)"
             }
         let shown = String(
             String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : $0 })
         )
-        return "location source \"\(shown)\" \(fault); allowed is \(Self.allowed)"
+        return "location source \"\(shown)\" \(fault); use \(Self.allowed)"
     }
 }

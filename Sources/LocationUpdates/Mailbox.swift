@@ -1,7 +1,8 @@
 import Synchronization
 
-/// Batches on their way from the sources' threads to the manager, which is woken where it awaits them: an `AsyncStream` takes a
-/// detour over the pool. One reader.
+/// A queue of batches from the sources' threads to the manager. It has one reader.
+///
+/// It resumes the reader on the reader's own executor; an `AsyncStream` would resume on the pool first.
 final class Mailbox: Sendable {
     private struct State {
         var batches: [SourceBatch] = []
@@ -11,7 +12,7 @@ final class Mailbox: Sendable {
 
     private let state = Mutex(State())
 
-    /// Any thread.
+    /// Appends a batch or hands it to the waiting reader. Any thread.
     func send(_ batch: SourceBatch) {
         let reader = state.withLock { state in
             guard let reader = state.reader.take() else {
@@ -23,9 +24,9 @@ final class Mailbox: Sendable {
         reader?.resume(returning: batch)
     }
 
-    /// Resumes `reader` with the next batch; with `nil` once the mailbox is finished.
+    /// Resumes `reader` with the next batch, or with `nil` once the mailbox is finished.
     ///
-    /// The reader suspends itself, as an asynchronous method of this class would resume on the pool first.
+    /// The reader suspends itself because an asynchronous method of this class would resume on the pool first.
     func next(_ reader: CheckedContinuation<SourceBatch?, Never>) {
         let answer: SourceBatch?? = state.withLock { state in
             if state.isFinished { return .some(nil) }
@@ -36,7 +37,7 @@ final class Mailbox: Sendable {
         if let answer { reader.resume(returning: answer) }
     }
 
-    /// Drops what was not taken yet: a source that is always ahead would hold the end up until its own. Any thread.
+    /// Ends the queue and drops waiting batches, which a fast source would otherwise refill for ever. Any thread.
     func finish() {
         let reader = state.withLock { state in
             state.isFinished = true

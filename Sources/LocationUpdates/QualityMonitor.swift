@@ -1,29 +1,32 @@
 import BackgrounderAPI
 import FoundationEssentials
 
-/// Puts into a word how well fixes come in; with hysteresis, so that the word is worth a log line (BEHAVIOUR.md, Quality).
+/// Describes in one word how well fixes arrive, with hysteresis so that each change is worth a log line. See
+/// docs/behaviour.md, Quality.
 struct QualityMonitor {
     private(set) var quality = FixQuality.searching
-    /// The reason, the value and the limit behind the word, for people.
+    /// The reason for the word, with value and limit.
     private(set) var detail: String?
     private var goodInRow = 0
-    /// Those with a place since the last good one.
+    /// Fixes with a position since the last good one.
     private var recent = RecentFixes()
-    /// How long no fix has been good up to the last one, and whether one of them had a place.
+    /// How long fixes have been bad, the time of the last one, and whether one of them had a position.
     private var drought: (seconds: Double, last: Double, hasPlace: Bool)?
 
-    /// Takes what became of `fix` under `settings`; `elapsed` is the seconds of a clock that never jumps.
+    /// Processes the decision about `fix` under `settings`.
+    ///
+    /// - Parameter elapsed: seconds of a clock that never jumps.
     mutating func receive(_ decision: Decision, of fix: Fix, _ settings: LocationSettings, elapsed: Double) {
         switch decision {
         case .accepted: receiveGood()
         case .rejected(let rejection):
             switch rejection.reason {
-            // Good enough, only not far enough away.
+            // Accurate, but not far enough away.
             case .distance, .jitter: receiveGood()
-            // Another receiver says nothing about the one that is followed.
+            // Another receiver says nothing about the pinned one.
             case .device: break
             default:
-                // A replayed minute counts as a minute, whatever its pace.
+                // A replayed minute counts as a minute at any rate.
                 let instant = fix.isLive ? elapsed : fix.time?.timeIntervalSince1970
                 receiveBad(rejection, at: instant) { rejection.remedy(settings, isLive: fix.isLive) }
             }
@@ -50,12 +53,12 @@ struct QualityMonitor {
         if quality == .noDevice { enter(.searching) }
     }
 
-    /// The source leaves for a rest after a delivered fix: there will be no others to wait for.
+    /// Records that the source rests after a delivered fix: no further fixes are expected.
     mutating func rest() {
         if quality == .searching { enter(.ok) }
     }
 
-    /// Says why a file ended before its end, or that nothing is in it.
+    /// Records why a file could not be read to its end, or that it is empty.
     mutating func damaged(_ reason: String) {
         detail = reason
     }
@@ -76,13 +79,13 @@ struct QualityMonitor {
     }
 
     private mutating func receiveBad(_ rejection: Rejection, at instant: Double?, remedy: () -> String?) {
-        // Many receivers say the same fix again and again.
+        // Many receivers repeat a fix.
         if rejection.reason != .duplicate { goodInRow = 0 }
         if [.silent, .noDevice, .disconnected].contains(quality) { enter(.searching) }
         guard let instant else { return }
         let hasPlace = rejection.reason != .noFix
         if hasPlace { recent.add(at: instant) }
-        // A step that only a jump of the clock explains is no time that passed.
+        // A step that only a clock jump explains does not count as elapsed time.
         let step = drought.map { instant - $0.last } ?? 0
         let seconds = (drought?.seconds ?? 0) + (step > 0 && step <= Judgement.gapOpensSegment ? step : 0)
         drought = (seconds, instant, hasPlace || drought?.hasPlace == true)

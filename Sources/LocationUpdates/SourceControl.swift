@@ -3,49 +3,49 @@ import CGPS
 import Glibc
 import Synchronization
 
-/// What a source tells the manager, in the order in which it happened.
+/// A message from a source to the manager. Messages arrive in the order in which they happened.
 package enum SourceItem: Sendable {
     case report(Report)
     case connected
-    /// In words for people.
+    /// The connection was lost or refused; the reason is for display.
     case disconnected(reason: String)
-    /// The connection was given up for a rest.
+    /// The source disconnected for a rest.
     case left
-    /// The rest is over, and the source looks for its connection again.
+    /// The rest is over, and the source reconnects.
     case returning
-    /// Connected, and nothing came for too long.
+    /// The source is connected, and nothing arrived for too long.
     case silent
-    /// In words for people.
+    /// gpsd has no receiver; the reason is for display.
     case noDevice(reason: String)
     case devicePresent
-    /// A line was longer than is read; how many so far.
+    /// A line was too long and was skipped; the number of such lines so far.
     case skippedLines(Int)
-    /// Lines of a log that were read over.
+    /// Lines of a log were skipped.
     case oddLines(OddLines)
-    /// The file is at its end, or damaged there.
+    /// The file ended, or is damaged from here on.
     case finished(TrackFault?)
 }
 
-/// What one reading brought.
+/// The messages of one read.
 struct SourceBatch: Sendable {
-    /// Which of the manager's sources it is from.
+    /// The manager's number for the source.
     let run: Int
     let items: [SourceItem]
 }
 
-/// The line between a source's thread and the manager: batches go one way, acknowledgements and the stop the other.
+/// The connection between a source's thread and the manager: batches go one way, acknowledgements and the stop the other.
 ///
-/// A source is never more than a few batches ahead, so that neither a fast file nor a slow disk fills the memory.
+/// A source is at most ``Judgement/batchesAhead`` batches ahead, so that neither a fast file nor a slow disk fills the memory.
 final class SourceControl: Sendable {
     enum Wakeup {
         case readable, timeout, stopped
-        /// The source is to leave what it reads from until the rest is over.
+        /// The source must disconnect until the rest is over.
         case resting
     }
 
     private struct State {
         var isStopped = false
-        /// Seconds of the monotonic clock.
+        /// In seconds of the monotonic clock.
         var restEnd: Double?
         var isWaitingForRoom = false
         var outstanding = 0
@@ -64,13 +64,13 @@ final class SourceControl: Sendable {
 
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
-    /// Ends the source; nothing waits for its thread. Any thread.
+    /// Stops the source without waiting for its thread. Any thread.
     func stop() {
         state.withLock { $0.isStopped = true }
         wakeup.signal()
     }
 
-    /// Sends the source away until the monotonic clock says `end`, or calls it back with `nil`. Any thread.
+    /// Lets the source rest until `end` of the monotonic clock, or ends its rest if `end` is `nil`. Any thread.
     func rest(until end: Double?) {
         let isNews = state.withLock { state in
             defer { state.restEnd = end }
@@ -79,20 +79,20 @@ final class SourceControl: Sendable {
         if isNews { wakeup.signal() }
     }
 
-    /// Waits while a rest lasts; false once stopped. The source's thread.
+    /// Waits until the rest is over; returns false once stopped. The source's thread.
     func waitForEndOfRest() -> Bool {
         while true {
             let (isStopped, end) = state.withLock { ($0.isStopped, $0.restEnd) }
             if isStopped { return false }
             guard let end else { return true }
             if case .timeout = wakeup.wait(for: nil, until: end) {
-                // Only the one that was waited for: it may have been moved meanwhile.
+                // Only the end that was waited for: it may have moved meanwhile.
                 state.withLock { if $0.restEnd == end { $0.restEnd = nil } }
             }
         }
     }
 
-    /// Says that a batch was taken. Any thread.
+    /// Acknowledges a batch. Any thread.
     func acknowledge() {
         let isAwaited = state.withLock { state in
             state.outstanding -= 1
@@ -102,7 +102,7 @@ final class SourceControl: Sendable {
         if isAwaited { wakeup.signal() }
     }
 
-    /// Hands a batch over and waits until there is room for the next; false once stopped. The source's thread.
+    /// Sends a batch and waits until there is room for the next; returns false once stopped. The source's thread.
     func deliver(_ items: [SourceItem]) -> Bool {
         if items.isEmpty { return !isStopped }
         let isStopped = state.withLock { state in
@@ -123,7 +123,7 @@ final class SourceControl: Sendable {
         }
     }
 
-    /// Waits until `descriptor` can be read, the monotonic clock says `deadline`, or the source is stopped or sent to rest. The
+    /// Waits until `descriptor` is readable, the monotonic clock reaches `deadline`, or the source is stopped or must rest. The
     /// source's thread.
     func wait(for descriptor: Int32? = nil, until deadline: Double?) -> Wakeup {
         while true {
@@ -163,7 +163,7 @@ private final class WakeDescriptor: Sendable {
         var descriptors = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
         if let other { descriptors.append(pollfd(fd: other, events: Int16(POLLIN), revents: 0)) }
         while true {
-            // Rounded up: a timeout that is early would make one more round. A far deadline is reached in several rounds.
+            // Rounded up, since an early timeout would need another round. A far deadline needs several rounds.
             let remaining = deadline.map { min(max(0, ($0 - monotonicSeconds()) * 1000).rounded(.up), 1e9) }
             let count = poll(&descriptors, nfds_t(descriptors.count), remaining.map { Int32($0) } ?? -1)
             if count < 0 { continue }  // Interrupted: the deadline still stands.

@@ -2,24 +2,25 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Runs the location manager where its work comes up: on the source's thread while that hands over what it read, else on a queue.
+/// The executor of the location manager: the source's thread while it hands over a batch, otherwise a serial queue.
 ///
-/// The thread that was woken for a fix judges it, stores it and tells of it; handing it from thread to thread costs more than
-/// all of that. What blocks runs beside the manager and not in its turn: on the source's thread too, or on a queue of its own,
-/// so that a slow disk holds up neither the pool nor an answer of the manager.
+/// The thread that was woken for a fix filters, stores and publishes it; passing it between threads would cost more than all of
+/// that. Blocking work runs outside of the manager's jobs, on the source's thread or on a queue of its own, so that a slow disk
+/// delays neither the pool nor the manager's replies. See docs/decisions/0004-location-executor.md.
 ///
-/// It is the task executor of the task that takes the batches too: a continuation resumes on the pool, and only then on its actor.
+/// It is also the task executor of the task that receives batches, because a continuation resumes on the pool before it returns to its
+/// actor.
 package final class SourceExecutor: SerialExecutor, TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
-        /// A thread is at work on the jobs, or will be.
+        /// Whether a thread runs the jobs, or is about to.
         var isClaimed = false
-        /// The source's thread, while it hands something over.
+        /// The source's thread, while it hands over a batch.
         var host: pthread_t?
-        /// For the host alone.
+        /// Blocking work for the host.
         var work: [@Sendable () -> Void] = []
 
-        /// Whether this thread is the host.
+        /// Whether the calling thread is the host.
         var isHost: Bool { host.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
     }
 
@@ -27,9 +28,10 @@ package final class SourceExecutor: SerialExecutor, TaskExecutor {
     private let queue = DispatchQueue(label: "backgrounder.location")
     private let blockingQueue = DispatchQueue(label: "backgrounder.location.journal")
 
-    /// Whether this thread is a source's and hands something over: it may wait for a disk.
+    /// Whether the calling thread is a source's that hands over a batch, and may therefore wait for a disk.
     package static var isHosting: Bool { pthread_getspecific(hostKey) != nil }
 
+    /// Schedules a job of the manager. Any thread.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let isDispatched = state.withLock { state in
@@ -41,7 +43,7 @@ package final class SourceExecutor: SerialExecutor, TaskExecutor {
         if isDispatched { queue.async { self.runJobs() } }
     }
 
-    /// Calls `handOver`, and then does on this thread what that gave the manager to do, as far as it goes. The source's thread.
+    /// Calls `handOver`, then runs the resulting jobs and blocking work of the manager on this thread. The source's thread.
     func host(_ handOver: () -> Void) {
         state.withLock { $0.host = pthread_self() }
         pthread_setspecific(Self.hostKey, UnsafeRawPointer(bitPattern: 1))
@@ -66,7 +68,7 @@ package final class SourceExecutor: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Calls `work`, which may block, in a moment. For the manager's jobs; the manager does other things meanwhile.
+    /// Schedules `work`, which may block, outside of the manager's jobs. Called by the manager's jobs.
     func runBlocking(_ work: @escaping @Sendable () -> Void) {
         let isHost = state.withLock { state in
             if state.isHost { state.work.append(work) }
@@ -75,7 +77,7 @@ package final class SourceExecutor: SerialExecutor, TaskExecutor {
         if !isHost { blockingQueue.async(execute: work) }
     }
 
-    /// Runs jobs until there are none. For the thread that claimed them.
+    /// Runs jobs until there are none. Only on the thread that claimed them.
     private func runJobs() {
         while true {
             let jobs = state.withLock { state in

@@ -1,14 +1,14 @@
 import BackgrounderAPI
 
-/// How many fixes came within the last minute, in a memory that does not grow.
+/// Counts the fixes of the last minute in constant memory.
 struct RecentFixes {
-    /// One for each second, by its remainder.
+    /// One count per second, indexed by the second modulo 60.
     private var counts = [Int](repeating: 0, count: Judgement.countedTime)
     private var newest: Int?
 
     var total: Int { counts.reduce(0, +) }
 
-    /// Counts a fix at `instant`, in seconds of any clock; one that goes back counts for the newest second.
+    /// Counts a fix at `instant`, in seconds of any clock. An instant before the newest one counts for the newest second.
     mutating func add(at instant: Double) {
         guard let second = Int(exactly: instant.rounded(.down)) else { return }
         if let newest, second > newest {
@@ -37,11 +37,11 @@ struct RecentFixes {
 }
 
 extension Rejection {
-    /// Value and limit for people: `accuracy 48.3 m, limit 30 m`.
+    /// The value and the limit for display: `accuracy 48.3 m, limit 30 m`.
     var measure: String {
         var text =
             switch reason {
-            case .accuracy where value == nil: "2D where 3D is needed"
+            case .accuracy where value == nil: "2D, but 3D is required"
             case .accuracy: "accuracy"
             case .noAccuracy: "accuracy unknown"
             case .invalid: "no valid position and time"
@@ -54,7 +54,7 @@ extension Rejection {
         return text
     }
 
-    /// The command whose setting would take fixes like this one; `nil` where none would.
+    /// Returns the command that would accept fixes like this one; `nil` if there is none.
     func remedy(_ settings: LocationSettings, isLive: Bool) -> String? {
         let levels = DesiredAccuracy.allCases
         let level: DesiredAccuracy?
@@ -77,7 +77,7 @@ extension Rejection {
         return commands.isEmpty ? nil : commands.joined(separator: " and ")
     }
 
-    /// `nil` where the number says nothing to people.
+    /// The value with one decimal; `nil` if it is too large to mean anything.
     private static func tenths(_ value: Double) -> String? {
         guard value.magnitude < 1e15 else { return nil }
         let tenths = Int64((value * 10).rounded())

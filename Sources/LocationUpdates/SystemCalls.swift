@@ -1,8 +1,8 @@
-// libgps' header is the first to name timespec in this module, so an optimised build looks for it there.
+// libgps' header is the first to define timespec in this module, so an optimised build looks for it there.
 import CGPS
 import Glibc
 
-/// Seconds of the monotonic clock.
+/// Returns the seconds of the monotonic clock.
 func monotonicSeconds() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -1,16 +1,18 @@
 import FoundationEssentials
 
-/// A recorder is stored with every point, so that it is coded as the bytes of its numbers: in keys and decimals it would cost more
-/// than everything else that is stored.
+/// A recorder is stored with every point, so it is coded as the bytes of its numbers: as keys and decimals it would cost more than
+/// everything else that is stored.
 extension TripRecorder: Codable {
-    /// What is stored in another layout is forgotten, and the next trip begins.
+    /// A recorder that was stored in another layout is discarded, and the next point begins a new trip.
     private static let layout = 1.0
 
+    /// Decodes a recorder; one of another layout becomes an empty one.
     package init(from decoder: any Decoder) throws {
         let data = try? decoder.singleValueContainer().decode(Data.self)
         self = (try? data.map { try TripRecorder(UnpackedNumbers($0)) }) ?? TripRecorder()
     }
 
+    /// Encodes the recorder as bytes.
     package func encode(to encoder: any Encoder) throws {
         var numbers = PackedNumbers()
         pack(into: &numbers)
@@ -68,7 +70,7 @@ extension TripRecorder: Codable {
     }
 }
 
-/// Numbers as their bytes; one that is not known is NaN.
+/// Packs numbers as their bytes; an unknown number is NaN.
 struct PackedNumbers {
     private var numbers: [Double] = []
 
@@ -76,7 +78,7 @@ struct PackedNumbers {
         numbers.reserveCapacity(96)
     }
 
-    /// In the order of the machine, which is little-endian wherever Swift runs.
+    /// In the machine's byte order, which is little-endian wherever Swift runs.
     var data: Data { numbers.withUnsafeBytes { Data($0) } }
 
     mutating func add(_ number: Double?) { numbers.append(number ?? .nan) }
@@ -84,9 +86,9 @@ struct PackedNumbers {
     mutating func add(_ flag: Bool) { numbers.append(flag ? 1 : 0) }
 }
 
-/// The way back.
+/// Unpacks the numbers of a ``PackedNumbers``.
 struct UnpackedNumbers {
-    /// Not what was packed.
+    /// The data was not packed in this way.
     struct Unknown: Error {}
 
     private let data: Data

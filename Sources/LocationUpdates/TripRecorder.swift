@@ -1,13 +1,13 @@
 package import BackgrounderAPI
 import FoundationEssentials
 
-/// Finds the trips in the delivered points (BEHAVIOUR.md, Trips).
+/// Finds the trips in the delivered points. See docs/behaviour.md, Trips.
 ///
 /// A trip begins at the last standing point before the machine was first more than 50 m from where it rested. It ends where a stop
-/// of 10 minutes within 50 m began, or before a gap of more than 10 minutes or a step back in time. What a jump to a new segment
-/// spans is no movement: it adds nothing to a trip, and begins none.
+/// of 10 minutes within 50 m began, or before a gap of more than 10 minutes or a step back in time. The distance across a new
+/// segment is not movement: it adds nothing to a trip and begins none.
 ///
-/// A value: encoded and decoded it goes on exactly where it was.
+/// A value type. After encoding and decoding it continues exactly where it was. Receiving a point is O(1).
 ///
 ///     for location in accepted { recorder.receive(location) }
 ///     try await journal.commit(accepted, trips: recorder.takeChanges(), ...)
@@ -18,19 +18,20 @@ package struct TripRecorder: Hashable, Sendable {
     }
 
     var phase: Phase?
-    /// The trip in progress; at rest the one that may have begun.
+    /// The trip in progress; at rest, the one that may be beginning.
     var tally: TripTally?
     /// The newest point.
     var last: TripPoint?
     /// How many points were received.
     var count = 0
     var ended: [TripTally] = []
-    /// Whether the trip in progress is not as it was last taken.
+    /// Whether the trip in progress changed since ``takeChanges()``.
     var isChanged = false
 
+    /// Creates a recorder without trips.
     package init() {}
 
-    /// Takes the next point in the order of acceptance.
+    /// Processes the next point in the order of acceptance.
     package mutating func receive(_ location: Location) {
         count += 1
         let point = TripPoint(location, ordinal: count)
@@ -89,7 +90,7 @@ package struct TripRecorder: Hashable, Sendable {
         isChanged = false
     }
 
-    /// The trips that changed since the last time, in their order, the one in progress last.
+    /// Returns the trips that changed since the last call, in order, the one in progress last.
     package mutating func takeChanges() -> [TripRecord] {
         var records = ended.map { $0.record(newest: count) }
         ended = []
@@ -98,13 +99,13 @@ package struct TripRecorder: Hashable, Sendable {
         return records
     }
 
-    /// Ends the trip in progress: no further point comes.
+    /// Ends the trip in progress. Call it when no further point follows.
     package mutating func finish() {
         endTrip()
         last = nil
     }
 
-    /// The trips in `points`, of which the last one is over, too.
+    /// Returns the trips in `points`; the last one is over, too.
     package static func trips(in points: [Location]) -> [TripRecord] {
         var recorder = TripRecorder()
         for point in points { recorder.receive(point) }
@@ -115,11 +116,11 @@ package struct TripRecorder: Hashable, Sendable {
     /// How many of the newest points can still become part of a trip that changes.
     package var openPoints: Int { phase == nil ? 0 : tally.map { count - $0.first.ordinal + 1 } ?? 0 }
 
-    /// Where the machine may have stopped, and since when.
+    /// A place where the machine may have stopped, and since when.
     struct Stay: Hashable, Sendable {
         var place: Place
         var since: Double
-        /// The trip as it was at its first standing point there; before there is one, at the first point.
+        /// The trip at its first standing point there, or at its first point there if none is standing.
         var arrival: TripTally.Mark
         var isStanding = false
 
@@ -132,7 +133,7 @@ package struct TripRecorder: Hashable, Sendable {
     }
 }
 
-/// A place on the Earth in degrees.
+/// A place on the Earth, in degrees.
 struct Place: Hashable, Sendable {
     var latitude: Double
     var longitude: Double
@@ -146,15 +147,15 @@ struct Place: Hashable, Sendable {
     }
 }
 
-/// What a trip needs of a point.
+/// The part of a point that a trip needs.
 struct TripPoint: Hashable, Sendable {
     var place: Place
     /// Seconds since 1970, whole milliseconds.
     var time: Double
     var speed: Double?
-    /// Whether the way from the point before it is known.
+    /// Whether it continues the segment of the previous point.
     var isConnected: Bool
-    /// Its number among the received.
+    /// Its 1-based number among the received points.
     var ordinal: Int
 
     init(_ location: Location, ordinal: Int) {
@@ -166,19 +167,19 @@ struct TripPoint: Hashable, Sendable {
     }
 }
 
-/// From one point to the next.
+/// The step from one point to the next.
 struct TripStep {
     var seconds: Double
     var isConnected: Bool
-    /// 0 where the way is not known.
+    /// In metres; 0 across segments.
     var distance: Double
-    /// Metres a second; `nil` where the way or its time is not known.
+    /// In metres per second; `nil` across segments and for steps without duration.
     var impliedSpeed: Double?
-    /// By the speed that was reported, else by the implied one.
+    /// By the reported speed, or by the implied speed without one.
     var isStanding: Bool
     var isMoving: Bool
 
-    /// `nil` for a step back in time.
+    /// Creates a step; returns `nil` for a step back in time.
     init?(from last: TripPoint, to next: TripPoint) {
         seconds = next.time - last.time
         guard seconds >= 0 else { return nil }

@@ -1,12 +1,12 @@
 import BackgrounderAPI
 import FoundationEssentials
 
-/// What is known of a trip up to its newest point; constant in size, whatever its length.
+/// The sums of a trip up to its newest point; constant in size.
 struct TripTally: Hashable, Sendable {
     private(set) var first: TripPoint
-    /// The sums, which a stop takes back to where it began.
+    /// The sums; a stop rolls them back to where it began.
     private(set) var mark: Mark
-    /// The way up to where the machine was last known to go on; a stop may still take the rest back.
+    /// The distance up to the last point at which the machine was known to move on; a stop may roll back the rest.
     private var spans = SpeedSpans()
 
     /// The sums at one point of a trip.
@@ -19,7 +19,7 @@ struct TripTally: Hashable, Sendable {
         fileprivate var impliedTop = 0.0
         fileprivate var south: Double
         fileprivate var north: Double
-        /// Degrees to the west and to the east of the first point, beyond 180 where the trip goes on around the Earth.
+        /// Degrees west and east of the first point, beyond 180 if the trip goes around the Earth.
         fileprivate var west = 0.0
         fileprivate var east = 0.0
         fileprivate var longitude = 0.0
@@ -46,18 +46,18 @@ struct TripTally: Hashable, Sendable {
         mark.distance += step.distance
         if step.isMoving { mark.movingTime += step.seconds }
         if let speed = point.speed { mark.reportedTop = max(mark.reportedTop ?? 0, speed) }
-        // Below a second the noise of the places would make any speed.
+        // In less than a second, position noise implies any speed.
         if let speed = step.impliedSpeed, step.seconds >= 1 { mark.impliedTop = max(mark.impliedTop, speed) }
         mark.time = point.time
         mark.ordinal = point.ordinal
     }
 
-    /// Says that nothing before this moment will be taken back.
+    /// Marks everything so far as final: it will not be rolled back.
     mutating func goOn() {
         spans.extend(to: mark.time - first.time, distance: mark.distance)
     }
 
-    /// Makes the trip what it was at `earlier`, which is not before it last went on.
+    /// Restores the sums of `earlier`, which is not before the last call of ``goOn()``.
     mutating func rollBack(to earlier: Mark) {
         mark = earlier
     }
@@ -134,16 +134,17 @@ extension TripTally.Mark {
     }
 }
 
-/// The way of a trip by equal spans of its time, whose length doubles as the trip gets longer.
+/// The distance of a trip in equal spans of time, whose length doubles as the trip grows.
 struct SpeedSpans: Hashable, Sendable {
     static let limit = 32
     private var length = 1.0
     private var duration = 0.0
     private var distance = 0.0
-    /// Metres in each span; those at the end where nothing was covered are not there.
+    /// Metres in each span, without trailing zeros.
     private var metres: [Double] = []
 
-    /// Goes on to `duration` and `distance`, both since the start; what is new of the distance is spread evenly over the time.
+    /// Extends the trip to `duration` seconds and `distance` metres since its start, spreading the new distance evenly over the
+    /// new time.
     mutating func extend(to duration: Double, distance: Double) {
         let (begin, added) = (self.duration, distance - self.distance)
         (self.duration, self.distance) = (duration, distance)
@@ -167,7 +168,7 @@ struct SpeedSpans: Hashable, Sendable {
         length *= 2
     }
 
-    /// Metres a second, to the centimetre; the last span may be shorter than the others.
+    /// The speed of each span in metres per second, rounded to centimetres; the last span may be shorter than the others.
     var speeds: [Double] {
         (0..<min(Self.limit, Int((duration / length).rounded(.up)))).map { span in
             let seconds = min(length, duration - Double(span) * length)

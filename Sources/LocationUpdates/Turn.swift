@@ -1,9 +1,9 @@
-/// Lets one caller at a time through a stretch of an actor's code that awaits, in the order of arrival.
+/// A queue for a section of an actor's code that awaits: one caller at a time, in order of arrival.
 struct Turn {
     private var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// Whether the caller may go on at once; else it must wait with ``enqueue(_:)``.
+    /// Returns whether the caller has the turn; otherwise it must wait with ``enqueue(_:)``.
     mutating func take() -> Bool {
         defer { isTaken = true }
         return !isTaken
@@ -13,7 +13,7 @@ struct Turn {
         waiting.append(continuation)
     }
 
-    /// Ends the caller's turn; the turn of the next begins.
+    /// Ends the caller's turn and begins that of the next.
     mutating func pass() {
         if waiting.isEmpty {
             isTaken = false

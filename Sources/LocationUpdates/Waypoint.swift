@@ -1,18 +1,18 @@
 import FoundationEssentials
 
-/// A valid place at a time: what the rules of time and movement compare.
+/// A valid position and time, which the rules of time and movement compare.
 struct Waypoint: Codable, Hashable, Sendable {
     var time: Date
     var latitude: Double
     var longitude: Double
-    /// As the source reported it; `nil` is unknown.
+    /// As the source reported it; `nil` if unknown.
     var speed: Double?
-    /// The estimate, metres.
+    /// The accuracy estimate in metres.
     var accuracy: Double?
 
     var place: (latitude: Double, longitude: Double) { (latitude, longitude) }
 
-    /// The place and time of `fix`; `nil` where one is missing, not finite or out of range.
+    /// Creates a waypoint from `fix`; returns `nil` if position or time is missing, not finite or out of range.
     init?(_ fix: Fix) {
         guard let time = fix.time, let latitude = fix.latitude, let longitude = fix.longitude,
             (-90...90).contains(latitude), (-180...180).contains(longitude),
@@ -24,7 +24,7 @@ struct Waypoint: Codable, Hashable, Sendable {
         speed = fix.speed.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
     }
 
-    /// How a later fix stands to an earlier one.
+    /// The relation of a later fix to an earlier one.
     enum Comparison {
         case same
         case slightlyBack(seconds: Double)
@@ -33,7 +33,7 @@ struct Waypoint: Codable, Hashable, Sendable {
         case plausible
     }
 
-    /// How `next`, which arrived later, stands to this one.
+    /// Returns the relation of `next`, which arrived later, to this waypoint.
     func compare(_ next: Waypoint) -> Comparison {
         let seconds = next.time.milliseconds(since: time) / 1000
         if seconds == 0 { return .same }
@@ -41,7 +41,7 @@ struct Waypoint: Codable, Hashable, Sendable {
             return -seconds < Judgement.smallStepBack ? .slightlyBack(seconds: -seconds) : .back(seconds: -seconds)
         }
         let limit = max(Judgement.speedLimit, Judgement.speedFactor * max(speed ?? 0, next.speed ?? 0))
-        // Nearly every step is far below the limit, and the bound is a tenth of the price of the distance.
+        // Nearly every step is far below the limit, and the bound costs a tenth of the distance.
         guard Geodesic.upperBound(from: place, to: next.place) / seconds > limit else { return .plausible }
         let implied = Geodesic.distance(from: place, to: next.place) / seconds
         return implied > limit ? .implausible(speed: implied, limit: limit) : .plausible
@@ -49,7 +49,7 @@ struct Waypoint: Codable, Hashable, Sendable {
 }
 
 extension Date {
-    /// The whole milliseconds from `earlier` to this, which a Date's fraction of a second holds only nearly.
+    /// Returns the whole milliseconds since `earlier`; a Date's fraction of a second is only approximate.
     func milliseconds(since earlier: Date) -> Double {
         (timeIntervalSince(earlier) * 1000).rounded()
     }

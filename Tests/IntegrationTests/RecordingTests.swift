@@ -133,7 +133,7 @@ import Testing
             .waitForEnd()
         let ended = try await run
         #expect(ended.exitCode == 0, "\(ended)")
-        #expect(ended.errors.ranges(of: "gpsd.jsonl has ended: File too large; the tracking goes on.").count == 1)
+        #expect(ended.errors.ranges(of: "gpsd.jsonl ended: File too large; tracking continues").count == 1)
         let text = try String(contentsOfFile: path, encoding: .utf8)
         #expect((8000...16_384).contains(text.utf8.count) && text.hasSuffix("}\n"))
         let recorded = text.ranges(of: "\"class\":\"TPV\"").count

@@ -106,7 +106,7 @@ import Testing
         let client = try await server.client()
         client.send(line: "{\"class\":\"ERROR\",\"message\":\"No such device as /dev/gps0\"}")
         let refused = try await rig.wait(for: "refusal") { $0.quality == .noDevice }
-        #expect(refused.qualityDetail == "gpsd says: No such device as /dev/gps0")
+        #expect(refused.qualityDetail == "gpsd reports: No such device as /dev/gps0")
         for _ in 0..<2 {
             #expect(
                 await client.nextRequest() == "?WATCH={\"enable\":true,\"json\":true,\"device\":\"/dev/gps0\"};\r\n"

@@ -136,7 +136,7 @@ import Testing
         let status = try await replay.wait(for: "end of the log") { $0.connection == .finished }
         #expect(status.rejected == expected.rejected && status.accepted > 100)
         #expect(await replay.journal.points == live.journal.points)
-        #expect(replay.log.lines.count { $0.contains("none of gpsd's and were skipped") } == 1)
+        #expect(replay.log.lines.count { $0.contains("which are not gpsd's") } == 1)
         try await replay.shutDown()
     }
 
@@ -176,7 +176,7 @@ import Testing
     func faults() async throws {
         let empty = try scratch.write("", to: "empty.jsonl")
         for (path, word) in [
-            (scratch.file("none"), "No such file"), (scratch.path, "not a regular file"), (empty, "no fix of gpsd"),
+            (scratch.file("none"), "No such file"), (scratch.path, "not a regular file"), (empty, "no fix (TPV)"),
         ] {
             let rig = try await LocationRig("gpsd-log:\(path)")
             try await rig.wait(for: "end") {

@@ -45,7 +45,7 @@ import Testing
         let rig = try await LocationRig("gpsd://127.0.0.1:\(ports.control)/dev/nothing")
         let status = try await rig.wait(for: "refusal") { $0.quality == .noDevice }
         #expect(status.connection == .connected)
-        #expect(status.qualityDetail == "gpsd says: No such device as /dev/nothing")
+        #expect(status.qualityDetail == "gpsd reports: No such device as /dev/nothing")
         try await rig.shutDown()
         withExtendedLifetime((gpsd, feed)) {}
     }

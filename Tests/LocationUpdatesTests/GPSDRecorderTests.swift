@@ -84,7 +84,7 @@ import Testing
             (.full(limit: 1 << 30), "1073741824"), (.lowSpace, "5 %"), (.failed(ENOSPC), "No space left"),
         ] as [(GPSDRecorder.Ending, String)] {
             let line = GPSDRecorder.describe(ending, path: "/r.jsonl")
-            #expect(line.contains("/r.jsonl") && line.contains(word) && line.contains("tracking goes on"))
+            #expect(line.contains("/r.jsonl") && line.contains(word) && line.contains("tracking continues"))
         }
     }
 }

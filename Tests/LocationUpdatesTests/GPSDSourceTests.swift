@@ -174,7 +174,7 @@ import Testing
         #expect(lost.quality == .disconnected)
         // The detail of the status can be that of the next attempt already.
         let losses = rig.log.lines.filter { $0.contains(" is disconnected") }
-        #expect(losses.map { $0.hasSuffix(" is disconnected (it closed the connection).") } == [true], "\(losses)")
+        #expect(losses.map { $0.hasSuffix(" is disconnected (gpsd closed the connection)") } == [true], "\(losses)")
         server = try FakeGPSD(port: port)
         client = try await server.client()
         try await rig.wait(for: "connection") { $0.connection == .connected && $0.quality == .searching }

@@ -63,7 +63,7 @@ import Testing
             ("gpx", "<gpx><trk><trkseg/></trk></gpx>", "has no track points"),
             (
                 "gpsd-log", #"{"class":"VERSION","release":"3.22","proto_major":3,"proto_minor":14}"#,
-                "has no fix of gpsd"
+                "has no fix (TPV)"
             ),
         ]
     )

@@ -27,7 +27,7 @@ import Testing
             #expect(status.quality == .ok && status.rejected[.noFix] == round + 1)
             #expect(
                 status.qualityDetail
-                    == "left gpsd until 22:13:23Z; gpsd closes the receiver 61 s after its last client unless it runs with -n"
+                    == "disconnected from gpsd until 22:13:23Z; gpsd closes the receiver 61 s after its last client unless it runs with -n"
             )
             #expect(await client.nextRequest().isEmpty, "gpsd sees that its client is gone")
             if round < 2 {
@@ -36,7 +36,7 @@ import Testing
             }
         }
         #expect(await rig.journal.points.map(\.segmentStart) == [true, true, true])
-        #expect(rig.log.lines.count { $0.contains("left gpsd until") } == 1)
+        #expect(rig.log.lines.count { $0.contains("disconnected from gpsd until") } == 1)
         #expect(rig.log.lines.count == 2, "and that it is ok: \(rig.log.lines)")
         try await rig.shutDown()
     }
@@ -61,7 +61,7 @@ import Testing
         first.send(line: tpv(at: 0))
         try await rig.wait(for: "rest") { $0.accepted == 1 && $0.connection == .waiting }
         await rig.manager.apply(LocationSettings(desiredAccuracy: .kilometer, distanceFilter: 5))
-        #expect(await rig.manager.status().qualityDetail?.hasPrefix("left gpsd until 23:13:20Z") == true)
+        #expect(await rig.manager.status().qualityDetail?.hasPrefix("disconnected from gpsd until 23:13:20Z") == true)
         #expect(!server.hasClient, "a setting that keeps the level keeps the rest")
         switch change {
         case .level: await rig.manager.apply(LocationSettings(desiredAccuracy: .hundredMeters))

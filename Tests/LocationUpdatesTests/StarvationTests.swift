@@ -69,7 +69,7 @@ import Testing
         "Value and limit are said in the unit of the reason",
         arguments: [
             (Rejection(reason: .accuracy, value: 48.31, limit: 30), "accuracy 48.3 m, limit 30 m"),
-            (Rejection(reason: .accuracy), "2D where 3D is needed"),
+            (Rejection(reason: .accuracy), "2D, but 3D is required"),
             (Rejection(reason: .noAccuracy, limit: 30), "accuracy unknown, limit 30 m"),
             (Rejection(reason: .outOfOrder, value: 3, limit: 0), "back in time by 3 s"),
             (Rejection(reason: .implausible, value: 400, limit: 120), "implausible speed 400 m/s, limit 120 m/s"),

@@ -1,13 +1,13 @@
 import CGPS
 import Glibc
 
-/// Runs `body` with a limit on each call of the kernel that it blocks in: the call fails with `EINTR` when `seconds` have
-/// passed, and so does the next one 2 s later. Only for a thread of ours, which nobody minds to be interrupted.
+/// Runs `body` with a time limit for its blocking system calls: the current call fails with `EINTR` after `seconds`, and the next
+/// one 2 s later. Only for threads that may be interrupted by signals.
 ///
-/// libgps connects with no limit but the kernel's two minutes, and has no socket to show before that. Its connect(2) gives up
-/// on any signal; `SIGURG` is the one that means nothing where it goes astray.
+/// libgps connects without a timeout of its own and has no socket to poll before that. Its connect(2) fails on any signal.
+/// `SIGURG` is used because it is harmless if it is delivered elsewhere.
 func limitingBlockingCalls<Result>(to seconds: Double, _ body: () -> Result) -> Result {
-    // The kernel's first timer has the number 0, which looks like no timer.
+    // The kernel's first timer has the number 0, which looks like `nil`.
     var timer: timer_t?
     guard handlesSignal, makeThreadTimer(&timer) else { return body() }
     defer { timer_delete(timer) }
@@ -19,19 +19,19 @@ func limitingBlockingCalls<Result>(to seconds: Double, _ body: () -> Result) -> 
     return body()
 }
 
-/// A signal that nobody handles is ignored, and interrupts nothing.
+/// Whether a handler is installed: an ignored signal does not interrupt system calls.
 private let handlesSignal: Bool = {
     var action = sigaction()
     action.__sigaction_handler.sa_handler = { _ in }
     return sigaction(SIGURG, &action, nil) == 0
 }()
 
-/// Makes a timer that signals the calling thread; false where there is none to be had.
+/// Creates a timer that signals the calling thread; returns false if the system refuses.
 private func makeThreadTimer(_ timer: inout timer_t?) -> Bool {
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGURG)
-    // A thread that a pool's thread made has inherited its mask.
+    // The thread may have inherited a mask that blocks the signal.
     guard pthread_sigmask(SIG_UNBLOCK, &signals, nil) == 0 else { return false }
     var event = sigevent()
     event.sigev_notify = Int32(SIGEV_THREAD_ID)

@@ -1,21 +1,21 @@
 import BackgrounderAPI
 import Glibc
 
-/// What is said over one connection to a gpsd, from the first request to its end. The source's thread.
+/// The exchange over one connection to gpsd, from the first request to its end. The source's thread.
 struct GPSDConversation: ~Copyable {
     enum Ending {
         case stopped
         case resting
-        /// Silent for so long that only a new connection can tell whether anybody is there.
+        /// Silent for so long that only a new connection can show whether gpsd is alive.
         case stale
-        /// `waited`: seconds that the attempt alone has taken.
+        /// `waited` is the duration of the failed attempt in seconds.
         case lost(reason: String, waited: Double = 0)
     }
 
     private let session: GPSDSession
     private let address: GPSDAddress
     private let control: SourceControl
-    /// Is given every line that is read.
+    /// Receives every line that is read.
     private let recorder: GPSDRecorder?
     private let decoder: GPSDDecoder
     private var framer = LineFramer()
@@ -29,10 +29,10 @@ struct GPSDConversation: ~Copyable {
         standing = GPSDStanding(of: address, at: monotonicSeconds())
     }
 
-    /// Asks for reports and hands on what comes; `retry` starts anew with the first one.
+    /// Requests reports and delivers them until the connection ends; resets `retry` with the first report.
     mutating func listen(_ retry: inout RetryDelay) -> Ending {
         guard session.watch(device: address.device) else { return Self.closed }
-        // Not announced at once: one that takes connections only to drop them has not come back.
+        // Not announced immediately: a gpsd that accepts connections only to drop them is not back.
         let settled = monotonicSeconds() + Judgement.settling
         while true {
             switch control.wait(for: session.descriptor, until: isAnnounced ? standing.deadline : settled) {
@@ -46,7 +46,7 @@ struct GPSDConversation: ~Copyable {
         }
     }
 
-    private static let closed = Ending.lost(reason: "it closed the connection")
+    private static let closed = Ending.lost(reason: "gpsd closed the connection")
     private static let announcement: [SourceItem] = [.report(.reconnected), .connected]
 
     private mutating func announce() -> Ending? {
@@ -54,7 +54,7 @@ struct GPSDConversation: ~Copyable {
         return control.deliver(Self.announcement) ? nil : .stopped
     }
 
-    /// Does what is due when nothing came until the deadline.
+    /// Acts when nothing arrived until the deadline.
     private mutating func act() -> Ending? {
         switch standing.passDeadline(at: monotonicSeconds()) {
         case .askForDevices: session.askForDevices() ? nil : Self.closed
@@ -77,7 +77,7 @@ struct GPSDConversation: ~Copyable {
         let code = errno
         recorder?.flush()
         self.standing = standing
-        // Only now: a gpsd that takes connections and drops them is not asked four times a second.
+        // Not before the first report: a gpsd that accepts and drops connections must not be retried four times a second.
         if standing.lastReport == now { retry.reset() }
         if framer.skipped != skipped {
             skipped = framer.skipped

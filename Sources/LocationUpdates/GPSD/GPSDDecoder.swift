@@ -2,35 +2,36 @@ import CGPS
 import FoundationEssentials
 import Glibc
 
-/// What a line of gpsd's JSON protocol says to us.
+/// The meaning of a line of gpsd's JSON protocol.
 enum GPSDMessage {
     case report(Report)
-    /// Something that a receiver caused and that is not read.
+    /// A report of a receiver that is not used.
     case data
-    /// The list of the receivers, or news of one; of the one that is wanted alone, where one is.
+    /// A list of receivers, or a change of one. If one receiver is selected, only that one counts.
     case devices(isEmpty: Bool)
-    /// The reports that were asked for will come.
+    /// gpsd accepted the request for reports.
     case watching
-    /// What was asked for is refused, in gpsd's words.
+    /// gpsd refused a request, in its words.
     case refused(reason: String)
-    /// Another answer of gpsd itself.
+    /// Another message of gpsd itself.
     case other
+    /// Not a line of gpsd.
     case garbage
 }
 
-/// Reads gpsd's lines. The class that a line begins with decides what it is: libgps keeps the flags of the fix before, and
-/// reports a damaged line as success.
+/// Decodes gpsd's lines with libgps. The class at the beginning of a line decides what it is, because libgps keeps the flags of the
+/// previous fix and reports success for damaged lines. See docs/decisions/0003-line-framing.md.
 ///
-/// To be used by one thread at a time.
+/// Not thread-safe: one thread at a time.
 final class GPSDDecoder {
     private let data: UnsafeMutablePointer<gps_data_t>
-    /// The device of the report before, so that a string is made only when it changes.
+    /// The device of the previous report, so that a string is created only when it changes.
     private var device: String?
     private var deviceBytes: [CChar] = [0]
-    /// How the wanted receiver stands in a list.
+    /// The selected receiver as it appears in a list of devices.
     private let wantedPath: String?
 
-    /// Reads what a gpsd says to whom wants the reports of `device`, or those of all where it is `nil`.
+    /// Creates a decoder for the reports of `device`, or of all devices if it is `nil`.
     init(device: String?) {
         wantedPath = device.map { "\"path\":\"\($0)\"" }
         data = .allocate(capacity: 1)
@@ -39,7 +40,9 @@ final class GPSDDecoder {
 
     deinit { data.deallocate() }
 
-    /// The meaning of `line`, which has a NUL behind it and arrived at `arrival` (seconds of the monotonic clock).
+    /// Returns the meaning of `line`, which is followed by a NUL. Changes the line.
+    ///
+    /// - Parameter arrival: in seconds of the monotonic clock.
     func decode(_ line: UnsafeMutableBufferPointer<CChar>, arrival: Double) -> GPSDMessage {
         guard line.hasPrefix("{\"class\":\"") else { return .garbage }
         if line.hasPrefix("{\"class\":\"TPV\"") { return .report(.fix(fix(line, arrival: arrival))) }
@@ -64,7 +67,7 @@ final class GPSDDecoder {
     ]
 
     private func fix(_ line: UnsafeMutableBufferPointer<CChar>, arrival: Double) -> Fix {
-        // libgps turns any text here into some time.
+        // libgps turns any text into a time.
         let isTimeValid = line.find("\"time\":\"").map(Self.isRFC3339) ?? true
         guard unpack(line) else { return Fix(mode: 3, arrival: arrival) }
         let fix = data.pointee.fix
@@ -86,10 +89,10 @@ final class GPSDDecoder {
         )
     }
 
-    /// Has libgps read `line`, and changes it; false where it is no report.
+    /// Passes `line` to libgps, changing the line; returns false if it is not a well-formed report.
     private func unpack(_ line: UnsafeMutableBufferPointer<CChar>) -> Bool {
-        // libgps takes the half of a line for the whole and a number for what is left of it. Where a second class stands
-        // behind what it cannot read, it tries for ever to get there (gps_unpack of 3.22).
+        // libgps accepts truncated lines and truncated numbers. If a second "class" follows something that it cannot parse,
+        // gps_unpack of 3.22 loops for ever.
         let rest = UnsafeMutableBufferPointer(rebasing: line.dropFirst("{\"class\":".utf8.count))
         guard let start = line.baseAddress, rest.find("\"class\":") == nil, line.isWellFormedObject,
             line.condenseObject()
@@ -98,7 +101,7 @@ final class GPSDDecoder {
         return true
     }
 
-    /// Only the HDOP is looked for: unpacking a SKY costs twice a TPV.
+    /// Reads only the HDOP: unpacking a SKY costs twice as much as a TPV.
     private func sky(_ line: UnsafeMutableBufferPointer<CChar>) -> GPSDMessage {
         guard let value = line.find("\"hdop\":") else { return .data }
         let hdop = strtod(value, nil)
@@ -120,10 +123,10 @@ final class GPSDDecoder {
         )
     }
 
-    /// From the first year of GPS on, up to where no receiver of today will be: 1980 to 2100, seconds since 1970.
+    /// Times that a receiver can report: 1980 to 2100, in seconds since 1970.
     private static let possibleTimes = 315_532_800..<4_102_444_800
 
-    /// Whether the text up to the next quote is a time in the form of RFC 3339, section 5.6: `2014-12-22T04:05:13.000Z`.
+    /// Returns whether the text up to the next quote is a time as in RFC 3339, section 5.6: `2014-12-22T04:05:13.000Z`.
     private static func isRFC3339(_ text: UnsafeMutablePointer<CChar>) -> Bool {
         func matches(_ form: StaticString, at start: Int) -> Bool {
             (0..<form.utf8CodeUnitCount).allSatisfy { index in
@@ -140,7 +143,7 @@ final class GPSDDecoder {
         return matches("Z\"", at: end) || matches("+00:00\"", at: end) || matches("-00:00\"", at: end)
     }
 
-    /// Whole milliseconds; `nil` where gpsd has no time, or one that cannot be.
+    /// Returns the time rounded to milliseconds; `nil` if it is unknown or impossible.
     private static func date(_ time: timespec) -> Date? {
         guard possibleTimes.contains(Int(time.tv_sec)) else { return nil }
         let milliseconds = Double(time.tv_sec) * 1000 + (Double(time.tv_nsec) / 1e6).rounded()
@@ -151,7 +154,7 @@ final class GPSDDecoder {
         text(of: "\"device\":\"", in: line, name)
     }
 
-    /// What `make` makes of the text behind the first `key` of `line`, up to the next quote; `nil` where there is none.
+    /// Calls `make` with the text between the first `key` in `line` and the next quote; returns `nil` if there is none.
     private func text(
         of key: StaticString,
         in line: UnsafeMutableBufferPointer<CChar>,
@@ -184,7 +187,7 @@ extension UnsafeMutableBufferPointer<CChar> {
         return memcmp(baseAddress, prefix.utf8Start, prefix.utf8CodeUnitCount) == 0
     }
 
-    /// Behind the first `text` in here.
+    /// Returns a pointer to the first byte after `text`, or `nil` if it does not occur.
     fileprivate func find(_ text: StaticString) -> UnsafeMutablePointer<CChar>? {
         let length = text.utf8CodeUnitCount
         guard let baseAddress, let found = cgps_find(baseAddress, count, text.utf8Start, length) else { return nil }

@@ -1,16 +1,18 @@
 import BackgrounderAPI
 
-/// Reads a gpsd without a manager: what comes is handed out as it is, for `track replay`.
+/// Reads a gpsd without a manager and delivers its messages unfiltered, for `track replay`.
 ///
 ///     let feed = try GPSDFeed(address, recorder: nil)
 ///     for await items in feed.batches { ...; feed.acknowledge() }
 package final class GPSDFeed: Sendable {
-    /// Ends after ``stop()``; for one reader, who acknowledges each batch, since the source is never more than some ahead.
+    /// The messages, until ``stop()``. The single reader must acknowledge each batch, because the source is at most a few ahead.
     package let batches: AsyncStream<[SourceItem]>
     private let mailbox: AsyncStream<[SourceItem]>.Continuation
     private let control: SourceControl
 
-    /// Begins to read on a thread of its own. Throws where the system refuses one.
+    /// Starts reading on a thread of its own.
+    ///
+    /// - Throws: ``SourceRefused`` if the system refuses a thread or a descriptor.
     package init(_ address: GPSDAddress, recorder: GPSDRecorder?) throws(SourceRefused) {
         let (batches, mailbox) = AsyncStream.makeStream(of: [SourceItem].self)
         (self.batches, self.mailbox) = (batches, mailbox)
@@ -25,17 +27,17 @@ package final class GPSDFeed: Sendable {
 
     deinit { stop() }
 
-    /// Says that a batch was taken.
+    /// Acknowledges a batch. Any thread.
     package func acknowledge() { control.acknowledge() }
 
-    /// Ends the reading; what is not handed out yet still comes. Any thread.
+    /// Stops reading; batches that are already queued are still delivered. Any thread.
     package func stop() {
         control.stop()
         mailbox.finish()
     }
 }
 
-/// A source that cannot be read for want of a thread or a descriptor.
+/// The error for a source that cannot be read because the system refuses a thread or a descriptor.
 package struct SourceRefused: Error, Hashable, Sendable, CustomStringConvertible {
     package var address: GPSDAddress
     package var reason: String

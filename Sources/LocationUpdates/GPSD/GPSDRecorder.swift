@@ -2,17 +2,17 @@ import BackgrounderAPI
 import Glibc
 import Synchronization
 
-/// Writes what a gpsd says to a file, line by line, beside the tracking.
+/// Records gpsd's lines to a file.
 ///
-/// What was written at once is in the kernel's hands, so that the end of this process takes none of it; the file always ends with
-/// a whole line. It ends by itself, and says why once, before it can fill the disk. Any thread; it blocks on the file.
+/// Each write goes to the kernel immediately, so it survives the end of this process; the file always ends with a whole line. The
+/// recording ends by itself, and reports why, before it can fill the disk. Any thread; blocks on the file.
 package final class GPSDRecorder: Sendable {
     /// Why a recording ended before its source.
     package enum Ending: Hashable, Sendable {
         case full(limit: Int)
         /// Less than ``Judgement/leastFreeSpace`` of the file system is free.
         case lowSpace
-        /// `errno`.
+        /// Writing failed with this `errno`.
         case failed(Int32)
     }
 
@@ -20,7 +20,7 @@ package final class GPSDRecorder: Sendable {
         var descriptor: Int32
         var buffer: [UInt8] = []
         var written = 0
-        /// Bytes after which the free space is looked at again.
+        /// Bytes after which the free space is checked again.
         var nextCheck = 0
         var isOver = false
     }
@@ -31,10 +31,13 @@ package final class GPSDRecorder: Sendable {
     private let onEnd: @Sendable (Ending) -> Void
     private let state: Mutex<State>
 
-    /// Makes the file at `path`, which must not be there yet.
+    /// Creates the file at `path`, which must not exist.
     ///
-    /// `limit` is in bytes, 1 GiB unless given; `hasSpace` judges the file system of a descriptor, by its free blocks unless
-    /// given; `onEnd` is called at most once.
+    /// - Parameters:
+    ///   - limit: bytes (default 1 GiB).
+    ///   - hasSpace: whether the file system of a descriptor has space left (default: by its free blocks).
+    ///   - onEnd: called at most once, when the recording ends by itself.
+    /// - Throws: ``RecordingError`` if the file cannot be created.
     package init(
         path: String,
         limit: Int? = nil,
@@ -52,7 +55,7 @@ package final class GPSDRecorder: Sendable {
 
     deinit { _ = state.withLock { $0.isOver ? 0 : close($0.descriptor) } }
 
-    /// Takes a line, without its end.
+    /// Buffers a line, without its end.
     func append(_ line: UnsafeMutableBufferPointer<CChar>) {
         state.withLock { state in
             guard !state.isOver else { return }
@@ -61,7 +64,7 @@ package final class GPSDRecorder: Sendable {
         }
     }
 
-    /// Writes what was taken.
+    /// Writes the buffered lines.
     func flush() {
         guard let ending = state.withLock({ $0.isOver || $0.buffer.isEmpty ? nil : write(&$0) }) else { return }
         onEnd(ending)
@@ -80,7 +83,7 @@ package final class GPSDRecorder: Sendable {
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 let code = errno
-                // Half a line is worth nothing.
+                // Remove the partial line.
                 ftruncate(state.descriptor, off_t(state.written))
                 return end(&state, .failed(code))
             }
@@ -102,7 +105,7 @@ package final class GPSDRecorder: Sendable {
         return Double(system.f_bavail) >= Judgement.leastFreeSpace * Double(system.f_blocks)
     }
 
-    /// One line for people.
+    /// Returns one line for display.
     package static func describe(_ ending: Ending, path: String) -> String {
         let reason =
             switch ending {
@@ -110,18 +113,18 @@ package final class GPSDRecorder: Sendable {
             case .lowSpace: "less than \(Int(Judgement.leastFreeSpace * 100)) % of the disk is free"
             case .failed(let code): systemMessage(code)
             }
-        return "The recording \(path) has ended: \(reason); the tracking goes on."
+        return "The recording \(path) ended: \(reason); tracking continues"
     }
 }
 
-/// A recording that cannot begin: `code` is an `errno`.
+/// The error for a recording that cannot begin; `code` is an `errno`.
 package struct RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
     package var path: String
     package var code: Int32
 
     package var description: String {
         code == EEXIST
-            ? "\(path) exists already and is not overwritten; remove it, or record to another file"
+            ? "\(path) already exists; remove it, or record to another file"
             : "cannot record to \(path): \(systemMessage(code))"
     }
 }

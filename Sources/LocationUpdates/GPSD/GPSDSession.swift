@@ -1,18 +1,19 @@
 import CGPS
 import Glibc
 
-/// A connection to a gpsd that could not be made, in libgps' words.
+/// The error for a connection to gpsd that failed, in libgps' words.
 struct GPSDConnectError: Error, Hashable, Sendable {
     var address: GPSDAddress
     var reason: String
 }
 
-/// Owns one connection to a gpsd.
+/// The owner of one libgps connection to a gpsd.
 ///
-/// Opening blocks for as long as the name takes, and some seconds for the network; everything else returns at once. To be used by one thread at a time.
+/// Opening blocks for the name lookup and up to ``Judgement/connecting`` seconds for the network; everything else returns
+/// immediately. One thread at a time.
 final class GPSDSession {
     private let data: UnsafeMutablePointer<gps_data_t>
-    /// Readable when gpsd has said something or has gone.
+    /// Becomes readable when gpsd sends something or closes the connection.
     let descriptor: Int32
 
     init(_ address: GPSDAddress) throws(GPSDConnectError) {
@@ -41,13 +42,13 @@ final class GPSDSession {
         data.deallocate()
     }
 
-    /// Asks for reports, of one device alone where `device` names one; false when the connection is gone.
+    /// Requests the reports of `device`, or of all devices if it is `nil`; returns false if the connection is gone.
     func watch(device: String?) -> Bool {
         let selection = device.map { ",\"device\":\"\($0)\"" } ?? ""
         return say("?WATCH={\"enable\":true,\"json\":true\(selection)};\r\n")
     }
 
-    /// Asks which receivers there are; false when the connection is gone.
+    /// Requests the list of receivers; returns false if the connection is gone.
     func askForDevices() -> Bool { say("?DEVICES;\r\n") }
 
     private func say(_ request: String) -> Bool {
@@ -56,7 +57,7 @@ final class GPSDSession {
         return send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
-    /// What is there to read, as recv(2) says it.
+    /// Reads what is available without blocking; returns what recv(2) returns.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
     }

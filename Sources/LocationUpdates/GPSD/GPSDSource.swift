@@ -1,15 +1,15 @@
 import Glibc
 
-/// Reads a gpsd on a thread of its own, and comes back to it whatever happens to it.
+/// Reads a gpsd on a thread of its own and reconnects whenever the connection ends.
 ///
-/// The thread sleeps in poll(2) on gpsd's socket and on the control; the timeout of that is the only timer.
+/// The thread sleeps in poll(2) on gpsd's socket and on the control; the timeout of poll is the only timer.
 struct GPSDSource {
     let address: GPSDAddress
     let control: SourceControl
-    /// Is given every line that is read.
+    /// Receives every line that is read.
     var recorder: GPSDRecorder?
 
-    /// Returns when the control says stop.
+    /// Reads until the control stops it.
     func run() {
         var retry = RetryDelay(isLoopback: address.isLoopback)
         while true {
@@ -29,7 +29,7 @@ struct GPSDSource {
         }
     }
 
-    /// Connects and listens; the connection is closed on return.
+    /// Connects and listens until the connection ends. It is closed on return.
     private func attempt(_ retry: inout RetryDelay) -> GPSDConversation.Ending {
         if control.isStopped { return .stopped }
         let began = monotonicSeconds()
@@ -41,13 +41,13 @@ struct GPSDSource {
         }
     }
 
-    /// Stays away until the end of the rest; false once stopped.
+    /// Stays disconnected until the end of the rest; returns false once stopped.
     private func rest() -> Bool {
         control.deliver([.left]) && control.waitForEndOfRest() && control.deliver([.returning])
     }
 }
 
-/// How long to wait before the next attempt: doubling, and never the same for all clients of a gpsd that returns.
+/// The delay before the next attempt. It doubles, with a random part so that the clients of a gpsd do not return together.
 struct RetryDelay {
     private let last: Double
     private var delay = Judgement.firstRetry
@@ -56,7 +56,7 @@ struct RetryDelay {
         last = isLoopback ? Judgement.lastRetryLoopback : Judgement.lastRetryRemote
     }
 
-    /// Seconds; the random part only shortens.
+    /// Returns the delay in seconds; the random part only shortens it.
     mutating func next() -> Double {
         defer { delay = min(2 * delay, last) }
         return delay * Double.random(in: 0.8...1)

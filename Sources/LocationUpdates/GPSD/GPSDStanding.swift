@@ -1,31 +1,31 @@
-/// What a gpsd's answers and silences amount to while one connection lasts, and what is due next.
+/// The state of one connection to gpsd, derived from its messages and silences: whether it has a receiver, and what to do next.
 ///
-/// Times are seconds of the monotonic clock.
+/// Times are in seconds of the monotonic clock.
 struct GPSDStanding {
-    /// What is to be done when nothing has come until the deadline.
+    /// The action that is due if nothing arrives until the deadline.
     enum Due {
         case askForDevices, saySilent, askForReports, reconnect
     }
 
     private enum Stage {
         case hearing
-        /// Nothing came for a while, and gpsd was asked which receivers it has: it tells nobody when one vanishes.
+        /// Nothing arrived for a while, and gpsd was asked for its receivers: it does not report when one disappears.
         case asked
-        /// gpsd takes some seconds to notice that one is gone, and is asked anew at this time.
+        /// gpsd needs some seconds to notice that a receiver is gone; it is asked again at this time.
         case silent(again: Double)
         case deviceless
-        /// gpsd does not have the receiver that is wanted, and is asked for it again at this time.
+        /// gpsd does not have the selected receiver; it is asked again at this time.
         case refused(again: Double)
     }
 
     private let device: String?
     private var stage = Stage.hearing
-    /// When something came last that says more than that the silence goes on.
+    /// When the last message arrived that was more than a sign of continuing silence.
     private var lastNews: Double
     private var request: RetryDelay
-    /// Whether the request for reports was answered: an error after that is another's.
+    /// Whether the request for reports was answered: later errors concern other requests.
     private var isWatching = false
-    /// When the last report came.
+    /// When the last report arrived.
     private(set) var lastReport: Double?
 
     init(of address: GPSDAddress, at now: Double) {
@@ -62,7 +62,7 @@ struct GPSDStanding {
         }
     }
 
-    /// Takes what gpsd said; returns what the manager has to know of it.
+    /// Processes a message; returns the item for the manager, if any.
     mutating func take(_ message: GPSDMessage, at now: Double) -> SourceItem? {
         switch message {
         case .report(let report):
@@ -76,7 +76,7 @@ struct GPSDStanding {
             stage = .deviceless
             return .noDevice(reason: device.map { "gpsd has no receiver \($0)" } ?? "gpsd has no receiver")
         case .devices(isEmpty: false):
-            // A receiver that has just come is not silent yet.
+            // A receiver that has just appeared is not silent yet.
             if case .deviceless = stage {
                 stage = .hearing
                 lastNews = now
@@ -90,11 +90,11 @@ struct GPSDStanding {
             return .devicePresent
         case .refused(let reason):
             guard !isWatching else { return nil }
-            // It answers, so the connection is no stale one.
+            // gpsd answers, so the connection is not stale.
             lastNews = now
             if case .refused = stage { return nil }
             stage = .refused(again: now + request.next())
-            return .noDevice(reason: "gpsd says: \(reason)")
+            return .noDevice(reason: "gpsd reports: \(reason)")
         case .other, .garbage:
             return nil
         }

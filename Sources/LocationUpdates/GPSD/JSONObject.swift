@@ -1,11 +1,11 @@
 import Glibc
 
 extension UnsafeMutableBufferPointer<CChar> {
-    /// Whether this line, which has a NUL behind it, is one JSON object from the first byte to the last, as far as braces, brackets and
-    /// strings tell.
+    /// Removes the numbers that gpsd sends with a fix and that are not used, because libgps compares each name with dozens of its
+    /// own. Everything else stays as it is.
     ///
-    /// Of such a one it leaves out the numbers that gpsd sends with a fix and that nobody here reads: libgps compares each name with
-    /// dozens of its own. All else stays as it is.
+    /// - Returns: whether this line, which is followed by a NUL, is one JSON object from the first byte to the last, judged by
+    ///   braces, brackets and strings.
     func condenseObject() -> Bool {
         guard let start = baseAddress else { return false }
         return start.withMemoryRebound(to: UInt8.self, capacity: count) { base in
@@ -21,7 +21,7 @@ private func condense(_ line: UnsafeMutableBufferPointer<UInt8>, _ base: UnsafeM
     while index < line.count {
         let byte = base[index]
         switch byte {
-        // What numbers are made of, first, as it is most.
+        // The bytes of numbers first, because they are the most frequent.
         case UInt8(ascii: "-")...UInt8(ascii: "Z"): break
         case UInt8(ascii: "\""):
             members.text(at: index, depth: depth, count: line.count)
@@ -48,7 +48,7 @@ private func condense(_ line: UnsafeMutableBufferPointer<UInt8>, _ base: UnsafeM
     return false
 }
 
-/// Where the string ends that begins at `start`.
+/// Returns the index of the quote that ends the string beginning at `start`.
 private func endOfString(_ line: UnsafeMutableBufferPointer<UInt8>, after start: Int) -> Int? {
     var index = start + 1
     while index < line.count {
@@ -65,20 +65,20 @@ private func endOfString(_ line: UnsafeMutableBufferPointer<UInt8>, after start:
     return nil
 }
 
-/// Takes members out of an object while it is gone through.
+/// Removes members from an object during a single pass.
 private struct MemberCut {
     let base: UnsafeMutablePointer<UInt8>
-    /// So many bytes of the line are as they stay.
+    /// How many bytes of the result are in place.
     private var kept = 0
-    /// The bytes from here on are still where they were read.
+    /// The bytes from here on have not been moved yet.
     private var copied = 0
-    /// The comma before the member that is looked at.
+    /// The comma before the current member.
     private var comma = -1
     private var isUnread = false
 
     init(base: UnsafeMutablePointer<UInt8>) { self.base = base }
 
-    /// A name begins, or a text; what has a text is no number.
+    /// Notes the beginning of a name or a text; a member with a text is not a number and is kept.
     mutating func text(at index: Int, depth: Int, count: Int) {
         isUnread = comma == index - 1 && depth == 1 && index + 4 < count && Self.isUnread(base + index + 1)
     }
@@ -109,7 +109,7 @@ private struct MemberCut {
         kept += index - copied
     }
 
-    /// Whether these are the first four bytes of a name that nobody reads, with the quote behind a shorter one.
+    /// Returns whether a name with these first four bytes is unused; a shorter name includes its closing quote.
     private static func isUnread(_ name: UnsafeMutablePointer<UInt8>) -> Bool {
         switch (name[0], name[1], name[2], name[3]) {
         case (UInt8(ascii: "a"), UInt8(ascii: "l"), UInt8(ascii: "t"), UInt8(ascii: "\"")),

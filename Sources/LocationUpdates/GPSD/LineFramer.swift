@@ -1,7 +1,6 @@
 import Glibc
 
-/// Cuts a stream of bytes into lines within a bounded memory: an over-long line is skipped to its end and counted, and the next
-/// one is read as if nothing had been.
+/// Splits a stream of bytes into lines in bounded memory. A line above the limit is skipped to its end and counted.
 struct LineFramer: ~Copyable {
     private let buffer: UnsafeMutableBufferPointer<CChar>
     private var count = 0
@@ -10,7 +9,7 @@ struct LineFramer: ~Copyable {
     private(set) var skipped = 0
     private let limit: Int
     private static let block = 16_384
-    /// What is read at once becomes one transaction.
+    /// The most that one call of ``drain(_:_:)`` reads, which becomes one transaction.
     private static let mostAtOnce = 1 << 20
 
     init(limit: Int = Judgement.lineLimit) {
@@ -20,9 +19,9 @@ struct LineFramer: ~Copyable {
 
     deinit { buffer.deallocate() }
 
-    /// As ``fill(_:_:)``, again and again while blocks are full: whoever lags behind takes all that there is at once.
+    /// Repeats ``fill(_:_:)`` while blocks are full, so that a reader that lags behind catches up in one transaction.
     ///
-    /// Returns how many bytes there were, or what the first `read` returned instead.
+    /// - Returns: the number of bytes read, or the result of the first `read` if it was 0 or negative.
     mutating func drain(
         _ read: (UnsafeMutableRawBufferPointer) -> Int,
         _ body: (UnsafeMutableBufferPointer<CChar>) -> Void
@@ -36,9 +35,11 @@ struct LineFramer: ~Copyable {
         }
     }
 
-    /// Reads once, with `read`, and calls `body` with each line that this completes.
+    /// Reads once with `read` and calls `body` with each line that this completes.
     ///
-    /// The line is without its end, stands in memory that `body` may change, and has a NUL behind it. Returns what `read` returned.
+    /// The line excludes its end, is followed by a NUL, and may be changed by `body`.
+    ///
+    /// - Returns: the result of `read`.
     mutating func fill(
         _ read: (UnsafeMutableRawBufferPointer) -> Int,
         _ body: (UnsafeMutableBufferPointer<CChar>) -> Void

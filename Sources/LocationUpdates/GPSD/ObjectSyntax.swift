@@ -1,8 +1,9 @@
 extension UnsafeMutableBufferPointer<CChar> {
-    /// Whether this line is one JSON object whose names, colons, values and commas stand where they belong.
+    /// Whether this line is one JSON object with names, colons, values and commas in their places.
     ///
-    /// libgps 3.22 does not come back from `{"class":"TPV","device"class":"TPV"}`: where a name is not followed by its colon, it
-    /// can begin the same object again for ever. And what is no number it takes for 0, which is a place: `null` is refused too.
+    /// libgps 3.22 does not return from `{"class":"TPV","device"class":"TPV"}`: if a name is not followed by a colon, it can parse
+    /// the same object for ever. It also reads anything that is not a number as 0, which is a valid coordinate, so `null` is
+    /// refused too.
     var isWellFormedObject: Bool {
         var scan = SyntaxScan()
         var position = 0
@@ -28,7 +29,7 @@ extension UnsafeMutableBufferPointer<CChar> {
         return scan.next == .nothing
     }
 
-    /// Whether `range` holds a number as RFC 8259 writes it, but for zeros in front, or `true` or `false`.
+    /// Returns whether `range` holds `true`, `false` or a number as in RFC 8259, leading zeros allowed.
     private func isNumberOrTruth(_ range: Range<Int>) -> Bool {
         var word = WordScan(rest: self[range])
         switch word.next {
@@ -41,14 +42,14 @@ extension UnsafeMutableBufferPointer<CChar> {
         if word.skip("."), word.skipDigits() == 0 { return false }
         if word.skip("e") || word.skip("E") {
             if !word.skip("-") { _ = word.skip("+") }
-            // libgps makes 0 of a number that no double holds.
+            // libgps reads a number beyond the range of a double as 0.
             guard (1...2).contains(word.skipDigits()) else { return false }
         }
         return word.rest.isEmpty
     }
 }
 
-/// What is left of a word; no closure over a position, whose accesses would be checked at each byte of each fix.
+/// The rest of a word. A value instead of a closure over a position, which would be checked for exclusivity at each byte.
 private struct WordScan {
     var rest: Slice<UnsafeMutableBufferPointer<CChar>>
 
@@ -64,7 +65,7 @@ private struct WordScan {
         return true
     }
 
-    /// How many there were.
+    /// Skips digits and returns how many there were.
     mutating func skipDigits() -> Int {
         let start = rest.startIndex
         var end = start
@@ -74,7 +75,7 @@ private struct WordScan {
     }
 }
 
-/// What may come next in an object, and how deep it is.
+/// A scanner of an object's syntax: the token expected next, and the depth of nesting.
 private struct SyntaxScan {
     enum Next {
         case object, name, nameOrEnd, colon, value, valueOrEnd, commaOrEnd, nothing
@@ -86,7 +87,7 @@ private struct SyntaxScan {
 
     private(set) var next = Next.object
     private var depth = 0
-    /// A bit a level: whether it is an object.
+    /// One bit per level: 1 for an object, 0 for an array.
     private var kinds: UInt64 = 0
     private static let deepest = 16
 
@@ -147,7 +148,7 @@ private struct SyntaxScan {
 }
 
 extension UInt8 {
-    /// Of a number or a word, also of one that is refused.
+    /// Whether the byte can be part of a number or a word, including those that are refused.
     fileprivate var isInWord: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "+"): true

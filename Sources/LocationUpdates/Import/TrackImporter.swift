@@ -2,31 +2,32 @@ package import BackgrounderAPI
 import Dispatch
 import FoundationEssentials
 
-/// Reads a GPX file for the history, a batch at a time: whoever takes the batches sets the pace.
+/// Reads a GPX file for the history in batches; the caller sets the pace.
 ///
-/// It works on a queue of its own, where it may wait for the disk. Points without a time are `invalid`, as a history needs times.
+/// Runs on a queue of its own, where it may wait for the disk. Points without a time are `invalid` because a history needs
+/// times.
 ///
 ///     let importer = try await TrackImporter.open("/home/me/old.gpx", selection: .filtered(LocationSettings()))
 ///     while let batch = await importer.next() { try await store(batch) }
 package actor TrackImporter {
-    /// Which points are taken.
+    /// Which points are imported.
     package enum Selection: Sendable {
-        /// Every valid one, and none twice in a row.
+        /// Every valid point except immediate repetitions.
         case raw
-        /// What the filter lets through.
+        /// The points that the filter accepts.
         case filtered(LocationSettings)
     }
 
-    /// What came of some points of the file.
+    /// The result of reading a part of the file.
     package struct Batch: Sendable {
         package var received = 0
         package var accepted: [Location] = []
         package var rejected = RejectionCounts()
-        /// The trips that changed by the accepted points.
+        /// The trips that the accepted points changed.
         package var trips: [TripRecord] = []
         /// How many of the newest accepted points can still become part of a trip that changes.
         package var openPoints = 0
-        /// Why nothing comes after this batch; `nil` too at the file's end.
+        /// Why this batch is the last one; `nil` if there are more, and at the end of an intact file.
         package var fault: String?
     }
 
@@ -41,10 +42,14 @@ package actor TrackImporter {
     private var received = 0
     private var hasTime = false
     private var isAtEnd = false
-    /// Accepted points that one batch has at least, unless the file ends.
-    private static let batchSize = 1000  // judgement: stored in some 20 ms, for which live points may have to wait
+    /// The least number of accepted points in a batch, unless the file ends.
+    ///
+    /// Tuned: stored in about 20 ms, for which live points may have to wait.
+    private static let batchSize = 1000
 
-    /// Opens `path`, which is absolute; nothing but the caller waits for the disk.
+    /// Opens `path`, which is absolute. Only the caller waits for the disk.
+    ///
+    /// - Throws: ``TrackFault`` if the file cannot be opened or is not a regular file.
     package static func open(_ path: String, selection: Selection) async throws(TrackFault) -> TrackImporter {
         let executor = ImportExecutor()
         let opened: Result<TrackImporter, TrackFault> = await withCheckedContinuation { continuation in
@@ -69,7 +74,7 @@ package actor TrackImporter {
         }
     }
 
-    /// The next points of the file; `nil` after the last batch.
+    /// Returns the next points of the file, or `nil` after the last batch.
     package func next() -> Batch? {
         guard !isAtEnd else { return nil }
         var batch = Batch()
@@ -94,10 +99,10 @@ package actor TrackImporter {
         return batch
     }
 
-    /// What is wrong with a file that could be read to its end.
+    /// The fault of a file that was read to its end but cannot be imported.
     private var wholeFault: String? {
-        if received == 0 { return "\(path) has no track points (trkpt); give a GPX file with a recorded track" }
-        return hasTime ? nil : "\(path) has no times, and a history needs them; give a recorded track"
+        if received == 0 { return "\(path) has no track points (trkpt); name a GPX file with a recorded track" }
+        return hasTime ? nil : "\(path) has no times, which a history needs; name a recorded track"
     }
 
     private func take(_ fix: Fix, into batch: inout Batch) {
@@ -123,13 +128,13 @@ package actor TrackImporter {
         }
         lastRaw = waypoint
         var estimate = AccuracyEvidence().estimate(fix)
-        // What we exported comes back as it was.
+        // An exported point is imported with its original source of accuracy.
         if estimate?.source == .file, let source = fix.statedSource { estimate?.source = source }
         return .accepted(Location(fix, waypoint, estimate, isSegmentStart: fix.opensSegment))
     }
 }
 
-/// A thread of its own while there is work.
+/// A serial queue that occupies a thread only while there is work.
 private final class ImportExecutor: SerialExecutor {
     let queue = DispatchQueue(label: "backgrounder.import")
 

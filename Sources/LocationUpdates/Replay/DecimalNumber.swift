@@ -1,6 +1,6 @@
-/// Numbers as XML Schema writes them, read from bytes: no locale, no hexadecimal, no infinity, nothing behind the number.
+/// Parses numbers in the notation of XML Schema from bytes: no locale, hexadecimal, infinity or trailing text.
 enum DecimalNumber {
-    /// The number that `bytes` hold between white space; `nil` where they hold none, or one that is not finite.
+    /// Returns the number in `bytes`, which may be surrounded by white space; `nil` if there is none or it is not finite.
     static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {
         var start = 0
         var end = bytes.count
@@ -11,7 +11,7 @@ enum DecimalNumber {
         return exact(number) ?? general(number)
     }
 
-    /// The usual number. Up to 15 digits and a power of ten below 23 are exact doubles, so one division rounds correctly.
+    /// Parses the common case. Up to 15 digits and powers of ten below 23 are exact doubles, so one division rounds correctly.
     private static func exact(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {
         var position = 0
         let isNegative = bytes[0] == UInt8(ascii: "-")

@@ -1,38 +1,38 @@
 import FoundationEssentials
 import Glibc
 
-/// A report of a log of gpsd.
+/// A report from a gpsd log.
 package struct LoggedReport: Hashable, Sendable {
     package var report: Report
-    /// Counts the log's fixes, from 0 on; `nil` for what is no fix.
+    /// The 0-based number of the fix in the log; `nil` for other reports.
     package var index: Int?
-    /// When it arrived: seconds since the log's first time (see ``LogClock``).
+    /// The time of arrival in seconds since the log's first time; see ``LogClock``.
     package var instant: Double
 }
 
-/// Lines of a log that are no report of gpsd; they were read over.
+/// Lines of a log that are not gpsd's and were skipped.
 package struct OddLines: Hashable, Sendable, CustomStringConvertible {
     package var path: String
     package var count: Int
-    /// Of the first of them, from 1 on.
+    /// The 1-based number of the first such line.
     package var line: Int
 
     package var description: String {
         count == 1
-            ? "\(path):\(line): this line is none of gpsd's and was skipped"
-            : "\(path):\(line): this line and \(count - 1) more are none of gpsd's and were skipped"
+            ? "\(path):\(line): skipped this line, which is not gpsd's"
+            : "\(path):\(line): skipped this line and \(count - 1) more, which are not gpsd's"
     }
 }
 
-/// Reads gpsd's JSON lines from a file, as `gpspipe -w` and our own recordings have them, a block at a time, whatever its size.
+/// Reads gpsd's JSON lines from a file of any size, block by block, as `gpspipe -w` and `--record` write them.
 ///
-/// The lines go the way of those of a live gpsd: the same framing, the same decoder. A VERSION is what gpsd says first on each
-/// connection. To be used by one thread at a time; it blocks on the file.
+/// The lines take the same path as those of a live gpsd: the same framing, the same decoder. A VERSION, gpsd's first line on each
+/// connection, counts as a reconnect. One thread at a time; blocks on the file.
 ///
 ///     let reader = try GPSDLogReader(path: "drive.jsonl")
 ///     while let reports = try reader.next() { ... }
 package final class GPSDLogReader {
-    /// What was read over so far; `nil` where all was good.
+    /// The lines that were skipped so far; `nil` if there were none.
     package private(set) var oddLines: OddLines?
 
     private let path: String
@@ -41,27 +41,31 @@ package final class GPSDLogReader {
     private var decoder = GPSDDecoder(device: nil)
     private var clock = LogClock()
     private var fixCount = 0
-    /// Complete lines before the block that is read.
+    /// Complete lines before the current block.
     private var lineCount = 0
     private var lastByte = UInt8(ascii: "\n")
     private var isAtEnd = false
-    /// Bytes that are read at once: less than what makes the framer read on, so that a block is one reading, and less than the
-    /// longest line, so that an over-long one begins a block.
+    /// Bytes per read: less than the framer's block, so that a block is one read, and less than the longest line, so that an
+    /// over-long line begins a block.
     private static let block = 16_000
 
-    /// - Throws: where `path` cannot be opened, or is no regular file.
+    /// Opens `path`.
+    ///
+    /// - Throws: ``TrackFault`` if the file cannot be opened or is not a regular file.
     package init(path: String) throws(TrackFault) {
         self.path = path
         file = try TrackFile(path: path)
     }
 
-    /// What the next block of the file brings, perhaps nothing; `nil` after the last block.
+    /// Returns the reports of the next block, perhaps none; `nil` after the last block.
+    ///
+    /// - Throws: ``TrackFault`` if the file cannot be read.
     package func next() throws(TrackFault) -> [LoggedReport]? {
         if isAtEnd { return nil }
         var reports: [LoggedReport] = []
         var newlines = 0
         var lines = 0
-        /// By their number among the lines of this block.
+        /// Numbers of skipped lines among those of this block.
         var odd: [Int] = []
         var fault: TrackFault?
         let skippedBefore = framer.skipped
@@ -79,17 +83,17 @@ package final class GPSDLogReader {
             lines += 1
         }
         if let fault { throw fault }
-        // The end of an over-long line can only be the first in a block.
+        // Only the first line end in a block can be that of an over-long line.
         for number in odd { note(line: lineCount + newlines - lines + number + 1) }
         lineCount += newlines
         if framer.skipped > skippedBefore {
-            // One that goes on is the line after all that ended; one that ended was the first of the block.
+            // An unfinished over-long line follows all complete ones; a finished one was the first of the block.
             note(line: newlines > lines ? lineCount - newlines + 1 : lineCount + 1)
         }
         return reports
     }
 
-    /// Reads a block; a last line without its end is given one.
+    /// Reads a block, adding a newline after the last line if it has none.
     private func read(into buffer: UnsafeMutableRawBufferPointer) throws(TrackFault) -> Int {
         guard let base = buffer.baseAddress else { return 0 }
         let count = try file.read(into: base, capacity: min(buffer.count, Self.block)) { lineCount + 1 }
@@ -103,12 +107,12 @@ package final class GPSDLogReader {
         return 1
     }
 
-    /// Notes what `line` says; false where that is nothing that gpsd says.
+    /// Appends the report of `line`, if any; returns false if it is not a line of gpsd.
     private func take(_ line: UnsafeMutableBufferPointer<CChar>, _ reports: inout [LoggedReport]) -> Bool {
-        // What was cut off in the middle of writing never reached a live client as a line.
+        // A line that was truncated while it was written never reached a live client.
         if isAtEnd, line.last != CChar(bitPattern: UInt8(ascii: "}")) { return false }
         if line.isVersion {
-            // libgps keeps what it read before; a connection begins without.
+            // libgps keeps what it read before; a new connection starts empty.
             decoder = GPSDDecoder(device: nil)
             reports.append(LoggedReport(report: .reconnected, instant: clock.now))
             return true

@@ -1,19 +1,20 @@
 import FoundationEssentials
 
-/// Replays a log of gpsd on a thread of its own.
+/// Replays a gpsd log on a thread of its own.
 struct GPSDLogReplay {
     let path: String
     let rate: ReplayRate
-    /// Fixes that were received before; they and what came before the last of them are read over.
+    /// The number of fixes that were received before; they, and all reports before the last of them, are skipped.
     let skip: Int
     let control: SourceControl
 
-    /// Returns at the end of the file, when it cannot be read on, or when the control says stop.
+    /// Replays until the end of the file, a fault, or a stop by the control.
     func run() {
         do throws(TrackFault) {
             let reader = try GPSDLogReader(path: path)
             var pace = ReplayPace(rate: rate)
-            // What belongs to the next fix goes with it: a checkpoint that counts a fix has all before it and nothing after it.
+            // Evidence is delivered with the next fix: a checkpoint that counts a fix includes everything before it and nothing
+            // after it.
             var evidence: [SourceItem] = []
             while let reports = try reader.next() {
                 guard replay(reports, &evidence, &pace) else { return }
@@ -24,7 +25,7 @@ struct GPSDLogReplay {
         }
     }
 
-    /// Hands over what is due before it waits for the next; false once stopped.
+    /// Delivers what is due before waiting for the next report; returns false once stopped.
     private func replay(_ reports: [LoggedReport], _ evidence: inout [SourceItem], _ pace: inout ReplayPace) -> Bool {
         var items: [SourceItem] = []
         for logged in reports {

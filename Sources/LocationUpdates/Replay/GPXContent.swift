@@ -3,11 +3,11 @@ import CExpat
 import FoundationEssentials
 import Glibc
 
-/// Turns expat's events into track points. Everything here runs inside `XML_ParseBuffer`, on its thread, and works on expat's
-/// bytes: a string for each element would cost more than the parsing.
+/// Turns expat's events into track points. It runs inside `XML_ParseBuffer`, on that thread, and works on expat's bytes, because
+/// a string for each element would cost more than the parsing.
 final class GPXContent {
     private(set) var points: [TrackPoint] = []
-    /// Why the parser was stopped, and where.
+    /// Why and at which line the parser was stopped.
     private(set) var refusal: (line: Int, kind: TrackFault.Kind)?
 
     private let parser: XML_Parser
@@ -19,7 +19,7 @@ final class GPXContent {
     private var names = GPXNames()
     private var depth = 0
     private var point = GPXPoint()
-    /// Where the open point lies; 0 outside of one.
+    /// The depth of the open point; 0 outside of one.
     private var pointDepth = 0
     private var field: GPXField?
     private var fieldDepth = 0
@@ -28,7 +28,7 @@ final class GPXContent {
     private var opensSegment = true
     private var hasTime = false
 
-    /// `parser` must outlive this and hand its events to nobody else.
+    /// Creates the content handler of `parser`, which must outlive it and must not have another one.
     init(parser: XML_Parser, start: Date?) {
         self.parser = parser
         self.start = start.map { Date(timeIntervalSince1970: ($0.timeIntervalSince1970 * 1000).rounded() / 1000) }
@@ -62,7 +62,7 @@ final class GPXContent {
         return points
     }
 
-    /// The reader holds the content while it parses; to retain it for each of ten events a point would be a tenth of the work.
+    /// Calls `body` without retaining the content: the reader holds it, and a retain for each event would be a tenth of the work.
     private static func with(_ context: UnsafeMutableRawPointer?, _ body: (GPXContent) -> Void) {
         guard let context else { return }
         Unmanaged<GPXContent>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
@@ -121,7 +121,7 @@ final class GPXContent {
         let family = names.family(name, local)
         guard family != .foreign else { return }
         let isCore = depth == pointDepth + 1 && family == .core
-        // GPS loggers of one maker put the accuracy into an attribute.
+        // One maker's loggers put the accuracy into an attribute.
         if family == .known, strcmp(local, "trkpt") == 0 {
             GPXNames.each(attributes) { key, value in
                 if strcmp(key, "accuracy") == 0 { point.set(.accuracy, DecimalNumber.parse(value), rank: 1) }

@@ -1,36 +1,36 @@
 import Glibc
 
-/// Tells whose element a name means.
+/// Determines to which vocabulary an element belongs.
 ///
-/// Namespaces are resolved by hand: expat's own resolution refuses undeclared prefixes, which XML 1.0 allows and loggers
-/// write, and the known extensions come under many addresses but always the same prefixes.
+/// Namespaces are resolved here because expat's resolution refuses undeclared prefixes, which XML 1.0 allows and loggers write,
+/// and because the known extensions use many namespaces but always the same prefixes.
 struct GPXNames {
     enum Family {
-        /// GPX itself, or no prefix at all.
+        /// GPX itself, or no prefix.
         case core
-        /// Our extension.
+        /// Backgrounder's extension.
         case own
-        /// An extension that is known to mean metres, metres a second and degrees.
+        /// An extension known to use metres, metres per second and degrees.
         case known
         case foreign
     }
 
-    /// The prefix of the point that is open, with its colon; empty for none.
+    /// The prefix of the open point, with its colon; empty for none.
     private var core: [CChar] = []
-    /// What the file binds its prefixes to; few, and only where it differs from the usual.
+    /// The prefixes that the file declares.
     private var bindings: [(prefix: String, family: Family)] = []
     private static let bindingLimit = 64
 
     private static let knownPrefixes = ["gpxtpx", "gpxdata", "wst", "osmand", "ns3"]
     private static let ownNamespace = "https://backgrounder.example/gpx/1"
 
-    /// The part of `name` behind its prefix.
+    /// Returns the part of `name` after its prefix.
     static func localName(_ name: UnsafePointer<CChar>) -> UnsafePointer<CChar> {
         guard let colon = strchr(name, Int32(UInt8(ascii: ":"))) else { return name }
         return UnsafePointer(colon + 1)
     }
 
-    /// Whether a document that is called `name` is a page of the web.
+    /// Returns whether a document with the root element `name` is a web page.
     static func isHTML(_ name: UnsafePointer<CChar>) -> Bool { strcasecmp(name, "html") == 0 }
 
     /// Calls `body` with the name and the value of each attribute.
@@ -47,7 +47,7 @@ struct GPXNames {
         }
     }
 
-    /// Notes the namespaces that an element declares.
+    /// Records the namespaces that an element declares.
     mutating func declare(_ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>) {
         var index = 0
         while let key = attributes[index], let value = attributes[index + 1] {
@@ -60,14 +60,14 @@ struct GPXNames {
         }
     }
 
-    /// Takes the prefix of a `trkpt` as that of GPX itself.
+    /// Uses the prefix of a `trkpt` as that of GPX itself.
     mutating func setCore(_ name: UnsafePointer<CChar>, _ local: UnsafePointer<CChar>) {
         let count = local - name
         if count == core.count, count == 0 { return }
         core = Array(UnsafeBufferPointer(start: name, count: count))
     }
 
-    /// Whose element `name` is, whose local part is `local`.
+    /// Returns the vocabulary of the element `name` with the local name `local`.
     func family(_ name: UnsafePointer<CChar>, _ local: UnsafePointer<CChar>) -> Family {
         let count = local - name
         if count == 0 { return .core }

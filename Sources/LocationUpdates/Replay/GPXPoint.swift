@@ -2,13 +2,13 @@ import BackgrounderAPI
 import FoundationEssentials
 import Glibc
 
-/// What is read of a `trkpt` and its extensions.
+/// The elements of a `trkpt` and its extensions that are read.
 enum GPXField: Int, CaseIterable {
     case elevation, time, fix, hdop, speed, course, accuracy, verticalAccuracy, accuracySource
 
-    /// The field with this local name; `isCore` where GPX itself has a say.
+    /// The field with this local name; some names count only in GPX itself (`isCore`).
     init?(_ name: UnsafePointer<CChar>, isCore: Bool) {
-        // The first letter settles most names before any comparison.
+        // The first letter rules out most names before any comparison.
         switch UInt8(bitPattern: name[0]) {
         case UInt8(ascii: "t") where isCore && strcmp(name, "time") == 0: self = .time
         case UInt8(ascii: "e") where isCore && strcmp(name, "ele") == 0: self = .elevation
@@ -24,13 +24,13 @@ enum GPXField: Int, CaseIterable {
     }
 }
 
-/// A point while it is read.
+/// A point that is being read.
 struct GPXPoint {
     var latitude: Double?
     var longitude: Double?
     var time: Date?
     var mode = 3
-    /// Where the accuracy came from that our extension states.
+    /// The source of the accuracy, as Backgrounder's extension states it.
     var accuracySource: AccuracySource?
     private var values = Values(repeating: nil)
     private var ranks = Ranks(repeating: 0)
@@ -38,7 +38,7 @@ struct GPXPoint {
     private typealias Values = InlineArray<8, Double?>
     private typealias Ranks = InlineArray<8, Int>
 
-    /// Keeps `value` unless one of the same or a higher rank is there.
+    /// Sets the field unless it has a value of the same or a higher rank.
     mutating func set(_ field: GPXField, _ value: Double?, rank: Int) {
         guard let value, rank > ranks[field.rawValue] else { return }
         values[field.rawValue] = value
@@ -63,12 +63,12 @@ struct GPXPoint {
         )
     }
 
-    /// The time that `<time>` states; `nil` where it is none. XML Schema has no year 0, which loggers write before their first fix.
+    /// Returns the time in `<time>`; `nil` if it is invalid. XML Schema has no year 0, which loggers write before their first fix.
     static func time(_ bytes: UnsafeBufferPointer<UInt8>) -> Date? {
         ISO8601.date(utf8: bytes).flatMap { $0.timeIntervalSince1970 >= -62_135_596_800 ? $0 : nil }
     }
 
-    /// gpsd's mode for the content of `<fix>`; what GPX does not know counts as a full fix.
+    /// Returns gpsd's mode for the content of `<fix>`; an unknown word counts as a 3D fix.
     static func mode(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
         let word = String(decoding: bytes.filter { $0 > 0x20 }, as: UTF8.self)
         return switch word {

@@ -4,15 +4,15 @@ import Glibc
 
 /// A point of a track file.
 package struct TrackPoint: Hashable, Sendable {
-    /// Counts the file's `trkpt`, from 0 on, also those that make no valid fix.
+    /// The 0-based number of the `trkpt` in the file; points that are not valid fixes count too.
     package var index: Int
     package var fix: Fix
 }
 
-/// Reads the track points of a GPX 1.0 or 1.1 file, a block at a time, whatever its size.
+/// Reads the track points of a GPX 1.0 or 1.1 file of any size, block by block.
 ///
-/// Only what XML forbids is damage: an odd value makes an invalid fix or an unknown field. To be used by one thread at a time;
-/// it blocks on the file.
+/// Only what XML forbids counts as damage; an odd value makes an invalid fix or an unknown field. One thread at a time; blocks on
+/// the file.
 ///
 ///     let reader = try GPXReader(path: "walk.gpx", start: Date())
 ///     while let points = try reader.next() { ... }
@@ -26,7 +26,10 @@ package final class GPXReader {
     private var fault: TrackFault?
     private static let blockSize: Int32 = 65_536
 
-    /// Opens `path`; points before the file's first time are 1 s apart from `start`, or have none where that is `nil`.
+    /// Opens `path`.
+    ///
+    /// - Parameter start: points before the file's first time are 1 s apart from here; `nil` leaves them without a time.
+    /// - Throws: ``TrackFault`` if the file cannot be opened or is not a regular file.
     package init(path: String, start: Date?) throws(TrackFault) {
         file = try TrackFile(path: path)
         guard let parser = XML_ParserCreate(nil) else {
@@ -39,9 +42,9 @@ package final class GPXReader {
 
     deinit { XML_ParserFree(parser) }
 
-    /// The points that the next block of the file completes, perhaps none; `nil` after the last block.
+    /// Returns the points that the next block of the file completes, perhaps none; `nil` after the last block.
     ///
-    /// Throws once everything before the damage has been returned.
+    /// - Throws: ``TrackFault`` at damage, after everything before it was returned.
     package func next() throws(TrackFault) -> [TrackPoint]? {
         if let fault { throw fault }
         if isAtEnd { return nil }
@@ -66,13 +69,13 @@ package final class GPXReader {
         }
         bytesRead += count
         guard XML_ParseBuffer(parser, Int32(count), isAtEnd ? 1 : 0) == XML_STATUS_OK else { throw damage() }
-        // Where the parser stands while a token is unfinished is the token's beginning.
+        // While a token is unfinished, the parser's position is the token's beginning.
         if !isAtEnd, bytesRead - Int(XML_GetCurrentByteIndex(parser)) > Judgement.tokenLimit {
             throw TrackFault(path: path, line: line, kind: .tooLong(limit: Judgement.tokenLimit))
         }
     }
 
-    /// Who packed a file that begins so.
+    /// Returns the name of the compressor of a file that begins with `bytes`.
     private static func packer(_ bytes: UnsafeRawBufferPointer) -> String? {
         if bytes.starts(with: [0x1F, 0x8B]) { return "gzip" }
         return bytes.starts(with: [0x50, 0x4B, 0x03, 0x04]) ? "zip" : nil

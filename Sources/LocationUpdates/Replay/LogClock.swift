@@ -1,23 +1,24 @@
 import FoundationEssentials
 
-/// Time as it ran while a log was recorded, told by the times of the fixes: what the monotonic clock is to a live source.
+/// The time that passed while a log was recorded, derived from the times of its fixes; it replaces the monotonic clock of a live
+/// source.
 ///
-/// Each receiver is measured by its own clock, so that two that differ do not make time run faster.
+/// Each receiver is measured by its own clock, so that two differing clocks do not make time run faster.
 struct LogClock {
-    /// Seconds since the log's first time; it never goes back.
+    /// Seconds since the log's first time; never decreases.
     private(set) var now = 0.0
-    /// The receiver that spoke last comes last; the oldest falls out.
+    /// Ordered by their last fix, newest last. Bounded.
     private var devices: [(name: String?, time: Date, instant: Double)] = []
     private static let limit = 8
 
-    /// Moves on to a fix of `device` with this time, and gives when it arrived.
+    /// Advances to a fix of `device` with this time, and returns its time of arrival.
     mutating func advance(to time: Date?, device: String?) -> Double {
         guard let time, time.timeIntervalSinceReferenceDate.isFinite else { return now }
         let known = devices.firstIndex { $0.name == device }
         if let last = known.map({ devices[$0] }) ?? devices.last {
             let step = time.timeIntervalSince(last.time)
-            // A step back is no time that passed, and a pause over an hour or a wrong date is not waited for: it counts as
-            // long enough for the receiver to have been silent.
+            // A step back does not count as elapsed time. A pause of more than an hour, or a wrong date, is skipped: it counts as
+            // just long enough for the receiver to be silent.
             let passed = step <= 0 ? 0 : step <= Judgement.longestPause ? step : Judgement.deviceSilence
             now = max(now, last.instant + passed)
         }

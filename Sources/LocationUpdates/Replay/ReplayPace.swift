@@ -1,30 +1,31 @@
 package import FoundationEssentials
 
-/// When each point of a replay is due, by the steps between the points' times.
+/// Computes when each point of a replay is due, from the steps between the points' times.
 ///
-/// For one thread; it only computes, the caller waits.
+/// One thread at a time; the caller waits.
 package struct ReplayPace {
     private let rate: ReplayRate
     private var last: (time: Date, due: Double)?
 
+    /// Creates a pace that starts with the first point.
     package init(rate: ReplayRate) {
         self.rate = rate
     }
 
-    /// Seconds to wait before the next point, which has this time; 0 for at once.
+    /// Returns the seconds to wait before the next point, which has this time; 0 if it is due.
     package mutating func delay(before time: Date?) -> Double {
-        // The clock is not looked at for nothing: a million points of a file ask.
+        // Reads the clock only when needed: a file may have millions of points.
         due(time).map { max(0, $0 - monotonicSeconds()) } ?? 0
     }
 
-    /// Seconds of the monotonic clock; `nil` for at once.
+    /// Returns when the next point is due, in seconds of the monotonic clock; `nil` for immediately.
     mutating func due(_ time: Date?) -> Double? {
         guard case .times(let factor) = rate, let time else { return nil }
         guard let last else {
             self.last = (time, monotonicSeconds())
             return nil
         }
-        // A step back, or one over a pause in the recording, is no time that passed.
+        // A step back, or across a pause in the recording, does not count as elapsed time.
         let step = time.timeIntervalSince(last.time)
         let due = last.due + (step > 0 && step <= Judgement.longestPause ? step / factor : 0)
         self.last = (time, due)

@@ -1,38 +1,40 @@
 import BackgrounderAPI
 import Glibc
 
-/// Why a track cannot be read, or not any further; the points before the fault are good.
+/// Why a track cannot be read, or not any further. The points before the fault are good.
 package struct TrackFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of fault.
     package enum Kind: Hashable, Sendable {
-        /// The operating system refuses it: `errno`.
+        /// The operating system refused with this `errno`.
         case unreadable(Int32)
         case notRegular
-        /// What XML forbids, in expat's words.
+        /// The XML is damaged, in expat's words.
         case notWellFormed(String)
-        /// A page of the web, mostly a login in place of the file.
+        /// The file is a web page, usually a login page in place of the file.
         case html
-        /// A packed file, by the name of the packer.
+        /// The file is compressed; the name of the compressor.
         case packed(String)
-        /// A document type declaration: none is needed, and it can define entities.
+        /// The file has a document type declaration, which GPX does not need and which can define entities.
         case doctype
-        /// More elements inside each other than any track has.
+        /// Elements are nested deeper than in any track.
         case tooDeep(limit: Int)
-        /// One tag or comment of more bytes than are read.
+        /// A tag or comment is longer than the limit, in bytes.
         case tooLong(limit: Int)
     }
 
     package var path: String
-    /// From 1 on; `nil` where the file could not be opened at all.
+    /// The 1-based line; `nil` if the file could not be opened.
     package var line: Int?
     package var kind: Kind
 
+    /// Creates a fault of the file at `path`.
     package init(path: String, line: Int? = nil, kind: Kind) {
         self.path = path
         self.line = line
         self.kind = kind
     }
 
-    /// Whether there is no such file.
+    /// Whether the file does not exist.
     package var isMissing: Bool { kind == .unreadable(ENOENT) || kind == .unreadable(ENOTDIR) }
 
     package var description: String {
@@ -41,11 +43,11 @@ package struct TrackFault: Error, Hashable, Sendable, CustomStringConvertible {
             case .unreadable(let code): systemMessage(code)
             case .notRegular: "not a regular file"
             case .notWellFormed(let message): "damaged XML: \(message)"
-            case .html: "an HTML page and no GPX; open the link in a browser, and save the file itself"
-            case .packed(let packer): "packed with \(packer); unpack it first"
+            case .html: "an HTML page, not GPX; open the link in a browser and save the file itself"
+            case .packed(let packer): "compressed with \(packer); decompress it first"
             case .doctype: "a DOCTYPE is refused"
-            case .tooDeep(let limit): "elements nested deeper than \(limit)"
-            case .tooLong(let limit): "a tag or comment longer than \(limit) bytes"
+            case .tooDeep(let limit): "elements are nested deeper than \(limit)"
+            case .tooLong(let limit): "a tag or comment is longer than \(limit) bytes"
             }
         return line.map { "\(path):\($0): \(reason)" } ?? "\(path): \(reason)"
     }

@@ -4,13 +4,13 @@ import FoundationEssentials
 struct TrackReplay {
     let path: String
     let rate: ReplayRate
-    /// Points that were received before; they are read over.
+    /// The number of points that were received before and are skipped.
     let skip: Int
-    /// When the run began: points before the file's first time count from it.
+    /// The start of the run: points before the file's first time count from it.
     let start: Date
     let control: SourceControl
 
-    /// Returns at the end of the file, at damage, or when the control says stop.
+    /// Replays until the end of the file, damage, or a stop by the control.
     func run() {
         do throws(TrackFault) {
             let reader = try GPXReader(path: path, start: start)
@@ -24,7 +24,7 @@ struct TrackReplay {
         }
     }
 
-    /// Hands over what is due before it waits for the next; false once stopped.
+    /// Delivers what is due before waiting for the next point; returns false once stopped.
     private func replay(_ points: [TrackPoint], _ pace: inout ReplayPace) -> Bool {
         var items: [SourceItem] = []
         for point in points where point.index >= skip {
