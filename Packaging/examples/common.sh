@@ -1,6 +1,6 @@
 # Shared by both examples, which source it with the folder of the programs and the home of their service:
 #     . common.sh BIN HOME
-# Starts the web server, sets $server to its address, and stops everything when the script ends, for whatever reason.
+# Starts the web server, sets $server to its address, and stops everything when the script ends.
 set -eu
 
 # The home is removed at the end, so it must not contain anything else.

@@ -80,7 +80,7 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     private func configuration(_ paths: RuntimePaths) -> DoctorReport.Check {
-        let file = InstanceRecord.read(paths.lock)?.configuration ?? paths.configuration
+        let file = InstanceRecord.read(paths.instance)?.configuration ?? paths.configuration
         var arguments = paths.home.map { ["--home", $0] } ?? []
         if file != paths.configuration { arguments += ["--config", file] }
         let problem: String?

@@ -54,6 +54,14 @@ import Testing
         }
     }
 
+    @Test func `doctor checks the configuration file that the service was started with`() async throws {
+        let service = try Service(TestConfiguration())
+        let file = service.file("other.yaml")
+        try FileManager.default.moveItem(atPath: service.file("config.yaml"), toPath: file)
+        try await service.run("start", "--config", file)
+        #expect(try await service.command(["doctor"]).text.contains("ok   configuration: \(file)\n"))
+    }
+
     @Test("A file with a password that others may read is refused by start, reload and doctor")
     func readablePassword() async throws {
         let service = try Service(TestConfiguration(rest: ["mpd: {password: sesame}"]))
