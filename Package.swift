@@ -193,6 +193,13 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: [
+                "BackgrounderAPI", "BackgrounderCommands", "BackgrounderDaemon", "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
         // The two programs are dependencies so that they are built; the tests run them.
         .testTarget(
             name: "IntegrationTests",

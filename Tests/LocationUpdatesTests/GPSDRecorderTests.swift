@@ -72,7 +72,7 @@ import Testing
     func refused() throws {
         let path = try scratch.write("precious", to: "there.jsonl")
         let there = try #require(throws: RecordingError.self) { _ = try GPSDRecorder(path: path) { _ in } }
-        #expect(there.code == EEXIST && there.description.contains("not overwritten"))
+        #expect(there.code == EEXIST && there.description.contains("already exists"))
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
         let none = try #require(throws: RecordingError.self) { _ = try GPSDRecorder(path: "\(path)/x") { _ in } }
         #expect(none.code == ENOTDIR && none.description.contains("Not a directory"))
