@@ -161,7 +161,7 @@ import Testing
             WrongInput("track replay gpsd://localhost --rate 5", 64, "--rate"),
             WrongInput("track replay gpsd://localhost:0", 64, "port"),
             WrongInput("track replay gpsd://localhost --expect HOME/e", 64, "--expect", "record"),
-            WrongInput("track replay gpsd://localhost --record HOME/config.yaml", 1, "config.yaml", "not overwritten"),
+            WrongInput("track replay gpsd://localhost --record HOME/config.yaml", 1, "config.yaml", "already exists"),
             WrongInput("track replay gpsd-log:HOME/missing.jsonl", 4, "missing.jsonl", "No such file"),
             WrongInput("track replay gpsd-log:HOME", 1, "not a regular file"),
             WrongInput(
@@ -175,7 +175,7 @@ import Testing
             WrongInput("start --source gpsd-log:HOME/missing.jsonl", 1, "missing.jsonl", "no readable file"),
             WrongInput("start --source gpsd-log:HOME/x?rate=0", 64, "rate"),
             WrongInput("start --source gpx:\(Samples.walk) --record HOME/r", 64, "--record", "city-walk.gpx"),
-            WrongInput("start --source gpsd://localhost:1 --record HOME/config.yaml", 1, "not overwritten"),
+            WrongInput("start --source gpsd://localhost:1 --record HOME/config.yaml", 1, "already exists"),
             WrongInput("start --source gpsd://localhost:1 --record /nowhere/r", 1, "/nowhere/r", "No such file"),
         ]
     )
