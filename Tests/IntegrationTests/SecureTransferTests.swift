@@ -78,8 +78,8 @@ import Testing
         let server = try await SecureServer(showing: [1], bytesPerSecond: 1_000_000, in: scratch)
         for (file, says) in [
             (nil, "certificate verify failed"),
-            ("nowhere", "SSL_CERT_FILE names no file of certificates: \(scratch.file("nowhere"))"),
-            ("text", "SSL_CERT_FILE names no file of certificates: \(scratch.file("text"))"),
+            ("nowhere", "SSL_CERT_FILE does not name a certificate file: \(scratch.file("nowhere"))"),
+            ("text", "SSL_CERT_FILE does not name a certificate file: \(scratch.file("text"))"),
         ] {
             try scratch.write("no certificate", to: "text")
             try await service.start(adding: file.map { ["SSL_CERT_FILE": scratch.file($0)] } ?? [:])

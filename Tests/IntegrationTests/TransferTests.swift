@@ -120,7 +120,7 @@ import Testing
             WrongInput("transfer get http://example.org/x HOME/downloads/", 1, "http", "allowHTTP"),
             WrongInput("transfer get https://h/x /etc/x", 1, "/etc", "transfers.roots"),
             WrongInput("transfer get https://h/..%2f..%2fetc%2fpasswd HOME/downloads/", 1, "slash"),
-            WrongInput("transfer get https://h/ HOME/downloads/", 1, "no name"),
+            WrongInput("transfer get https://h/ HOME/downloads/", 1, "the name is empty"),
             WrongInput("transfer put HOME/nowhere https://h/x", 4, "nowhere"),
             WrongInput("transfer put HOME https://h/x", 1, "no file"),
             WrongInput("transfer pause 7", 4, "7"), WrongInput("transfer resume 7", 4, "7"),

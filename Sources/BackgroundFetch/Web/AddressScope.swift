@@ -1,21 +1,21 @@
 package import NIOCore
 
-/// How far an address of the network reaches.
+/// Whether a network address is on the Internet or local.
 package enum AddressScope: String, Codable, Hashable, Sendable {
     /// The Internet.
     case global
-    /// This machine and networks of its own: loopback, private, link-local, shared and unspecified addresses.
+    /// This machine and its own networks: loopback, private, link-local, shared (CGNAT) and unspecified addresses.
     case local
 
-    /// RFC 6890's blocks, with the length of their prefixes.
+    /// The local IPv4 blocks of RFC 6890, with their prefix lengths.
     private static let localBlocks: [(network: UInt32, prefix: UInt32)] = [
         (0x0000_0000, 8), (0x0A00_0000, 8), (0x6440_0000, 10), (0x7F00_0000, 8), (0xA9FE_0000, 16), (0xAC10_0000, 12),
         (0xC0A8_0000, 16),
     ]
 
-    /// The scope of an address of IPv4 or IPv6; a socket of the file system is local.
+    /// Creates the scope of an IPv4 or IPv6 address. A Unix domain socket is local.
     package init(_ address: SocketAddress) {
-        // The address stands behind family and port, and in IPv6 also behind the flow label (ip(7), ipv6(7)).
+        // sockaddr_in: family, port, address (ip(7)). sockaddr_in6: family, port, flow label, address (ipv6(7)).
         switch address {
         case .v4(let address): self.init(version4: withUnsafeBytes(of: address.address) { Self.number($0[4..<8]) })
         case .v6(let address): self.init(version6: withUnsafeBytes(of: address.address) { Array($0[8..<24]) })
@@ -30,13 +30,14 @@ package enum AddressScope: String, Codable, Hashable, Sendable {
 
     private static func number(_ bytes: some Sequence<UInt8>) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32($1) } }
 
-    /// - Parameter bytes: 16 of them.
+    /// - Parameter bytes: the 16 bytes of the address.
     private init(version6 bytes: [UInt8]) {
         let embedded = Self.number(bytes[12...])
         switch (bytes[0], bytes[1]) {
-        // fc00::/7, fe80::/10 and the former fec0::/10
+        // fc00::/7, fe80::/10 and the deprecated fec0::/10.
         case (0xFC...0xFD, _), (0xFE, 0x80...0xFF): self = .local
-        // Addresses of IPv4: mapped (::ffff:0:0/96) and compatible (::/96, with :: and ::1), translated (64:ff9b::/96).
+        // Embedded IPv4 addresses: mapped (::ffff:0:0/96), compatible (::/96, which includes :: and ::1), translated
+        // (64:ff9b::/96).
         case (0, 0)
         where bytes[..<10].allSatisfy { $0 == 0 } && (bytes[10...11] == [0xFF, 0xFF] || bytes[10...11] == [0, 0]):
             self.init(version4: embedded)
@@ -47,7 +48,7 @@ package enum AddressScope: String, Codable, Hashable, Sendable {
     }
 }
 
-/// An address that a server led to and that a request may not be sent to.
+/// The error for a local address that a server on the Internet pointed to.
 struct LocalAddressError: Error, CustomStringConvertible {
     var address: String
 
@@ -55,14 +56,17 @@ struct LocalAddressError: Error, CustomStringConvertible {
 
     var description: String { Self.reason("the address \(address)") }
 
+    /// Returns the error message for a refused server.
+    ///
+    /// - Parameter what: the server's address, or its name.
     static func reason(_ what: String) -> String {
-        "a server led to \(what), which is of this machine or a private network; fetch.allowPrivate lists hosts that are allowed"
+        "a server on the Internet points to \(what), which is on this machine or a private network; add the host to fetch.allowPrivate to allow it"
     }
 }
 
-/// Refuses to connect a channel to a local address, before anything is sent there.
+/// A channel handler that refuses to connect to a local address, before anything is sent there.
 ///
-/// It sees the address that the channel is connected to, so a second answer of the DNS changes nothing.
+/// It checks the address that the channel connects to, so DNS rebinding cannot bypass it.
 final class LocalAddressGate: ChannelOutboundHandler {
     typealias OutboundIn = IOData
 

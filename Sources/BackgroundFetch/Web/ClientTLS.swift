@@ -2,8 +2,8 @@ import FoundationEssentials
 package import NIOSSL
 
 extension TLSConfiguration {
-    /// For asking others: TLS 1.2 at least, and whom this machine trusts, or the file of certificates that `SSL_CERT_FILE` names, as
-    /// in other programs.
+    /// Creates the configuration for a client: at least TLS 1.2, with the trusted certificates of this machine, or
+    /// those in the file that the environment variable `SSL_CERT_FILE` names.
     package static func client() -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
@@ -12,27 +12,29 @@ extension TLSConfiguration {
     }
 }
 
+/// The value of `SSL_CERT_FILE`; `nil` if it is unset or empty.
 private var ownCertificates: String? {
     ProcessInfo.processInfo.environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : $0 }
 }
 
-/// Why TLS let no connection come about, or ended one, in a few words; `nil` where it was not TLS.
+/// Returns why TLS refused or ended a connection, in a few words; `nil` if `error` is not from TLS.
 func tlsProblem(_ error: any Error) -> String? {
     switch error {
     case let error as NIOSSLExtraError where error == .failedToValidateHostname:
-        return "the certificate is for another name"
+        return "the certificate is for another host name"
     case NIOSSLError.handshakeFailed(let reason):
-        return opensslReason("\(reason)") ?? "the server broke it off"
+        return opensslReason("\(reason)") ?? "the server aborted the handshake"
     case NIOSSLError.noSuchFilesystemObject, NIOSSLError.failedToLoadCertificate,
         BoringSSLError.unknownError:
-        guard let ownCertificates else { return "the certificates that this machine trusts cannot be read" }
-        return "SSL_CERT_FILE names no file of certificates: \(ownCertificates)"
+        guard let ownCertificates else { return "cannot read the trusted certificates of this machine" }
+        return "SSL_CERT_FILE does not name a certificate file: \(ownCertificates)"
     default:
         return opensslReason("\(error)")
     }
 }
 
-/// Its own words are some hundred, with the names of files in them; what it is stands behind a mark.
+/// Extracts the reason from a BoringSSL message, which also contains source file names: the word after
+/// `OPENSSL_internal:`.
 private func opensslReason(_ text: String) -> String? {
     guard let start = text.firstRange(of: "OPENSSL_internal:")?.upperBound else { return nil }
     let words = text[start...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }.replacing("_", with: " ")

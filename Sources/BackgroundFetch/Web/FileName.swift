@@ -1,9 +1,10 @@
-/// Names that come from elsewhere and become files here.
+/// The check of names that come from the network and become file names.
 package enum FileName {
-    /// The most bytes that a name has on Linux' file systems.
+    /// The maximum length of a file name on Linux file systems, in bytes.
     private static let longest = 255
 
-    /// `name`, when it names a file in a folder and nothing else.
+    /// Returns `name` if it is a plain name within a folder: not empty, hidden or too long, without slashes and control
+    /// characters.
     package static func checked(_ name: String) throws(FileNameError) -> String {
         guard !name.isEmpty else { throw .empty }
         guard !name.utf8.contains(UInt8(ascii: "/")) else { throw .slash }
@@ -20,11 +21,11 @@ package enum FileName {
     }
 }
 
-/// Why a name is none for a file.
+/// Why a name is rejected as a file name.
 package enum FileNameError: Error, Hashable, CustomStringConvertible {
     case empty
     case slash
-    /// `.` and `..` among them.
+    /// Includes `.` and `..`.
     case leadingDot
     case controlCharacter
     case tooLong(Int)
@@ -32,12 +33,12 @@ package enum FileNameError: Error, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .empty: "it is empty"
-        case .slash: "it has a slash"
-        case .leadingDot: "it begins with a dot"
-        case .controlCharacter: "it has control characters"
-        case .tooLong(let count): "it has \(count) bytes, and 255 are the most"
-        case .notText: "it is no text in UTF-8"
+        case .empty: "the name is empty"
+        case .slash: "the name contains a slash"
+        case .leadingDot: "the name begins with a dot"
+        case .controlCharacter: "the name contains control characters"
+        case .tooLong(let count): "the name has \(count) bytes, more than the maximum of 255"
+        case .notText: "the name is not valid UTF-8"
         }
     }
 }

@@ -1,16 +1,18 @@
 package import FoundationEssentials
 
-/// A time in a header of HTTP, in any of the three forms that a receiver must read (RFC 9110, 5.6.7).
+/// The date formats of HTTP headers (RFC 9110, 5.6.7).
 package enum HTTPDate {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`; `nil` for anything else. The day's
-    /// name is not looked at: servers get it wrong, and it tells nothing.
+    /// Parses a date in any of the three forms that a recipient must accept: `Sun, 06 Nov 1994 08:49:37 GMT`,
+    /// `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. Returns `nil` for anything else.
     ///
-    /// - Parameter now: says which century a year of two digits is in.
+    /// The name of the day is ignored: servers get it wrong, and it adds no information.
+    ///
+    /// - Parameter now: determines the century of a two-digit year.
     package static func date(_ text: some StringProtocol, now: Date = Date()) -> Date? {
         guard text.utf8.count <= 64 else { return nil }
         let words = text.split { $0 == " " || $0 == "," || $0 == "-" }
@@ -31,7 +33,7 @@ package enum HTTPDate {
         }
     }
 
-    /// The form that is sent: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// Formats `date` as `Sun, 06 Nov 1994 08:49:37 GMT`, the form that senders must use.
     package static func string(_ date: Date) -> String {
         let seconds = Int(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0
         let day = (seconds - (seconds % 86_400 + 86_400) % 86_400) / 86_400
@@ -49,7 +51,7 @@ package enum HTTPDate {
             let day = number(day, digits: 1...2), clock.count == 3,
             let hours = number(clock[0], digits: 2...2), hours < 24,
             let minutes = number(clock[1], digits: 2...2), minutes < 60,
-            // A leap second.
+            // 60 is a leap second.
             let seconds = number(clock[2], digits: 2...2), seconds <= 60
         else { return nil }
         let count = Civil(year: year, month: month, day: day).dayNumber
@@ -58,7 +60,7 @@ package enum HTTPDate {
         return Date(timeIntervalSince1970: Double(count * 86_400 + hours * 3600 + minutes * 60 + seconds))
     }
 
-    /// A year that looks more than 50 years ahead is in the past (RFC 9110, 5.6.7).
+    /// Completes a two-digit year. A year that appears to be more than 50 years ahead is in the past (RFC 9110, 5.6.7).
     private static func century(of year: Int, now: Date) -> Int {
         let days = Int(exactly: (now.timeIntervalSince1970 / 86_400).rounded(.down)) ?? 0
         let present = Civil(day: days).year
@@ -72,7 +74,8 @@ package enum HTTPDate {
     }
 }
 
-/// A day of the Gregorian calendar and its number, counted from 1970 (https://howardhinnant.github.io/date_algorithms.html).
+/// A day in the Gregorian calendar, convertible to and from days since 1970-01-01
+/// (https://howardhinnant.github.io/date_algorithms.html).
 private struct Civil {
     var year: Int
     /// From 1.

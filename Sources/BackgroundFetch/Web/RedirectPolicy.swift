@@ -1,44 +1,49 @@
-/// Where a request may go, at first and at each redirect.
+/// The servers that a request may go to, initially and after each redirect.
 package struct RedirectPolicy: Hashable, Sendable {
-    /// To whom http without TLS may be spoken.
+    /// The hosts that may be contacted by http, without TLS.
     package enum PlainHosts: Hashable, Sendable {
         case any
-        /// `host` or `host:port`.
+        /// Only these, each written as `host` or `host:port`.
         case only(Set<String>)
     }
 
-    /// judgement: as many as it takes from a short link to a mirror
+    /// The maximum number of redirects. Tuned: enough to get from a short link to a mirror.
     package static let mostHops = 5
 
     package var plainHosts: PlainHosts
-    /// `host` or `host:port`: servers that may be led to though their addresses are local.
+    /// Servers with local addresses that a server on the Internet may point to, each written as `host` or `host:port`.
     package var localHosts: Set<String>
 
+    /// Creates a policy that allows http to `plainHosts`, and local addresses only for `localHosts`.
     package init(plainHosts: PlainHosts, localHosts: Set<String> = []) {
         (self.plainHosts, self.localHosts) = (plainHosts, localHosts)
     }
 
-    /// - Throws: ``RedirectError/plain(host:)`` for http to a host that was not allowed.
+    /// Checks that the scheme of `url` is allowed for its host.
+    ///
+    /// - Throws: ``RedirectError/plain(host:)`` for http to a host that is not in ``plainHosts``.
     package func check(_ url: WebURL) throws(RedirectError) {
         guard url.origin.scheme == .http, case .only(let hosts) = plainHosts else { return }
         guard url.origin.isOne(of: hosts) else { throw .plain(host: url.origin.host) }
     }
 
-    /// Whether ``localHosts`` names the server of `url`.
+    /// Returns whether ``localHosts`` contains the server of `url`.
     package func allowsLocal(_ url: WebURL) -> Bool { url.origin.isOne(of: localHosts) }
 
-    /// Whether `text` can name one of ``PlainHosts/only(_:)``: a host, with or without a port; an address of IPv6 also without brackets.
+    /// Returns whether `text` is valid in ``PlainHosts/only(_:)``: a host with or without a port. An IPv6 address needs
+    /// no brackets.
     package static func isPlainHost(_ text: String) -> Bool {
         let isAddress = !text.hasPrefix("[") && text.utf8.count { $0 == UInt8(ascii: ":") } > 1
         return !text.contains { "/\\?#@*".contains($0) }
             && (try? WebURL("http://\(isAddress ? "[\(text)]" : text)")) != nil
     }
 
-    /// Where the reply of `url` leads.
+    /// Returns the target of a redirect from `url`.
     ///
     /// - Parameters:
-    ///   - location: the value of its `Location`.
-    ///   - hop: how many redirects there were, with this one.
+    ///   - location: the value of the reply's `Location` header.
+    ///   - hop: the number of redirects so far, including this one.
+    /// - Throws: ``RedirectError`` if the redirect must not be followed.
     package func next(from url: WebURL, location: String?, hop: Int) throws(RedirectError) -> WebURL {
         guard hop <= Self.mostHops else { throw .tooMany }
         guard let location else { throw .nowhere }
@@ -55,12 +60,14 @@ package struct RedirectPolicy: Hashable, Sendable {
         return next
     }
 
-    /// Whether a reply of this status leads elsewhere.
+    /// Returns whether `status` is a redirect.
     package static func isRedirect(status: UInt) -> Bool { [301, 302, 303, 307, 308].contains(status) }
 }
 
 extension WebURL.Origin {
-    /// - Parameter hosts: each `host` or `host:port`; an address of IPv6 also without brackets.
+    /// Returns whether `hosts` contains this server.
+    ///
+    /// - Parameter hosts: each written as `host` or `host:port`; an IPv6 address needs no brackets.
     fileprivate func isOne(of hosts: Set<String>) -> Bool {
         guard !hosts.isEmpty else { return false }
         let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
@@ -69,6 +76,7 @@ extension WebURL.Origin {
     }
 }
 
+/// Why a URL or a redirect is not followed.
 package enum RedirectError: Error, Hashable, CustomStringConvertible {
     case plain(host: String)
     case downgrade(host: String)
@@ -78,10 +86,10 @@ package enum RedirectError: Error, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .plain(let host): "http without encryption to \(host) is not allowed"
-        case .downgrade(let host): "the server redirects from https to http, at \(host)"
-        case .forbidden(let error): "the server redirects to where nothing may go: \(error)"
-        case .nowhere: "the server redirects without saying where to"
+        case .plain(let host): "unencrypted http to \(host) is not allowed"
+        case .downgrade(let host): "the server redirects from https to unencrypted http on \(host)"
+        case .forbidden(let error): "cannot follow the server's redirect: \(error)"
+        case .nowhere: "the server redirects without a Location header"
         case .tooMany: "the server redirects more than \(RedirectPolicy.mostHops) times"
         }
     }

@@ -2,17 +2,22 @@ import BackgrounderAPI
 import CLinux
 import Glibc
 
-/// A small file with secrets, which only its owner may read.
+/// A small file with secrets, which only its owner may access.
 enum SecretFile {
-    /// Returns the text of the file at `path`; `nil` where it has more than `limit` bytes, a NUL or no UTF-8. May wait for the disk.
+    /// Returns the text of the file at `path`; `nil` if it has more than `limit` bytes, contains NUL or is not valid
+    /// UTF-8.
+    ///
+    /// Blocks on disk I/O.
+    ///
+    /// - Throws: ``CredentialsError`` if the file is missing, unreadable, not regular, or accessible to other users.
     static func text(at path: String, limit: Int) throws(CredentialsError) -> String? {
-        // Without blocking: it may be a FIFO.
+        // O_NONBLOCK because the path may be a FIFO.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw errno == ENOENT ? .missing(path) : .unreadable(path, systemMessage(errno)) }
         defer { close(descriptor) }
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { throw .unreadable(path, systemMessage(errno)) }
-        guard facts.st_mode & S_IFMT == S_IFREG else { throw .unreadable(path, "it is no regular file") }
+        guard facts.st_mode & S_IFMT == S_IFREG else { throw .unreadable(path, "not a regular file") }
         guard facts.st_mode & 0o077 == 0 else { throw .open(path, mode: facts.st_mode & 0o777) }
         var bytes = [UInt8](repeating: 0, count: limit + 1)
         let count = read(descriptor, &bytes, bytes.count)

@@ -2,28 +2,33 @@ package import AsyncHTTPClient
 package import NIOCore
 import NIOSSL
 
-/// The HTTP clients of what is fetched: one for the Internet and one for local servers.
+/// The HTTP clients for fetches: one for servers on the Internet and one for local servers.
 ///
-/// Each keeps only connections whose peer has its scope, so a connection that is used again never leads a request of the one kind to
-/// a server of the other.
+/// Each client keeps only connections to addresses of its own scope, so a pooled connection never carries a request for
+/// one scope to a server in the other.
 package struct WebClients: Sendable {
     private let global: HTTPClient
     private let local: HTTPClient
 
+    /// Creates both clients on `group`. Call ``shutdown()`` when they are no longer needed.
     package init(on group: any EventLoopGroup) {
         global = .forSources(on: group, scope: .global)
         local = .forSources(on: group, scope: .local)
     }
 
+    /// Shuts both clients down and closes their connections.
     package func shutdown() async throws {
         try await global.shutdown()
         try await local.shutdown()
     }
 
-    /// Sends `request`, and returns the response with the scope of the server's address.
+    /// Sends `request` and returns the response with the scope of the server's address.
     ///
-    /// - Parameter url: of `request`.
-    /// - Throws: ``LocalAddressError`` where the server has a local address and `mayBeLocal` is false, and errors of the client.
+    /// - Parameters:
+    ///   - url: the URL of `request`.
+    ///   - mayBeLocal: whether the server may have a local address.
+    /// - Throws: ``LocalAddressError`` if the server has a local address and `mayBeLocal` is false, or an error of the
+    ///   client.
     func execute(
         _ request: HTTPClientRequest,
         _ url: WebURL,
@@ -43,15 +48,15 @@ package struct WebClients: Sendable {
 }
 
 extension HTTPClient {
-    /// A client that follows no redirect, and for which a server that refuses is an answer and nothing to wait for.
+    /// Creates a client that does not follow redirects and does not retry a failed connection attempt.
     ///
-    /// - Parameter scope: of the addresses that it may speak to; all where there is none.
+    /// - Parameter scope: the only scope of addresses that the client may connect to; `nil` allows all.
     package static func forSources(on group: any EventLoopGroup, scope: AddressScope? = nil) -> HTTPClient {
         var configuration = Configuration(redirectConfiguration: .disallow)
         configuration.tlsConfiguration = .client()
         configuration.connectionPool.retryConnectionEstablishment = false
         if let scope {
-            // Before the first request of a connection.
+            // Runs before the first request on a connection.
             let check = { @Sendable (channel: any Channel) -> EventLoopFuture<Void> in
                 guard let address = channel.remoteAddress, AddressScope(address) != scope else {
                     return channel.eventLoop.makeSucceededVoidFuture()
@@ -63,14 +68,15 @@ extension HTTPClient {
             configuration.http2ConnectionDebugInitializer = check
         }
         let client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
-        // Never freed: a service that cannot start ends without an orderly shutdown of it, which the library takes for a fault.
+        // Leaked on purpose: a service that fails to start exits without shutting the client down, and the library
+        // traps when such a client is freed.
         _ = Unmanaged.passRetained(client)
         return client
     }
 }
 
 extension WebURL.Origin {
-    /// The address that the host is written as; `nil` for a name.
+    /// The host as an IP address; `nil` if it is a name.
     fileprivate var address: SocketAddress? {
         let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         return try? SocketAddress(ipAddress: bare, port: port)

@@ -2,16 +2,18 @@ import BackgrounderAPI
 import ChildProcesses
 import FoundationEssentials
 
-/// Header fields that tell a web server who asks, from a file that only its owner may read.
+/// The header fields that authenticate the service to a web server, read from a file that only its owner may read.
 ///
 ///     # Either user and password, or a token.
 ///     user = ann
 ///     password = secret
 ///     header = X-Client: bus 12
 ///
-/// A line is `KEY = VALUE`; blanks around both are dropped. Empty lines and lines that begin with `#` are ignored. `user` and
-/// `password` are sent as Basic (RFC 7617), `bearer` as Bearer (RFC 6750). `header` adds a field and may be repeated.
+/// Each line is `KEY = VALUE`; white space around both is ignored, and so are empty lines and lines that begin with
+/// `#`. `user` and `password` are sent as Basic (RFC 7617), `bearer` as Bearer (RFC 6750). `header` adds a header field
+/// and may be repeated.
 package struct WebCredentials: Hashable, Sendable {
+    /// An HTTP header field.
     package struct Field: Hashable, Sendable {
         package var name: String
         package var value: String
@@ -21,8 +23,9 @@ package struct WebCredentials: Hashable, Sendable {
         case user, password, bearer, header
     }
 
-    private static let sizeLimit = 16_384  // Tuned: several tokens fit, and a wrong file is not read to its end.
-    /// Fields that requests have anyway, or that say where a message ends.
+    /// Bytes of the file. Tuned: room for several tokens, but the wrong file is not read to its end.
+    private static let sizeLimit = 16_384
+    /// Header fields that the service sets itself, or that frame a message.
     private static let reserved: Set = [
         "accept", "accept-encoding", "connection", "content-length", "content-type", "expect", "host",
         "idempotency-key",
@@ -30,13 +33,13 @@ package struct WebCredentials: Hashable, Sendable {
         "upgrade", "user-agent",
     ]
 
-    /// In the order of the file, `Authorization` first.
+    /// The header fields: `Authorization` from `user` or `bearer` first, then the others in the order of the file.
     package private(set) var fields: [Field] = []
 
-    /// Reads the file at `path`. May wait for the disk.
+    /// Reads the file at `path`. Blocks on disk I/O.
     package init(path: String) throws(CredentialsError) {
         guard let text = try SecretFile.text(at: path, limit: Self.sizeLimit) else {
-            throw .line(path, 1, "the file must be text of at most \(Self.sizeLimit) bytes")
+            throw .line(path, 1, "the file must be UTF-8 text of at most \(Self.sizeLimit) bytes")
         }
         var user: String?
         var password: String?
@@ -67,24 +70,24 @@ package struct WebCredentials: Hashable, Sendable {
         case (nil, nil, let token?): authorization = "Bearer \(token)"
         case (let user?, let password, nil):
             authorization = "Basic " + Data("\(user):\(password ?? "")".utf8).base64EncodedString()
-        case (nil, _?, _): throw .line(path, last, "there is a password without a user")
-        case (_?, _, _?): throw .line(path, last, "give a user or a bearer token, not both")
+        case (nil, _?, _): throw .line(path, last, "password is set, but user is not")
+        case (_?, _, _?): throw .line(path, last, "user and bearer are both set; use one of them")
         }
         if let authorization {
-            guard !isNamed else { throw .line(path, last, "Authorization is there twice") }
+            guard !isNamed else { throw .line(path, last, "Authorization is set twice") }
             fields.insert(Field(name: "Authorization", value: authorization), at: 0)
         }
-        guard !fields.isEmpty else { throw .line(path, last, "there are no credentials; give user, bearer or header") }
+        guard !fields.isEmpty else { throw .line(path, last, "no credentials found; set user, bearer or header") }
     }
 
-    /// Reads the file at `path` on a thread that may wait for the disk.
+    /// Reads the file at `path` on a thread of its own, which may block on disk I/O.
     static func read(_ path: String) async throws(CredentialsError) -> WebCredentials {
         try await blocking { Result { () throws(CredentialsError) in try WebCredentials(path: path) } }.get()
     }
 
     // MARK: Lines
 
-    /// What is wrong with a line; never its value.
+    /// An error in a line. The reason never contains the line's value.
     private struct Fault: Error {
         var reason: String
     }
@@ -93,11 +96,11 @@ package struct WebCredentials: Hashable, Sendable {
         let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let keys = Key.allCases.map(\.rawValue).joined(separator: ", ")
         guard parts.count == 2, let key = Key(rawValue: String(parts[0].trimmed)) else {
-            throw Fault(reason: "this is not KEY = VALUE with one of the keys \(keys)")
+            throw Fault(reason: "not a KEY = VALUE line; the keys are \(keys)")
         }
         let value = parts[1].trimmed
         guard value.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F || $0 == "\t" }) else {
-            throw Fault(reason: "the value of \(key.rawValue) has a control character in it")
+            throw Fault(reason: "the value of \(key.rawValue) contains a control character")
         }
         return (key, value)
     }
@@ -108,13 +111,13 @@ package struct WebCredentials: Hashable, Sendable {
         _ key: Key,
         _ isValid: (String) -> Bool
     ) throws(Fault) {
-        guard variable == nil else { throw Fault(reason: "\(key.rawValue) is there twice") }
+        guard variable == nil else { throw Fault(reason: "\(key.rawValue) is set twice") }
         let value = String(value)
-        guard isValid(value) else { throw Fault(reason: "the value of \(key.rawValue) is empty or not valid") }
+        guard isValid(value) else { throw Fault(reason: "the value of \(key.rawValue) is empty or invalid") }
         variable = value
     }
 
-    /// `Name: value` (RFC 9110, 5.1).
+    /// Parses `Name: value` (RFC 9110, 5.1).
     private static func field(_ text: Substring) throws(Fault) -> Field {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let name = parts[0]
@@ -125,7 +128,7 @@ package struct WebCredentials: Hashable, Sendable {
                     || "!#$%&'*+-.^_`|~".utf8.contains(byte)
             }
         guard parts.count == 2, isToken, !parts[1].trimmed.isEmpty else {
-            throw Fault(reason: "a header is written as `header = Name: value`")
+            throw Fault(reason: "not a valid header; write it as `header = Name: value`")
         }
         guard !reserved.contains(name.lowercased()) else {
             throw Fault(reason: "the service sets the header \(name) itself")

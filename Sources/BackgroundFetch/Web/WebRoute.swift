@@ -1,18 +1,21 @@
-/// The way of one request: to the address that it is for, and on where redirects lead.
+/// The path of one request through redirects.
 ///
 ///     var route = try WebRoute(to: url, policy, credentials)
-///     … ask route.url, with route.fields …
-///     try route.follow(location, from: peer)
+///     … request route.url with the headers route.fields …
+///     try route.follow(location, from: peer)   // after a redirect
 struct WebRoute: Sendable {
     private let policy: RedirectPolicy
     private(set) var url: WebURL
-    /// Header fields of the credentials; none from the first redirect to another origin on.
+    /// The header fields of the credentials; empty after the first redirect to another origin, for good.
     private(set) var fields: [WebCredentials.Field]
     private var hops = 0
-    /// Whether the user named the address, or a local server, which sees the local networks anyway.
+    /// Whether the current URL came from the user or from a local server, which can reach the local networks anyway.
     private var isTrusted: Bool
 
-    /// - Parameter namer: who named `url`.
+    /// Creates a route that starts at `url`.
+    ///
+    /// - Parameter namer: the origin of `url`; a server on the Internet must not point to local addresses.
+    /// - Throws: ``RedirectError`` if `policy` does not allow `url`.
     init(
         to url: WebURL,
         _ policy: RedirectPolicy,
@@ -27,9 +30,11 @@ struct WebRoute: Sendable {
     /// Whether the server may have a local address.
     var mayBeLocal: Bool { isTrusted || policy.allowsLocal(url) }
 
+    /// Follows a redirect, and drops the credentials if it leads to another origin.
+    ///
     /// - Parameters:
-    ///   - location: the value of the reply's `Location`.
-    ///   - peer: of the server that replied.
+    ///   - location: the value of the reply's `Location` header.
+    ///   - peer: the scope of the server that replied.
     mutating func follow(_ location: String?, from peer: AddressScope) throws(RedirectError) {
         hops += 1
         let next = try policy.next(from: url, location: location, hop: hops)
@@ -39,9 +44,10 @@ struct WebRoute: Sendable {
     }
 }
 
-/// Who named the address that a request begins with.
+/// Where the first URL of a request came from.
 package enum URLNamer: String, Codable, Hashable, Sendable {
+    /// The user.
     case user
-    /// A server of the Internet, in what it sent.
+    /// A server on the Internet, in a document that it sent.
     case server
 }

@@ -1,30 +1,35 @@
 import FoundationEssentials
 
-/// An address that this program may ask: http or https, with a host.
+/// An http or https URL with a host.
 ///
-/// It holds no user and no password, so it can be shown, stored and logged.
+/// It contains no user and no password, so it can be shown, stored and logged.
 package struct WebURL: Hashable, Sendable, CustomStringConvertible {
+    /// The supported URL schemes.
     package enum Scheme: String, Sendable {
         case http, https
 
         fileprivate var port: Int { self == .http ? 80 : 443 }
     }
 
-    /// Whom credentials are for (RFC 6454).
+    /// The scheme, host and port of a URL (RFC 6454), to which credentials are bound.
     package struct Origin: Hashable, Sendable {
         package var scheme: Scheme
+        /// In lower case; an IPv6 address is in brackets.
         package var host: String
         package var port: Int
     }
 
-    private static let longest = 8000  // judgement: what servers take (RFC 9110, 4.1)
+    /// Bytes of a URL. Tuned: RFC 9110, 4.1 recommends that servers support at least as many.
+    private static let longest = 8000
 
     package let origin: Origin
-    /// Percent-encoded, from the `/` on, with the query and without the fragment.
+    /// The percent-encoded path and query, without the fragment; begins with `/`.
     package let target: String
     private let isDefaultPort: Bool
 
-    /// - Throws: ``WebURLError``, which says nothing of credentials.
+    /// Parses `text`.
+    ///
+    /// - Throws: ``WebURLError``, whose message never repeats credentials.
     package init(_ text: String) throws(WebURLError) {
         guard text.utf8.count <= Self.longest else { throw .tooLong }
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { throw .malformed(Self.withoutCredentials(text)) }
@@ -44,13 +49,13 @@ package struct WebURL: Hashable, Sendable, CustomStringConvertible {
         target = (path.isEmpty ? "/" : path) + (parts.percentEncodedQuery.map { "?" + $0 } ?? "")
     }
 
-    /// What is asked for, and what is shown.
+    /// The URL as it is requested and shown.
     package var description: String { "\(origin.scheme.rawValue)://\(authority)\(target)" }
 
     /// The value of `Host` (RFC 9110, 7.2).
     var authority: String { "\(origin.host)\(isDefaultPort ? "" : ":\(origin.port)")" }
 
-    /// Where `location` of this address' reply leads.
+    /// Resolves `location`, the `Location` of a reply from this URL.
     package func redirected(to location: String) throws(WebURLError) -> WebURL {
         guard location.utf8.count <= Self.longest else { throw .tooLong }
         guard let base = URL(string: description), let url = URL(string: location, relativeTo: base) else {
@@ -59,7 +64,9 @@ package struct WebURL: Hashable, Sendable, CustomStringConvertible {
         return try WebURL(url.absoluteURL.absoluteString)
     }
 
-    /// The last part of the path, decoded, where a file may have it for a name.
+    /// Returns the decoded last part of the path.
+    ///
+    /// - Throws: ``FileNameError`` if it is not a safe name for a file.
     package func fileName() throws(FileNameError) -> String {
         let path = target.prefix { $0 != "?" }
         let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
@@ -67,7 +74,7 @@ package struct WebURL: Hashable, Sendable, CustomStringConvertible {
         return try FileName.checked(name)
     }
 
-    /// `nil` where the bytes are no UTF-8.
+    /// Decodes percent escapes; `nil` if the bytes are not valid UTF-8.
     private static func percentDecoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
@@ -86,12 +93,13 @@ package struct WebURL: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func withoutCredentials(_ text: String) -> String {
-        // An @ with an accent behind it is one character, and still ends them.
+        // Compares scalars: an @ and a combining accent form one `Character`, but the @ still ends the credentials.
         let shown = text.unicodeScalars.lastIndex(of: "@").map { "…" + text[$0...] } ?? text
         return shown.count > 200 ? shown.prefix(200) + "…" : shown
     }
 }
 
+/// Why a text is not a ``WebURL``.
 package enum WebURLError: Error, Hashable, CustomStringConvertible {
     case malformed(String)
     case scheme(String)
@@ -102,13 +110,13 @@ package enum WebURLError: Error, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .malformed(let text): "\(text.debugDescription) is no URL"
-        case .scheme(let name): "a URL of \(name.debugDescription) is not taken, only https and http"
+        case .malformed(let text): "\(text.debugDescription) is not a valid URL"
+        case .scheme(let name): "the URL scheme \(name.debugDescription) is neither https nor http"
         case .noHost(let text): "the URL \(text.debugDescription) has no host"
-        case .port(let port): "\(port) is no port: from 1 to 65535"
+        case .port(let port): "the port \(port) is out of range (1 to 65535)"
         case .credentials:
-            "a URL with a user or password in it is not taken, since URLs are shown, stored and logged"
-        case .tooLong: "the URL is too long: 8000 bytes are the most"
+            "the URL contains a user or a password, which would be shown, stored and logged"
+        case .tooLong: "the URL is longer than 8000 bytes"
         }
     }
 }

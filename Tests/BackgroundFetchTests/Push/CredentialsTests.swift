@@ -25,7 +25,7 @@ import Testing
             #expect(throws: CredentialsError.open(path, mode: mode)) { try BrokerCredentials(path: path) }
         }
         #expect(throws: CredentialsError.missing("/nowhere")) { try BrokerCredentials(path: "/nowhere") }
-        #expect(throws: CredentialsError.unreadable(scratch.path, "it is no regular file")) {
+        #expect(throws: CredentialsError.unreadable(scratch.path, "not a regular file")) {
             try BrokerCredentials(path: scratch.path)
         }
         mkfifo(scratch.file("fifo"), 0o600)
