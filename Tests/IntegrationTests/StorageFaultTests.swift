@@ -156,7 +156,7 @@ import Testing
         #expect(run.text.contains(#""result":"failed""#) && run.text.contains("the disk is full"), "\(run.text)")
         // The broker keeps what cannot be stored.
         try await broker.publish([#"{"content-available":1,"source":"news","id":"2","alert":"Kept"}"#])
-        try await log.wait(for: "was left to the broker")
+        try await log.wait(for: "it stays at the broker")
 
         // These take effect all the same.
         for (words, id, state) in [("pause", 3, TransferState.paused), ("cancel", 4, .waiting)] {

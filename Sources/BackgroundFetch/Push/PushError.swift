@@ -1,25 +1,25 @@
-/// What the receiver of pushes refuses.
+/// Why ``PushReceiver`` refuses a command.
 package enum PushError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchPush(String)
     case exists(String)
     case tooMany(limit: Int)
-    /// In words for people.
+    /// The request is invalid; the value says why.
     case invalid(String)
     case credentials(CredentialsError)
-    /// Nobody is attached, and the mode is not declared.
+    /// No client is attached, and the mode is not declared.
     case suspended
-    /// The operating system has no thread or descriptor for it.
+    /// The operating system provides no further thread or descriptor.
     case system(reason: String)
 
     package var description: String {
         switch self {
-        case .noSuchPush(let name): "there is no push \(name)"
-        case .exists(let name): "there is a push \(name) already"
-        case .tooMany(let limit): "there are \(limit) pushes already, which is the most"
+        case .noSuchPush(let name): "no push \(name)"
+        case .exists(let name): "the push \(name) already exists"
+        case .tooMany(let limit): "there are \(limit) pushes already, the maximum"
         case .invalid(let reason): reason
         case .credentials(let error): error.description
         case .suspended: "remote-notification is not in modes; attach or declare it"
-        case .system(let reason): "the system has no room for another connection: \(reason)"
+        case .system(let reason): "cannot open another connection: \(reason)"
         }
     }
 }

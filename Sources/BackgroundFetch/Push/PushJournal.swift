@@ -1,18 +1,19 @@
 package import BackgrounderAPI
 package import FoundationEssentials
 
-/// A push as it is kept.
+/// A push as it is stored.
 package struct StoredPush: Hashable, Sendable {
     package var name: String
     package var address: BrokerAddress
     package var topic: TopicFilter
-    /// The absolute path of a file.
+    /// The absolute path of the credentials file.
     package var credentials: String?
-    /// By which the broker knows us, and keeps what comes while we are away.
+    /// The MQTT client identifier, by which the broker finds the session and its queued messages again.
     package var clientID: String
     package var received = 0
     package var ignored = PushIgnored()
 
+    /// Creates a push; a new one has received nothing yet.
     package init(
         name: String,
         address: BrokerAddress,
@@ -31,21 +32,23 @@ package struct StoredPush: Hashable, Sendable {
         self.ignored = ignored
     }
 
-    /// A name for the broker: 23 letters and digits, which every broker takes (MQTT 3.1.1, 3.1.3.1).
+    /// Returns a random client identifier of 23 letters and digits, the form that every broker accepts (MQTT 3.1.1,
+    /// 3.1.3.1).
     package static func randomClientID() -> String {
         let characters = Array("0123456789abcdefghijklmnopqrstuvwxyz")
         return "backgrounder" + String((0..<11).map { _ in characters[Int.random(in: characters.indices)] })
     }
 }
 
-/// A message whose fetch is not over.
+/// A message whose fetch has not ended.
 package struct WaitingPush: Hashable, Sendable {
     package var source: String
     package var id: String
-    /// Absent where there is none, and once it was shown.
+    /// The text to show; `nil` if there is none or it was shown already.
     package var alert: String?
     package var arrived: Date
 
+    /// Creates a message that arrived at `arrived`, a wall clock time.
     package init(source: String, id: String, alert: String? = nil, arrived: Date) {
         self.source = source
         self.id = id
@@ -54,15 +57,16 @@ package struct WaitingPush: Hashable, Sendable {
     }
 }
 
-/// What a restart gives back.
+/// The state that a restart restores.
 package struct SavedPushes: Sendable {
     /// Oldest first.
     package var pushes: [StoredPush]
-    /// At most one a source.
+    /// At most one for each source.
     package var waiting: [WaitingPush]
-    /// When the last fetches of each source began.
+    /// When the latest pushed fetches of each source began.
     package var starts: [String: [Date]]
 
+    /// Creates a saved state; without arguments, that of a first start.
     package init(pushes: [StoredPush] = [], waiting: [WaitingPush] = [], starts: [String: [Date]] = [:]) {
         self.pushes = pushes
         self.waiting = waiting
@@ -70,24 +74,33 @@ package struct SavedPushes: Sendable {
     }
 }
 
-/// Where the receiver keeps what must outlive it. Every call has committed when it returns; errors are the disk's.
+/// The persistent storage of a ``PushReceiver``.
+///
+/// Each call has committed when it returns. It throws if the storage fails.
 package protocol PushJournal: Sendable {
+    /// Stores a new push.
     func add(_ push: StoredPush) async throws
+    /// Removes a push.
     func removePush(_ name: String) async throws
 
-    /// Takes a message of `push`: remembers its id, counts it, and puts it in the place of the one that waits for its source.
+    /// Stores a message of `push`: remembers its id, counts it, and replaces the message that waits for the same
+    /// source.
     ///
-    /// - Returns: whether its id is new; it is counted as a duplicate otherwise, and nothing else is done.
+    /// - Returns: true if the id is new. Otherwise the message is counted as a duplicate and not stored.
     func take(_ message: WaitingPush, of push: String) async throws -> Bool
 
+    /// Counts an ignored message of `push`.
     func count(_ reason: PushRejection, of push: String) async throws
 
-    /// The fetch for the message that waits for `source` begins.
+    /// Records that the fetch for the message that waits for `source` begins.
     func begin(_ source: String, at time: Date) async throws
 
-    /// The fetch that began then is over; `takenBack`: there was none, and it does not count.
+    /// Records that the fetch of `source` that began at `began` has ended.
+    ///
+    /// - Parameter takenBack: true if the source was not fetched, so that the start does not count toward the hourly
+    ///   limit.
     func end(_ source: String, began: Date, takenBack: Bool) async throws
 
-    /// The alert of the message with this id was shown.
+    /// Records that the alert of the message with this id was shown.
     func alerted(_ source: String, id: String) async throws
 }

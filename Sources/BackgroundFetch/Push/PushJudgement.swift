@@ -1,39 +1,44 @@
-/// The numbers of silent push that are judgement, not law.
+/// The limits and times of silent push. Tuned: MQTT prescribes none of them.
 enum PushJudgement {
-    /// Bytes of a message (APNs allows as many).
+    /// Bytes of a message; the same limit as in APNs.
     static let payloadLimit = 4096
-    /// Fetches of one source an hour.
+    /// Pushed fetches of one source an hour.
     static let startsPerHour = 3
+    /// Seconds.
     static let hour = 3600.0
-    /// Seconds without a message before the last of these begins, so that it is for the newest of a storm.
+    /// Seconds without a new message before the last of these begins, so that it covers the newest message of a burst.
     static let calm = 5.0
-    /// Seconds after which it begins though the messages go on.
+    /// Seconds after the first message when it begins even if the burst continues.
     static let longestStorm = 600.0
-    /// Seconds from a message to its alert at the latest.
+    /// Seconds after which an alert is shown even if the fetch has not ended.
     static let alertDelay = 30.0
-    /// A thread and a connection each.
+    /// Pushes; each costs a thread and a connection.
     static let mostPushes = 32
-    /// Seconds until what could not be stored is tried again.
+    /// Seconds until a fetch is retried whose start could not be saved.
     static let storeRetry = 30.0
-    /// Seconds until a session is tried again for which the system had no room.
+    /// Seconds until a session that the system refused is retried.
     static let sessionRetry = 30.0
 
-    /// Seconds of silence after which the broker is asked for a sign of life.
+    /// Seconds without traffic after which the client sends a PINGREQ.
     static let keepalive = 60
-    /// Seconds for that sign.
+    /// Seconds that the broker has to answer it.
     static let signOfLife = 20.0
-    /// Seconds for the connection, and again for each answer of the broker.
+    /// Seconds to connect, and then for each answer of the broker.
     static let answerDelay = 10.0
-    /// Bytes of a packet that libmosquitto gets to see; one that is larger is none of ours.
+    /// Bytes of the largest packet that libmosquitto may read. Valid push messages are smaller.
     static let packetLimit = 16 << 10
+    /// Seconds before the first attempt to reconnect.
     static let firstRetry = 1.0
+    /// Seconds; the delay doubles up to this.
     static let longestRetry = 30.0
-    /// Seconds that a connection must hold for the next one to be tried at once.
+    /// Seconds that a connection must last for the delay to begin with ``firstRetry`` again.
     static let steady = 30.0
 }
 
-/// For how many messages, and for how long, the journal knows that they came.
+/// How many message ids the journal remembers, and for how long, to detect duplicates.
 package enum PushMemory {
-    package static let ids = 1000  // judgement: as long as a broker is likely to send one again
+    /// Tuned: more than a broker is likely to deliver again.
+    package static let ids = 1000
+    /// Tuned: one week.
     package static let seconds = 7 * 86_400.0
 }

@@ -1,42 +1,44 @@
 import FoundationEssentials
 
-/// When the fetch of one source may begin: three an hour, the third for the newest of a storm.
+/// Limits the pushed fetches of one source to three an hour; the third waits until a burst of messages is over.
 ///
-/// A pure value; its times are those of the wall clock, so that the hour goes on over a restart.
+/// Times are wall clock times, so the limit holds across a restart.
 struct PushLimiter: Hashable, Sendable {
-    /// When fetches began, oldest first; at most three.
+    /// When the latest fetches began, oldest first; at most three.
     private(set) var starts: [Date]
 
     init(starts: [Date] = []) {
         self.starts = Array(starts.sorted().suffix(PushJudgement.startsPerHour))
     }
 
-    /// The earliest time for a message, if none comes after it.
+    /// Returns the earliest time for the next fetch, provided that no newer message arrives.
     ///
     /// - Parameters:
-    ///   - first: when the first of the messages came that wait for this begin.
-    ///   - newest: when the last of them came.
+    ///   - first: when the first message that waits for this fetch arrived.
+    ///   - newest: when the newest of them arrived.
     mutating func due(first: Date, newest: Date, now: Date) -> Date {
-        // A clock that was set back must not keep a source silent for longer than an hour.
+        // After the clock was set back, a start may be in the future; it must not block the source for more than an
+        // hour.
         starts = starts.map { min($0, now) }
         let calm = min(
             min(newest, now).addingTimeInterval(PushJudgement.calm),
             min(first, now).addingTimeInterval(PushJudgement.longestStorm)
         )
-        // Of three an hour two begin at once, and the third after the calm.
+        // The first two fetches of an hour begin immediately, the third after the burst.
         return min(max(now, freed(PushJudgement.startsPerHour - 1)), max(now, freed(PushJudgement.startsPerHour), calm))
     }
 
-    /// From when on fewer than `count` began within an hour.
+    /// Returns the time from which fewer than `count` fetches began within the last hour.
     private func freed(_ count: Int) -> Date {
         starts.count < count ? .distantPast : starts[starts.count - count].addingTimeInterval(PushJudgement.hour)
     }
 
+    /// Records that a fetch began.
     mutating func began(at time: Date) {
         starts = Array((starts + [time]).suffix(PushJudgement.startsPerHour))
     }
 
-    /// Takes back a begin that came to nothing.
+    /// Removes the start of a fetch that did not run.
     mutating func takeBack(_ time: Date) {
         if let index = starts.lastIndex(of: time) { starts.remove(at: index) }
     }

@@ -1,15 +1,18 @@
 import BackgrounderAPI
 import FoundationEssentials
 
-/// What a message says: which source has news. It can name sources only; nothing else in it is ever used.
+/// The content of a push message: the source to fetch, and an optional alert.
+///
+/// A message can only name a configured source; it cannot supply a URL or a command.
 struct PushMessage: Hashable, Sendable {
     var source: String
-    /// The sender's own: a message that comes again has the same.
+    /// The sender's identifier; the same when a message is delivered again.
     var id: String
-    /// Absent: it is silent.
+    /// The text to show; `nil` for a silent message.
     var alert: String?
 
-    /// Reads `{"content-available": 1, "source": NAME, "id": TEXT, "expires": EPOCH, "alert": TEXT}`, the last two optional.
+    /// Parses `{"content-available": 1, "source": NAME, "id": TEXT, "expires": EPOCH, "alert": TEXT}`; the last two are
+    /// optional.
     init(_ payload: [UInt8], now: Date) throws(PushRejection) {
         guard payload.count <= PushJudgement.payloadLimit else { throw .oversize }
         guard String(validating: payload, as: UTF8.self) != nil,
@@ -38,31 +41,33 @@ struct PushMessage: Hashable, Sendable {
     }
 }
 
-/// Why a message leads to nothing: the words that they are counted by.
+/// Why a message is ignored. The raw values name the counters.
 package enum PushRejection: String, Error, Hashable, CaseIterable, Sendable {
-    /// The broker had kept it; it says nothing about now.
+    /// The broker retained it, so it may be old.
     case retained
     case duplicate
     case expired
     case oversize
     case malformed
-    /// It names no source.
+    /// Its source is not configured.
     case unknown
 
+    /// The reason as a clause about "it", the message.
     package var description: String {
         switch self {
-        case .retained: "it is a retained one"
-        case .duplicate: "one with this id came before"
+        case .retained: "it is a retained message"
+        case .duplicate: "a message with its id was received before"
         case .expired: "it has expired"
-        case .oversize: "it has more than \(PushJudgement.payloadLimit) bytes"
+        case .oversize: "it is larger than \(PushJudgement.payloadLimit) bytes"
         case .malformed:
-            #"it is not {"content-available": 1, "source": NAME, "id": TEXT}, with "expires": EPOCH and "alert": TEXT at will"#
-        case .unknown: "it names no source that is configured"
+            #"it is not {"content-available": 1, "source": NAME, "id": TEXT}, optionally with "expires": EPOCH and "alert": TEXT"#
+        case .unknown: "its source is not configured"
         }
     }
 }
 
 extension PushIgnored {
+    /// Adds one to the counter of `reason`.
     package mutating func count(_ reason: PushRejection) {
         switch reason {
         case .retained: retained += 1

@@ -3,27 +3,28 @@ import FoundationEssentials
 import Logging
 
 extension PushReceiver {
-    /// A message as if it had come from the broker of `name`.
+    /// Handles `payload` as if the broker of `name` had sent it.
     ///
-    /// - Throws: ``PushError``, and what the journal throws.
+    /// - Throws: ``PushError``, or an error of the journal.
     package func simulate(_ payload: String, of name: String) async throws -> PushOutcome {
         guard mayWork else { throw PushError.suspended }
         return try await receive(MQTTMessage(payload: Array(payload.utf8), isRetained: false), of: name)
     }
 
-    /// A message of a broker; it is stored when this returns `nil`.
+    /// Receives a message of a broker. If this returns `nil`, the message may be acknowledged.
     func take(_ message: MQTTMessage, of push: StoredPush) async -> MQTTDeliveryFailure? {
         do {
             _ = try await receive(message, of: push.name)
             return nil
         } catch PushError.noSuchPush {
-            // Removed a moment ago: nobody wants it any more.
+            // The push was just removed, so the message is dropped.
             return nil
         } catch {
             return MQTTDeliveryFailure(reason: "\(error)")
         }
     }
 
+    /// Checks, counts and stores a message, and starts its fetch if it is due.
     private func receive(_ message: MQTTMessage, of name: String) async throws -> PushOutcome {
         await takeTurn()
         defer { passTurn() }
@@ -36,7 +37,8 @@ extension PushReceiver {
             return try await ignore(error, of: name)
         }
         let earlier = sources[content.source]?.waiting
-        // The newest stands for all, and a silent one for what a person was to be told, too.
+        // The newest message replaces the waiting one; an alert of the replaced message is kept if the new one has
+        // none.
         let waiting = WaitingPush(
             source: content.source,
             id: content.id,
@@ -60,6 +62,9 @@ extension PushReceiver {
         return PushOutcome(.waiting, source: content.source, at: source.running == nil ? due(content.source) : nil)
     }
 
+    /// Parses a message.
+    ///
+    /// - Throws: why it is ignored.
     private func judge(_ message: MQTTMessage, at time: Date) async throws(PushRejection) -> PushMessage {
         guard !message.isRetained else { throw .retained }
         guard let payload = message.payload else { throw .oversize }
@@ -68,10 +73,11 @@ extension PushReceiver {
         return content
     }
 
+    /// Counts an ignored message; `isCounted` says that the journal has done so.
     private func ignore(_ reason: PushRejection, of name: String, isCounted: Bool = false) async throws -> PushOutcome {
         if !isCounted { try await journal.count(reason, of: name) }
         change(name) { $0.ignored.count(reason) }
-        logger.debug("Push \(name): a message is ignored: \(reason.description).")
+        logger.debug("Push \(name): ignored a message: \(reason.description)")
         return PushOutcome(.ignored, reason: reason.rawValue, detail: reason.description)
     }
 
@@ -82,14 +88,14 @@ extension PushReceiver {
 
     // MARK: Fetches
 
-    /// When the message that waits for `name` may begin its fetch.
+    /// Returns when the waiting fetch of the source `name` may begin; `nil` if none waits.
     private func due(_ name: String) -> Date? {
         guard var source = sources[name], let waiting = source.waiting else { return nil }
         defer { sources[name] = source }
         return source.limiter.due(first: waiting.first, newest: waiting.message.arrived, now: now())
     }
 
-    /// Begins the fetches whose time has come, and shows such alerts. In the caller's turn.
+    /// Starts the due fetches, shows the due alerts and sets the timer for the others. The caller has the turn.
     func startDue() async {
         guard mayWork else { return rearm([]) }
         var times: [Date] = []
@@ -108,14 +114,14 @@ extension PushReceiver {
         rearm(times)
     }
 
-    /// Begins the fetch for the message that waits; false when that cannot be stored.
+    /// Starts the waiting fetch of the source `name`; returns false if its start cannot be saved.
     private func start(_ name: String) async -> Bool {
         guard let waiting = sources[name]?.waiting else { return true }
         let began = now()
         do {
             try await journal.begin(name, at: began)
         } catch {
-            logger.error("The fetch of \(name) that a message asks for cannot be stored, and waits: \(error)")
+            logger.error("\(name): cannot save the start of the pushed fetch: \(error); retrying")
             return false
         }
         sources[name]?.limiter.began(at: began)
@@ -129,18 +135,19 @@ extension PushReceiver {
         return true
     }
 
+    /// Handles the end of a fetch.
     private func ended(_ name: String, _ run: FetchRun?) async {
         await takeTurn()
         defer { passTurn() }
         guard let running = sources[name]?.running else { return }
-        // Cut off by the end of the service: it is still stored, and begins anew with the next one.
+        // The shutdown interrupted the fetch. It is still stored and runs again after the next start.
         if run == nil, isEnding { return }
-        // Shown twice rather than never, should the process end here.
+        // Before the journal: if the process ends in between, the alert is shown twice rather than never.
         if let alert = running.message.alert { show(alert, running.message) }
         do {
             try await journal.end(name, began: running.began, takenBack: run == nil)
         } catch {
-            logger.error("The end of the fetch of \(name) that a message asked for cannot be stored: \(error)")
+            logger.error("\(name): cannot save the end of the pushed fetch: \(error)")
         }
         if run == nil { sources[name]?.limiter.takeBack(running.began) }
         sources[name]?.running = nil
@@ -150,6 +157,7 @@ extension PushReceiver {
 
     // MARK: Alerts
 
+    /// Shows the alerts of the source `name` that cannot wait for the fetch any longer.
     private func showDueAlert(_ name: String) async {
         let time = now()
         if let waiting = sources[name]?.waiting, let due = waiting.alertDue, due <= time,
@@ -179,13 +187,13 @@ extension PushReceiver {
         do {
             try await journal.alerted(message.source, id: message.id)
         } catch {
-            logger.error("That an alert of \(message.source) was shown cannot be stored: \(error)")
+            logger.error("\(message.source): cannot record that the alert was shown: \(error)")
         }
     }
 
     // MARK: The timer
 
-    /// One timer for all, and none when nothing waits.
+    /// Sets the one timer to the earliest of `times`; none if `times` is empty.
     private func rearm(_ times: [Date]) {
         timer?.cancel()
         timer = nil

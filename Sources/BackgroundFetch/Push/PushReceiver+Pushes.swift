@@ -1,14 +1,14 @@
 package import BackgrounderAPI
 
 extension PushReceiver {
-    /// All of them, oldest first.
+    /// Returns the status of each push, oldest first.
     package func status() -> [PushStatus] {
         pushes.map { status($0) }
     }
 
-    /// Begins to listen to a topic.
+    /// Stores a new push, begins to listen, and waits briefly for the broker's answer.
     ///
-    /// - Throws: ``PushError``, and what the journal throws.
+    /// - Throws: ``PushError``, or an error of the journal.
     package func add(_ request: PushRequest) async throws -> PushStatus {
         if let problem = request.problem { throw PushError.invalid(problem) }
         let push = StoredPush(
@@ -34,12 +34,14 @@ extension PushReceiver {
         try await journal.add(push)
         pushes.append(Listening(push: push))
         if mayWork { open(pushes.count - 1) }
-        // Where the system has no room now, there is a time to try again.
+        // Sets the timer for another attempt if the session could not be opened.
         await startDue()
         onEvent(.changed)
     }
 
-    /// Listens no longer, and asks the broker to keep nothing for it.
+    /// Removes a push and ends its subscription at the broker.
+    ///
+    /// - Throws: ``PushError/noSuchPush(_:)``, or an error of the journal.
     package func remove(_ name: String) async throws {
         await takeTurn()
         defer { passTurn() }
@@ -50,13 +52,13 @@ extension PushReceiver {
         onEvent(.changed)
     }
 
-    /// Waits for the first word of the broker, but not for long.
+    /// Waits for the first report of the push, for at most 3 s.
     private func settle(_ name: String) async {
         guard mayWork, let push = pushes.first(where: { $0.push.name == name }), push.state == .connecting,
             push.lastError == nil
         else { return }
         let limit = Task { [clock] in
-            // judgement: what somebody at a terminal waits for gladly
+            // Tuned: enough for most brokers to answer, and short for a user at a terminal.
             guard (try? await clock.sleep(for: .seconds(3))) != nil else { return }
             for continuation in settling.removeValue(forKey: name) ?? [] { continuation.resume() }
         }

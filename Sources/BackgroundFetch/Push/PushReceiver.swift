@@ -4,49 +4,52 @@ package import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Silent push: messages of brokers that make sources be fetched.
+/// Receives silent push messages from MQTT brokers and fetches the sources that they name.
 ///
-/// A message is stored, then acknowledged, then acted on. What waits for its fetch, or was being fetched, when the service dies is
-/// fetched after its next start. Times of the hour are those of the wall clock; a wait in between is on `clock`.
+/// A message is stored before it is acknowledged or acted on. A fetch that was waiting or running when the service died
+/// begins after its next start. The hourly limit uses wall clock times; waits use `clock`.
 ///
 ///     let receiver = PushReceiver(saved: try store.pushes(), journal: journal, clock: clock, logger: logger,
 ///         hasSource: { await fetch.hasSource($0) }, fetch: { await fetch.run($0, push: $1) }) { event in … }
 package actor PushReceiver: Service {
+    /// A push and the session that listens to it.
     struct Listening {
         var push: StoredPush
         var state = PushState.connecting
         var lastError: String?
         var session: MQTTSession?
-        /// What the session says.
+        /// The latest report of the session.
         var word: StandingBox?
     }
 
+    /// A message that waits for its fetch to begin.
     struct Waiting {
         var message: WaitingPush
-        /// When the first came of those that it stands for.
+        /// When the first of the messages that this one replaced arrived.
         var first: Date
-        /// When it is time for its alert.
+        /// When its alert is shown even if the fetch has not ended.
         var alertDue: Date?
     }
 
+    /// A message whose fetch is running.
     struct Running {
         var message: WaitingPush
         var began: Date
         var alertDue: Date?
     }
 
-    /// A source that messages have named.
+    /// A source that a message has named.
     struct Source {
         var limiter = PushLimiter()
         var waiting: Waiting?
         var running: Running?
     }
 
-    /// What it tells of.
+    /// A notification of the receiver.
     package enum Event: Sendable {
-        /// To be shown now.
+        /// Show this alert now.
         case alert(PushAlert)
-        /// The state of a broker, or whether there is work in hand.
+        /// The state of a push changed, or whether fetches run.
         case changed
     }
 
@@ -61,18 +64,23 @@ package actor PushReceiver: Service {
     var pushes: [Listening]
     var sources: [String: Source]
     var timer: Task<Void, Never>?
-    /// When those without a session are tried again.
+    /// When to retry pushes whose session could not be opened.
     var sessionRetry: Date?
     private var isServing = false
     var isEnding = false
     private var isSuspended = false
+    /// Whether an operation has the turn; see ``takeTurn()``.
     private var isTaken = false
     private var turns: [CheckedContinuation<Void, Never>] = []
+    /// Calls of ``add(_:)`` that wait for the first report of a push, by its name.
     var settling: [String: [CheckedContinuation<Void, Never>]] = [:]
 
+    /// Creates a receiver that restores `saved`. It begins to listen in ``run()``.
+    ///
     /// - Parameters:
-    ///   - hasSource: whether a source is configured.
-    ///   - fetch: fetches it and returns the run when it is over; `nil` when there is none.
+    ///   - hasSource: returns whether a source is configured.
+    ///   - fetch: fetches a source and returns the run after it has ended; `nil` if it did not run.
+    ///   - onEvent: called on the actor's executor.
     package init(
         saved: SavedPushes,
         journal: any PushJournal,
@@ -98,7 +106,7 @@ package actor PushReceiver: Service {
         (self.hasSource, self.fetch, self.onEvent) = (hasSource, fetch, onEvent)
     }
 
-    /// Listens until the graceful shutdown.
+    /// Listens until graceful shutdown or cancellation.
     package func run() async throws {
         isServing = true
         await apply()
@@ -113,24 +121,26 @@ package actor PushReceiver: Service {
         await apply()
     }
 
-    /// The mode may not be at work: the brokers keep what comes.
+    /// Disconnects from the brokers because the mode must not work now. The brokers keep new messages.
     package func suspend() async {
         isSuspended = true
         await apply()
     }
 
+    /// Connects again after ``suspend()``.
     package func resume() async {
         isSuspended = false
         await apply()
     }
 
-    /// Whether a fetch is under way.
+    /// Returns whether a fetch is running.
     package func isAtWork() -> Bool {
         sources.values.contains { $0.running != nil }
     }
 
     var mayWork: Bool { isServing && !isSuspended }
 
+    /// Opens or ends the sessions and starts due fetches, depending on ``mayWork``.
     private func apply() async {
         await takeTurn()
         defer { passTurn() }
@@ -140,7 +150,7 @@ package actor PushReceiver: Service {
                 pushes[index].session?.end()
                 (pushes[index].session, pushes[index].state, pushes[index].lastError) = (nil, .connecting, nil)
             }
-            // No broker will say a word to them.
+            // No report will come for these.
             for continuation in settling.values.joined() { continuation.resume() }
             settling = [:]
         }
@@ -148,7 +158,7 @@ package actor PushReceiver: Service {
         onEvent(.changed)
     }
 
-    /// Of those that have none, since they are new or the system had none to give.
+    /// Opens a session for each push without one.
     func openSessions() {
         for index in pushes.indices where mayWork && pushes[index].session == nil { open(index) }
     }
@@ -159,7 +169,7 @@ package actor PushReceiver: Service {
         pushes[index].word = box
         do throws(SystemRefusal) {
             pushes[index].session = try MQTTSession(push) { [weak self] message in
-                guard let self else { return MQTTDeliveryFailure(reason: "the service ends") }
+                guard let self else { return MQTTDeliveryFailure(reason: "the service is stopping") }
                 return await self.take(message, of: push)
             } report: { [weak self] standing in
                 box.set(standing)
@@ -167,14 +177,17 @@ package actor PushReceiver: Service {
             }
         } catch {
             let reason = PushError.system(reason: error.description).description
-            if pushes[index].lastError != reason { logger.error("Push \(push.name) cannot listen: \(error)") }
+            if pushes[index].lastError != reason {
+                logger.error("Push \(push.name): cannot listen: \(error); retrying")
+            }
             pushes[index].lastError = reason
             sessionRetry = now().addingTimeInterval(PushJudgement.sessionRetry)
         }
     }
 
+    /// Handles a report of the session that owns `box`.
     private func heard(_ box: StandingBox, of push: StoredPush) {
-        // Of the session that is open, and not of one before it.
+        // Ignore a report of an earlier session.
         guard let standing = box.take(), let index = pushes.firstIndex(where: { $0.word === box }),
             pushes[index].session != nil
         else { return }
@@ -186,21 +199,23 @@ package actor PushReceiver: Service {
             pushes[index].lastError = failure.description.withoutControlCharacters
         }
         for continuation in settling.removeValue(forKey: push.name) ?? [] { continuation.resume() }
-        // One line a change: a broker that is away for days is no news.
+        // Log only changes: a broker that is down for days would fill the log.
         guard (pushes[index].state, pushes[index].lastError == nil) != old else { return }
         switch pushes[index].state {
-        case .connected: logger.info("Push \(push.name): connected to \(push.address).")
+        case .connected: logger.info("Push \(push.name): connected to \(push.address)")
         case .connecting:
-            logger.warning("Push \(push.name): \(pushes[index].lastError ?? "") (\(push.address)); trying again.")
+            logger.warning("Push \(push.name): \(pushes[index].lastError ?? "") (\(push.address)); retrying")
         case .refused:
             logger.error("Push \(push.name): refused by \(push.address): \(pushes[index].lastError ?? "")")
         }
         onEvent(.changed)
     }
 
-    // MARK: One after the other
+    // MARK: Turns
 
-    /// What changes the stored state runs alone, from the first word to the last, though it waits for the disk in between.
+    /// Waits until no other operation changes the stored state. Pair with ``passTurn()``.
+    ///
+    /// Operations await the disk between their steps, so actor isolation alone does not keep them apart.
     func takeTurn() async {
         if isTaken {
             await withCheckedContinuation { turns.append($0) }
@@ -209,12 +224,13 @@ package actor PushReceiver: Service {
         }
     }
 
+    /// Passes the turn to the next waiting operation, in the order of their calls.
     func passTurn() {
         if turns.isEmpty { isTaken = false } else { turns.removeFirst().resume() }
     }
 }
 
-/// The newest word of a session: tasks may overtake each other.
+/// The latest report of a session. It is read from here because the tasks that deliver reports may overtake each other.
 final class StandingBox: Sendable {
     private let standing = Mutex<MQTTStanding?>(nil)
 

@@ -1,15 +1,16 @@
 import BackgrounderAPI
 
-/// User and password for a broker, from a file that nobody else may read.
+/// The user and password for a broker, from a file that only its owner may read.
 package struct BrokerCredentials: Sendable {
     var user: String
     var password: String?
 
-    /// Reads the file at `path`: the user on the first line and the password on the second, or `USER:PASSWORD` on one.
+    /// Reads the file at `path`: the user on the first line and the password on the second, or `USER:PASSWORD` on one
+    /// line.
     ///
-    /// It is read for each connection, so that a file that was corrected counts at once. May wait for the disk.
+    /// The file is read for each connection, so a correction takes effect with the next attempt. Blocks on disk I/O.
     package init(path: String) throws(CredentialsError) {
-        // judgement: two lines
+        // Tuned: 4096 bytes are ample for two lines.
         guard let text = try SecretFile.text(at: path, limit: 4096) else { throw .form(path) }
         let lines = text.split(whereSeparator: \.isNewline)
         switch lines.count {
@@ -25,7 +26,9 @@ package struct BrokerCredentials: Sendable {
 }
 
 extension BrokerCredentials {
-    /// What is wrong with the file at `path`; looked at on a thread that may wait for the disk.
+    /// Returns the error in the file at `path`, if any. Reads the file on a thread of its own, which may block.
+    ///
+    /// - Throws: ``PushError/system(reason:)`` if there are no more threads.
     static func problem(path: String) async throws(PushError) -> CredentialsError? {
         let result: Result<CredentialsError?, PushError> = await withCheckedContinuation { continuation in
             do throws(SystemRefusal) {
@@ -45,24 +48,24 @@ extension BrokerCredentials {
     }
 }
 
-/// Why there are no credentials.
+/// Why a credentials file cannot be used.
 package enum CredentialsError: Error, Hashable, Sendable, CustomStringConvertible {
     case missing(String)
     case unreadable(String, String)
-    /// Others may read it.
+    /// Other users may access it.
     case open(String, mode: UInt32)
     case form(String)
-    /// What is wrong with one line of it.
+    /// One line is invalid: the path, the line number and the reason.
     case line(String, Int, String)
 
     package var description: String {
         switch self {
-        case .missing(let path): "there is no file \(path)"
-        case .unreadable(let path, let reason): "\(path) cannot be read: \(reason)"
+        case .missing(let path): "cannot read \(path): no such file"
+        case .unreadable(let path, let reason): "cannot read \(path): \(reason)"
         case .open(let path, let mode):
-            "\(path) has the mode 0\(String(mode, radix: 8)), so that others may read it; `chmod 600` it"
+            "\(path) has mode 0\(String(mode, radix: 8)), so other users can access it; run `chmod 600` on it"
         case .line(let path, let number, let reason): "\(path):\(number): \(reason)"
-        case .form(let path): "\(path) must hold the user on one line and the password on the next, or USER:PASSWORD"
+        case .form(let path): "\(path) must contain the user on line 1 and the password on line 2, or USER:PASSWORD"
         }
     }
 }

@@ -2,22 +2,24 @@ import BackgrounderAPI
 import CMosquitto
 import Glibc
 
-/// The owner of one `struct mosquitto`: one connection to a broker, from its opening to its end.
+/// One connection to a broker, from its opening to its end. Owns a `struct mosquitto`.
 ///
-/// For one thread, which it may block. libmosquitto's own thread would wake up each second.
+/// It is for one thread, which it may block. libmosquitto's own thread is not used because it would wake up every
+/// second.
 ///
-/// libmosquitto puts the acknowledgement of a message (PUBACK) into its queue before it tells of the message. Told that others
-/// may write too (`mosquitto_threaded_set`) it leaves the queue to us, and nothing is written before the message is stored.
+/// libmosquitto queues the acknowledgement of a message (PUBACK) before it calls the message callback.
+/// `mosquitto_threaded_set` makes it leave the writing of that queue to this class, so that no message is acknowledged
+/// before it is stored.
 final class MQTTConnection {
     private enum Phase {
-        /// The kernel connects.
+        /// Until the TCP connection is established.
         case connecting
-        /// Until the broker has let us in.
+        /// Until the broker accepts the client (CONNACK).
         case greeting
-        /// Until it has taken the subscription.
+        /// Until it confirms the subscription (SUBACK).
         case subscribing
         case listening
-        /// Until it has taken the end of the subscription.
+        /// Until it confirms the end of the subscription (UNSUBACK).
         case unsubscribing
     }
 
@@ -28,20 +30,21 @@ final class MQTTConnection {
     private var packets: PacketGuard?
     private var deadline: SuspendingClock.Instant
     private var lastSent = SuspendingClock.now
+    /// Whether a PINGREQ has not been answered yet.
     private var isSignAwaited = false
-    /// Acknowledgements for messages that libmosquitto never saw.
+    /// Packet identifiers of messages that libmosquitto did not see, to be acknowledged.
     private var acknowledgements: [UInt16] = []
 
-    // What callbacks say, for whoever made the call in which they came.
+    // Results of the callbacks, which run during calls of libmosquitto's functions.
     private var connectCode: Int32?
     private var grantedQoS: Int32?
     private var isUnsubscribed = false
     private var tlsReason: String?
     private var storeFailure: MQTTFailure?
 
-    /// Resolves the host, which may take long, and begins to connect.
+    /// Resolves the host, which may block for a long time, and begins to connect.
     ///
-    /// - Parameter localAddress: the address to connect from: `0.0.0.0` for IPv4 alone.
+    /// - Parameter localAddress: the address to connect from; `0.0.0.0` selects IPv4.
     init(_ push: StoredPush, from localAddress: String?, control: MQTTControl) throws(MQTTFailure) {
         _ = Self.library
         guard let mosquitto = mosquitto_new(push.clientID, false, nil) else {
@@ -69,13 +72,15 @@ final class MQTTConnection {
                 localAddress
             )
         )
-        // libmosquitto's sockets would go to every program that is started.
+        // libmosquitto does not set close-on-exec, so child processes would inherit the socket.
         _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
     }
 
     deinit { mosquitto_destroy(mosquitto) }
 
-    /// Takes messages until there is no connection any more, or until `control` says that it is enough.
+    /// Receives messages until the connection is lost or `control` asks to end it. Blocks the thread.
+    ///
+    /// - Throws: why the connection was lost.
     func run() throws(MQTTFailure) {
         while true {
             switch control.wish {
@@ -84,7 +89,7 @@ final class MQTTConnection {
             case .forget where phase == .listening:
                 mosquitto_unsubscribe(mosquitto, nil, push.topic.description)
                 phase = .unsubscribing
-                deadline = .now + .seconds(1)  // judgement: politeness, and the service may be about to end
+                deadline = .now + .seconds(1)  // Tuned: a courtesy only, and the service may be about to exit.
                 try write()
             case .forget where phase == .unsubscribing && !isUnsubscribed: break
             case .forget: return leave()
@@ -100,13 +105,14 @@ final class MQTTConnection {
 
     private var hasEnded: Bool { socket < 0 }
 
-    /// What poll(2) has beside POSIX (poll(2)): the other side sends no more.
+    /// `POLLRDHUP` (poll(2), not in POSIX): the peer sends no more data.
     private static let hangUp: Int16 = 0x2000
 
     private var awaitedEvents: Int16 {
         switch phase {
         case .connecting: return Int16(POLLOUT)
-        // With TLS libmosquitto wants to write during the whole handshake, which waits for the broker.
+        // With TLS, libmosquitto reports that it wants to write during the whole handshake, although it waits for the
+        // broker.
         case .greeting where push.address.isSecure: return Int16(POLLIN) | Self.hangUp
         default:
             let wantsToWrite = mosquitto_want_write(mosquitto) || !acknowledgements.isEmpty
@@ -114,6 +120,7 @@ final class MQTTConnection {
         }
     }
 
+    /// Handles poll(2) events of the socket.
     private func take(_ events: Int16) throws(MQTTFailure) {
         if phase == .connecting {
             var code: Int32 = 0
@@ -131,17 +138,18 @@ final class MQTTConnection {
         } else {
             try readSecure()
             if events & Int16(POLLIN) != 0 { heardSign() }
-            // A handshake that broke off is not told of: one more look for each step that may still be there.
+            // libmosquitto does not report an aborted handshake. Read once more for each step that may still be
+            // buffered.
             if isOver, phase == .greeting {
                 for _ in 0..<8 where phase == .greeting { try readSecure() }
                 if phase == .greeting {
-                    throw .insecure(reason: "the broker closed the connection; does it want mqtt://?")
+                    throw .insecure(reason: "the broker closed the connection; check whether it expects mqtt://")
                 }
             }
         }
     }
 
-    /// The broker has said something whole, or, protected, something.
+    /// Accepts received data as the answer to a PINGREQ: a complete packet, or any bytes with TLS.
     private func heardSign() {
         guard isSignAwaited, phase == .listening else { return }
         isSignAwaited = false
@@ -171,7 +179,7 @@ final class MQTTConnection {
         try write()
     }
 
-    /// Looks at what the callbacks said during a call that gave `code`.
+    /// Acts on the results of the callbacks after a call that returned `code`.
     private func received(_ code: Int32) throws(MQTTFailure) {
         if let connectCode, let refusal = MQTTFailure(connack: connectCode) { throw refusal }
         if let storeFailure { throw storeFailure }
@@ -180,7 +188,7 @@ final class MQTTConnection {
         if phase == .greeting, connectCode == 0 {
             phase = .subscribing
             deadline = .now + .seconds(PushJudgement.answerDelay)
-            // Each time, since a session that the broker knows may have ended before it knew the subscription.
+            // Subscribe each time: an earlier connection may have ended before the broker received the subscription.
             try check(mosquitto_subscribe(mosquitto, nil, push.topic.description, 1))
         }
         if phase == .subscribing, let grantedQoS {
@@ -192,7 +200,7 @@ final class MQTTConnection {
         }
     }
 
-    /// Writes what can be written now.
+    /// Writes queued packets without blocking.
     private func write() throws(MQTTFailure) {
         guard phase != .connecting else { return }
         if mosquitto_want_write(mosquitto) {
@@ -201,7 +209,7 @@ final class MQTTConnection {
             lastSent = .now
             if phase == .listening, !isSignAwaited { deadline = lastSent + .seconds(PushJudgement.keepalive) }
         }
-        // Between two packets of libmosquitto, never inside one.
+        // Only between two packets of libmosquitto, never inside one.
         while let id = acknowledgements.first, !mosquitto_want_write(mosquitto) {
             let packet: [UInt8] = [0x40, 2, UInt8(id >> 8), UInt8(id & 0xFF)]
             let count = send(socket, packet, packet.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
@@ -211,7 +219,7 @@ final class MQTTConnection {
         }
     }
 
-    /// The deadline has passed.
+    /// Handles a passed deadline: sends a PINGREQ, or gives up on an answer.
     private func time() throws(MQTTFailure) {
         switch phase {
         case .connecting: throw .unreachable(reason: systemMessage(ETIMEDOUT))
@@ -229,19 +237,21 @@ final class MQTTConnection {
         }
     }
 
-    /// Says goodbye, as far as that goes without waiting.
+    /// Sends a DISCONNECT if that is possible without waiting.
     private func leave() {
         guard phase != .connecting, !hasEnded, storeFailure == nil else { return }
         mosquitto_disconnect(mosquitto)
         mosquitto_loop_write(mosquitto, 1)
     }
 
+    /// Throws the failure for an error code of libmosquitto.
     private func check(_ code: Int32) throws(MQTTFailure) {
         guard code != MOSQ_ERR_SUCCESS.rawValue, code != MOSQ_ERR_CONN_PENDING.rawValue else { return }
         let failure = MQTTFailure(code, host: push.address.host, tlsReason: tlsReason)
         throw failure == .closed && phase == .greeting ? .turnedAway : failure
     }
 
+    /// Delivers a message and waits until it is stored. A failure is kept in `storeFailure`.
     private func deliver(_ message: MQTTMessage) {
         guard storeFailure == nil else { return }
         do throws(MQTTDeliveryFailure) {
@@ -251,14 +261,14 @@ final class MQTTConnection {
         }
     }
 
-    // MARK: Callbacks, on this thread, inside of calls of ours
+    // MARK: Callbacks, which libmosquitto calls on this thread from within its functions
 
     private func setCallbacks() {
         mosquitto_connect_callback_set(mosquitto) { _, object, code in
             MQTTConnection.of(object)?.connectCode = code
         }
         mosquitto_subscribe_callback_set(mosquitto) { _, object, _, count, granted in
-            // A broker may answer without a word on the one topic.
+            // A broker may send a SUBACK without a return code.
             MQTTConnection.of(object)?.grantedQoS = count > 0 ? granted?.pointee ?? 0x80 : 0x80
         }
         mosquitto_unsubscribe_callback_set(mosquitto) { _, object, _ in
@@ -272,13 +282,14 @@ final class MQTTConnection {
             connection.deliver(MQTTMessage(payload: bytes, isRetained: message.retain))
         }
         mosquitto_log_callback_set(mosquitto) { _, object, level, text in
-            // The only place where the reasons of OpenSSL are found.
+            // OpenSSL's error reasons appear only in the log.
             guard level == 0x08, let text else { return }  // MOSQ_LOG_ERR
             MQTTConnection.of(object)?.noteTLS(String(cString: text))
         }
     }
 
-    /// Keeps the last part of `OpenSSL Error[0]: error:0A000086:SSL routines::certificate verify failed`.
+    /// Stores the last part of a line such as `OpenSSL Error[0]: error:0A000086:SSL routines::certificate verify
+    /// failed`.
     private func noteTLS(_ text: String) {
         guard tlsReason == nil, text.contains("OpenSSL"), let last = text.split(separator: ":").last else { return }
         tlsReason = String(last.drop { $0 == " " })

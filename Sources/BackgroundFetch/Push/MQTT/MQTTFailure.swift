@@ -2,27 +2,27 @@ import BackgrounderAPI
 import CMosquitto
 import Glibc
 
-/// Why there is no connection to a broker.
+/// Why a connection to a broker failed or ended.
 enum MQTTFailure: Error, Hashable, CustomStringConvertible {
     case unresolvable(host: String, reason: String)
     case unreachable(reason: String)
-    /// No answer in time.
+    /// The broker did not answer in time.
     case silent
     case closed
-    /// Closed before it had let us in.
+    /// The broker closed the connection before it accepted the client.
     case turnedAway
-    /// Not ready, by its own word.
+    /// The broker reported that it is unavailable.
     case unavailable
     case refused(reason: String)
     case refusedTopic(String)
     case insecure(reason: String)
     case notMQTT
     case credentials(CredentialsError)
-    /// The message was left to the broker.
+    /// A message could not be stored and was not acknowledged.
     case notStored(reason: String)
     case library(reason: String)
 
-    /// It will not go away by itself.
+    /// Whether the failure is unlikely to go away without a change of configuration.
     var isRefusal: Bool {
         switch self {
         case .refused, .refusedTopic, .insecure, .notMQTT, .credentials, .turnedAway: true
@@ -30,7 +30,7 @@ enum MQTTFailure: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Another address of the host may do.
+    /// Whether another address of the host may work.
     var isOfAddress: Bool {
         switch self {
         case .unreachable: true
@@ -40,23 +40,25 @@ enum MQTTFailure: Error, Hashable, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .unresolvable(let host, let reason): "the host \(host) cannot be found: \(reason)"
-        case .unreachable(let reason): "the broker cannot be reached: \(reason)"
+        case .unresolvable(let host, let reason): "cannot resolve the host \(host): \(reason)"
+        case .unreachable(let reason): "cannot reach the broker: \(reason)"
         case .silent: "the broker does not answer"
         case .closed: "the broker closed the connection"
-        case .turnedAway: "it closed the connection before it answered; does it want mqtts://, or mqtt://?"
-        case .unavailable: "the broker says that it is not available"
+        case .turnedAway:
+            "the broker closed the connection before it answered; check whether it expects mqtts:// or mqtt://"
+        case .unavailable: "the broker reports that it is unavailable"
         case .refused(let reason): reason
-        case .refusedTopic(let topic): "the topic \(topic) may not be subscribed to"
-        case .insecure(let reason): "no TLS: \(reason)"
-        case .notMQTT: "what answers there does not speak MQTT 3.1.1"
+        case .refusedTopic(let topic): "the broker refused the subscription to \(topic)"
+        case .insecure(let reason): "cannot establish TLS: \(reason)"
+        case .notMQTT: "the server does not speak MQTT 3.1.1"
         case .credentials(let error): error.description
-        case .notStored(let reason): "a message cannot be stored, and was left to the broker: \(reason)"
+        case .notStored(let reason): "cannot save a message: \(reason); it stays at the broker"
         case .library(let reason): reason
         }
     }
 
-    /// For a code of libmosquitto, right after the call that gave it, for whose `errno` it asks.
+    /// Creates the failure for an error code of libmosquitto. Call it immediately after the call that failed, because
+    /// it reads `errno`.
     init(_ code: Int32, host: String, tlsReason: String?) {
         let number = errno
         switch code {
@@ -72,16 +74,16 @@ enum MQTTFailure: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// For the code of a CONNACK (MQTT 3.1.1, 3.2.2.3); `nil` for the one that lets us in.
+    /// Creates the failure for the return code of a CONNACK (MQTT 3.1.1, 3.2.2.3); `nil` if the connection is accepted.
     init?(connack code: Int32) {
         switch code {
         case 0: return nil
         case 1: self = .refused(reason: "the broker does not speak MQTT 3.1.1")
-        case 2: self = .refused(reason: "the broker does not take our client id")
+        case 2: self = .refused(reason: "the broker rejects the client id")
         case 3: self = .unavailable
-        case 4: self = .refused(reason: "the broker does not take this user and password")
-        case 5: self = .refused(reason: "not authorised; the broker may want a user and password: --credentials FILE")
-        default: self = .refused(reason: "the broker refuses the connection with code \(code)")
+        case 4: self = .refused(reason: "the broker rejects this user and password")
+        case 5: self = .refused(reason: "not authorised; check the user and password (--credentials FILE)")
+        default: self = .refused(reason: "the broker rejects the connection with code \(code)")
         }
     }
 }

@@ -4,31 +4,32 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// A message of a broker.
+/// A message from a broker.
 struct MQTTMessage: Sendable {
-    /// Absent when it is larger than is read.
+    /// `nil` if the message is too large to be read.
     var payload: [UInt8]?
     var isRetained: Bool
 }
 
-/// A message that the broker must keep.
+/// The error for a message that could not be stored, so that the broker must keep it.
 struct MQTTDeliveryFailure: Error, Sendable {
     var reason: String
 }
 
-/// How a session stands.
+/// A report of a session about its connection.
 enum MQTTStanding: Hashable, Sendable {
     case connected
     case failed(MQTTFailure)
 }
 
-/// The line between a session's thread and its owner.
+/// The communication between a session's thread and its owner.
 struct MQTTControl: Sendable {
+    /// A state that the owner wants the session to reach.
     enum Wish: Sendable {
         case listen
-        /// To end; the broker keeps what comes.
+        /// End the connection; the broker keeps the subscription and queues messages.
         case leave
-        /// To end for good.
+        /// End the subscription, then the connection.
         case forget
     }
 
@@ -51,12 +52,15 @@ struct MQTTControl: Sendable {
 
     var wish: Wish { shared.wish.withLock { $0 } }
 
+    /// Sets the wish and wakes the session's thread.
     func set(_ wish: Wish) {
         shared.wish.withLock { $0 = wish }
         wakeup.signal()
     }
 
-    /// Returns when the message is stored. The session's thread, which waits.
+    /// Blocks the session's thread until the message is stored.
+    ///
+    /// - Throws: ``MQTTDeliveryFailure`` if it cannot be stored.
     func deliver(_ message: MQTTMessage) throws(MQTTDeliveryFailure) {
         final class Answer: Sendable {
             let failure = Mutex<MQTTDeliveryFailure?>(nil)
@@ -73,15 +77,17 @@ struct MQTTControl: Sendable {
     }
 }
 
-/// Listens to a topic of a broker, on a thread of its own, until it is ended; connects again whenever the connection is lost.
+/// A subscription to a topic of a broker, on a thread of its own. It reconnects whenever the connection is lost, until
+/// it is ended.
 final class MQTTSession: Sendable {
     private let control: MQTTControl
 
-    /// Begins at once.
+    /// Starts the thread, which connects immediately.
     ///
     /// - Parameters:
-    ///   - take: stores a message; the broker hears of it only when that went well.
-    ///   - report: called on the session's thread for each connection that is made, and each that fails.
+    ///   - take: stores a message, which is acknowledged only if this returns `nil`.
+    ///   - report: called on the session's thread after each successful and each failed connection.
+    /// - Throws: ``SystemRefusal`` if there are no more threads or descriptors.
     init(
         _ push: StoredPush,
         take: @escaping @Sendable (MQTTMessage) async -> MQTTDeliveryFailure?,
@@ -92,9 +98,9 @@ final class MQTTSession: Sendable {
         try detachThread(named: "push") { Self.run(push, control) }
     }
 
-    /// Lets the thread end; nobody waits for it, since it may be looking for a host.
+    /// Asks the thread to end, and returns without waiting for it, because it may be resolving a host.
     ///
-    /// - Parameter forgetting: the broker is to keep nothing for us any more.
+    /// - Parameter forgetting: true to end the subscription too, so that the broker queues no more messages.
     func end(forgetting: Bool = false) {
         control.set(forgetting ? .forget : .leave)
     }
@@ -105,7 +111,7 @@ final class MQTTSession: Sendable {
         while control.wish == .listen {
             let began = SuspendingClock.now
             var failure = attempt(push, from: localAddress, control)
-            // libmosquitto tries only the first address of a host that has some of both kinds.
+            // libmosquitto tries only the first address of a host. If that fails, try the other IP version.
             if let first = failure, first.isOfAddress, control.wish == .listen {
                 localAddress = localAddress == nil ? "0.0.0.0" : nil
                 failure = attempt(push, from: localAddress, control).map { $0.isOfAddress ? first : $0 }
@@ -120,7 +126,7 @@ final class MQTTSession: Sendable {
         }
     }
 
-    /// One connection; why it ended, or `nil` when it was to end.
+    /// Makes one connection. Returns why it was lost, or `nil` if it ended on request.
     private static func attempt(_ push: StoredPush, from localAddress: String?, _ control: MQTTControl) -> MQTTFailure?
     {
         do throws(MQTTFailure) {
@@ -132,12 +138,18 @@ final class MQTTSession: Sendable {
     }
 }
 
-/// When to connect again: 1 s later, then twice that, and so on to 30 s; earlier by chance, never later, so that many boxes do
-/// not come back to a broker at one time.
+/// The delay before a reconnection: 1 s, doubled after each attempt up to 30 s.
+///
+/// Each delay is shortened at random by up to a quarter, so that many clients do not return to a broker at the same
+/// time.
 struct RetryDelay {
     private var next = PushJudgement.firstRetry
 
-    /// - Parameter lasted: how long the connection did, with the time to make it.
+    /// Returns the next delay.
+    ///
+    /// - Parameters:
+    ///   - lasted: how long the last connection lasted, including the time to establish it.
+    ///   - isRefusal: whether the broker refused the client, which selects the longest delay.
     mutating func next(after lasted: Duration, isRefusal: Bool) -> Duration {
         if lasted >= .seconds(PushJudgement.steady) { next = PushJudgement.firstRetry }
         if isRefusal { next = PushJudgement.longestRetry }

@@ -1,42 +1,48 @@
 import Glibc
 
-/// Looks at the packets of an unprotected connection before libmosquitto does.
+/// Checks the packets of a connection without TLS before libmosquitto reads them.
 ///
-/// libmosquitto allocates what a packet announces, up to 256 MiB, and again for its message. So it only gets packets that have
-/// come whole, are small and make sense for a subscriber; a message that is too large is read over here and told of. With TLS
-/// this is not possible, and not needed as much: such a broker has shown who it is.
+/// libmosquitto allocates the size that a packet announces, up to 256 MiB, and again for the message in it. So it may
+/// read only packets that have arrived completely, are small and are valid for a subscriber. A message that is too
+/// large is skipped here and reported. With TLS this check is impossible, but also less important, because the broker
+/// has proved its identity.
 struct PacketGuard {
     enum Finding {
         /// libmosquitto can read one packet.
         case packet
-        /// A message was read over.
+        /// A message was too large and was skipped.
         case oversize(LargeMessage)
-        /// More must come first.
+        /// The packet has not arrived completely.
         case incomplete
-        /// The connection is over.
+        /// The connection has ended.
         case end
     }
 
+    /// A skipped message.
     struct LargeMessage {
-        /// To acknowledge it by; absent where the broker wants no acknowledgement.
+        /// The packet identifier for its acknowledgement; `nil` for QoS 0, which has none.
         var id: UInt16?
         var isRetained: Bool
     }
 
     private let descriptor: Int32
     private var buffer = [UInt8](repeating: 0, count: PushJudgement.packetLimit)
+    /// Whether the CONNACK has arrived.
     private var isLetIn = false
+    /// The message that is being skipped.
     private var large: LargeMessage?
-    /// Bytes of it that are still to come.
+    /// Bytes of it that have not been read yet.
     private var rest = 0
-    /// Bytes before poll(2) says that there is something to read.
+    /// Bytes that must be there for poll(2) to report the socket as readable (`SO_RCVLOWAT`).
     private var lowWater: Int32 = 1
 
     init(descriptor: Int32) {
         self.descriptor = descriptor
     }
 
-    /// - Throws: `notMQTT` for what no broker sends to a subscriber.
+    /// Examines the next packet without reading it, or skips it if it is too large.
+    ///
+    /// - Throws: ``MQTTFailure/notMQTT`` for a packet that a broker never sends to a subscriber.
     mutating func look() throws(MQTTFailure) -> Finding {
         if large != nil { return skip() }
         let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
@@ -54,7 +60,7 @@ struct PacketGuard {
         }
         switch (type, length) {
         case (2, 2) where !isLetIn, (9, 3), (11, 2), (13, 0): break  // CONNACK, SUBACK, UNSUBACK, PINGRESP
-        case (3, 3...) where buffer[0] & 0x06 < 4: break  // PUBLISH, with QoS 0 or 1: no more was asked for
+        case (3, 3...) where buffer[0] & 0x06 < 4: break  // PUBLISH with QoS 0 or 1, the most that is requested
         default: throw .notMQTT
         }
         guard head + length > buffer.count else {
@@ -77,6 +83,7 @@ struct PacketGuard {
         return skip()
     }
 
+    /// Reads and discards the rest of the large message.
     private mutating func skip() -> Finding {
         while rest > 0 {
             let count = recv(descriptor, &buffer, min(rest, buffer.count), Int32(MSG_DONTWAIT))
@@ -88,11 +95,12 @@ struct PacketGuard {
         return .oversize(message)
     }
 
+    /// Interprets the result of a recv(2) that returned no bytes.
     private func nothing(_ count: Int) -> Finding {
         count < 0 && (errno == EAGAIN || errno == EINTR) ? .incomplete : .end
     }
 
-    /// Spares the thread a wakeup for each part of a packet.
+    /// Sets the socket's low-water mark, so that the thread is not woken for each part of a packet.
     @discardableResult
     private mutating func wait(for count: Int) -> Finding {
         let count = Int32(count)

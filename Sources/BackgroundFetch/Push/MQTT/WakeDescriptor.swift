@@ -4,10 +4,11 @@ import CMosquitto
 import COpenSSL
 import Glibc
 
-/// A descriptor that wakes a thread out of poll(2).
+/// An eventfd(2) that wakes a thread from poll(2).
 final class WakeDescriptor: Sendable {
     private let descriptor: Int32
 
+    /// - Throws: ``SystemRefusal`` if there are no more descriptors.
     init() throws(SystemRefusal) {
         let descriptor = backgrounder_eventfd()
         guard descriptor >= 0 else { throw SystemRefusal(code: errno) }
@@ -16,20 +17,21 @@ final class WakeDescriptor: Sendable {
 
     deinit { close(descriptor) }
 
-    /// From any thread.
+    /// Wakes the waiting thread, or ends its next wait immediately. May be called from any thread.
     func signal() {
         var one: UInt64 = 1
         _ = write(descriptor, &one, MemoryLayout.size(ofValue: one))
     }
 
-    /// Waits until it is signalled, `other` has one of `events`, or the clock says `deadline`.
+    /// Blocks the thread until ``signal()`` is called, one of `events` occurs on `other`, or `deadline` passes.
     ///
-    /// - Returns: poll(2)'s events of `other`; 0 for all else.
+    /// - Returns: the poll(2) events of `other`; 0 if there are none.
     func wait(for other: Int32? = nil, events: Int16 = 0, until deadline: SuspendingClock.Instant?) -> Int16 {
         var descriptors = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
         if let other { descriptors.append(pollfd(fd: other, events: events, revents: 0)) }
         while true {
-            // Rounded up, so that a wait does not end early and begin anew; a far deadline is reached in several waits.
+            // Rounded up, so that the wait does not end before the deadline. A very distant deadline takes several
+            // waits.
             let timeout = deadline.map { deadline in
                 min(max(0, ((deadline - .now) / .milliseconds(1)).rounded(.up)), 1e9)
             }
