@@ -66,10 +66,10 @@ import Testing
         #expect(fetched.text.contains("New data"), "\(fetched)")
         let wrong = server.url.replacing("localhost", with: "127.0.0.1")
         try await service.run("transfer", "get", "\(wrong)/f", service.file("downloads/f"))
-        try await expect("no connection to 127.0.0.1: the certificate is for another host name")
+        try await expect("the connection to 127.0.0.1 failed: the certificate is for another host name")
         // Whoever cuts it off must not make it seem whole.
         try await service.run("transfer", "get", "\(server.url)/unsized", service.file("downloads/unsized"))
-        try await expect("it was cut")
+        try await expect("it was cut off")
         #expect(!FileManager.default.fileExists(atPath: service.file("downloads/unsized")))
     }
 

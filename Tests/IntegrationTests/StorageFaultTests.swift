@@ -163,7 +163,7 @@ import Testing
             let run = try await service.run("transfer", words, "\(id)", "--format", "json")
             let transfer = try JSON.decode(Transfer.self, from: run.output)
             #expect(transfer.state == state)
-            let warning = "but a restart will not know it: the disk is full"
+            let warning = "but a restart will lose this: the disk is full"
             #expect(transfer.error?.contains(warning) ?? false, "\(transfer)")
         }
         let ended = try await service.run("task", "end", "1")

@@ -122,7 +122,7 @@ import Testing
             WrongInput("transfer get https://h/..%2f..%2fetc%2fpasswd HOME/downloads/", 1, "slash"),
             WrongInput("transfer get https://h/ HOME/downloads/", 1, "the name is empty"),
             WrongInput("transfer put HOME/nowhere https://h/x", 4, "nowhere"),
-            WrongInput("transfer put HOME https://h/x", 1, "no file"),
+            WrongInput("transfer put HOME https://h/x", 1, "not a readable regular file"),
             WrongInput("transfer pause 7", 4, "7"), WrongInput("transfer resume 7", 4, "7"),
             WrongInput("transfer cancel 7", 4, "7"), WrongInput("transfer events nobody", 4, "nobody"),
         ] { try await input.check(service) }
@@ -174,10 +174,10 @@ import Testing
         for (id, name) in [(1, "known"), (2, "unknown")] {
             let lines = service.logLines()
             let waits = lines.filter {
-                $0.contains(" warning Transfer \(id) waits for room on the disk, \(folder)/\(name): ")
+                $0.contains(" warning Transfer \(id): waiting for disk space, \(folder)/\(name): ")
             }
             let ends = lines.filter {
-                $0.hasSuffix(" info Transfer \(id) has room on the disk and continues: \(folder)/\(name).")
+                $0.hasSuffix(" info Transfer \(id): the disk has space again, \(folder)/\(name)")
             }
             #expect(waits.count == 1 && ends.count == 1, "\(lines)")
         }

@@ -15,7 +15,7 @@ package enum PushError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .noSuchPush(let name): "no push \(name)"
         case .exists(let name): "the push \(name) already exists"
-        case .tooMany(let limit): "there are \(limit) pushes already, the maximum"
+        case .tooMany(let limit): "cannot add the push: \(limit) exist, the maximum"
         case .invalid(let reason): reason
         case .credentials(let error): error.description
         case .suspended: "remote-notification is not in modes; attach or declare it"

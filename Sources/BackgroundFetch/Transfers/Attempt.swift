@@ -2,30 +2,31 @@ import FoundationEssentials
 import NIOCore
 import Synchronization
 
-/// What an attempt needs beside its transfer.
+/// The environment of an attempt.
 struct AttemptContext: Sendable {
     let configuration: TransferConfiguration
     let group: any EventLoopGroup
     let clock: any Clock<Duration>
     let now: @Sendable () -> Date
     let boot: String
-    /// Whether the attempt before this one was ended by the end of this process, for which no server is to blame.
+    /// Whether the end of the process ended the previous attempt, so that a restart is not the server's fault.
     let isExcused: Bool
     let executor: DiskExecutor
-    /// Keeps the transfer as it is now.
+    /// Saves the transfer.
     let store: @Sendable (TransferRecord) async throws(TransferFault) -> Void
-    /// Shows how many bytes there are.
+    /// Reports the number of bytes as progress.
     let show: @Sendable (Int64) async -> Void
 
     var limits: TransferLimits { configuration.limits }
 }
 
 extension AttemptContext {
-    /// Speaks to the servers of a transfer, by connections that are given up when too little moves.
+    /// Runs `body` with the route and the connection for a transfer. A connection that makes too little progress is
+    /// closed.
     ///
     /// - Parameters:
-    ///   - expected: bytes that may come.
-    ///   - size: of the file that goes.
+    ///   - expected: the bytes expected from the server; 0 if unknown.
+    ///   - size: the size of the file in an upload.
     /// - Throws: ``TransferFault``, or `CancellationError`.
     func speak(
         to detail: TransferDetail,
@@ -56,8 +57,8 @@ extension AttemptContext {
             if tally.isStalled {
                 throw TransferFault.passing(
                     tally.offset == size
-                        ? "\(tally.host) was sent all of the file and does not answer"
-                        : "the connection to \(tally.host) stalls"
+                        ? "the whole file was sent to \(tally.host), but it does not answer"
+                        : "the connection to \(tally.host) stalled"
                 )
             }
             throw TransferFault(error, host: tally.host)
@@ -65,12 +66,12 @@ extension AttemptContext {
     }
 }
 
-/// How far an attempt is, for whoever watches it.
+/// The progress of an attempt, shared with its watchdog.
 final class Tally: Sendable {
     private let progress: Mutex<Progress>
     private let stalled = Mutex(false)
     private let name = Mutex("")
-    /// Since it was made.
+    /// The time since the creation of this object.
     private let elapsed: @Sendable () -> Duration
 
     init(_ limits: TransferLimits, _ clock: any Clock<Duration>) {
@@ -78,6 +79,7 @@ final class Tally: Sendable {
         elapsed = clock.stopwatch()
     }
 
+    /// The number of bytes received or sent.
     var offset: Int64 {
         get { progress.withLock { $0.offset } }
         set {
@@ -86,40 +88,42 @@ final class Tally: Sendable {
         }
     }
 
+    /// Whether the watchdog closed the connection.
     var isStalled: Bool {
         get { stalled.withLock { $0 } }
         set { stalled.withLock { $0 = newValue } }
     }
 
-    /// Who is asked now: redirects lead elsewhere.
+    /// The host of the current request, which a redirect may change.
     var host: String {
         get { name.withLock { $0 } }
         set { name.withLock { $0 = newValue } }
     }
 
-    /// How long to wait from now on if nothing more moves.
+    /// Returns how long to wait if no more bytes move.
     ///
-    /// - Parameter size: of the file that goes.
+    /// - Parameter size: the size of the file in an upload.
     func patience(size: Int64?) -> Duration {
         let time = elapsed()
         return progress.withLock { $0.deadline(size: size) } - time
     }
 }
 
-/// The bytes of an attempt over time, and when they are too few.
+/// The bytes of an attempt over time, which tell whether its connection stalls.
 ///
-/// A connection is given up when less than ``TransferLimits/stallBytes`` moved within ``TransferLimits/stallTime``, a twelfth of that
-/// time later at most.
+/// A connection is given up if fewer than ``TransferLimits/stallBytes`` move within ``TransferLimits/stallTime``, at
+/// the latest a twelfth of that time later.
 struct Progress {
     private let limits: TransferLimits
-    /// When which byte was reached, a twelfth of the stall time apart, oldest first; the last one is where it is now.
+    /// The offsets at times that are a twelfth of the stall time apart, oldest first. The last one is the current
+    /// offset.
     private var marks: [(time: Duration, offset: Int64)] = [(.zero, 0)]
 
     init(_ limits: TransferLimits) { self.limits = limits }
 
     var offset: Int64 { marks.last?.offset ?? 0 }
 
-    /// - Parameter offset: an earlier one where the file begins again.
+    /// Records an offset. It may be smaller than the last one, if the file is transferred again.
     mutating func note(_ offset: Int64, at time: Duration) {
         guard offset != self.offset else { return }
         if offset < self.offset { marks = [] }
@@ -131,7 +135,9 @@ struct Progress {
         marks.removeFirst(firstNeeded)
     }
 
-    /// When to give the connection up if nothing more moves. A server that was handed all of a file has its time for the answer.
+    /// Returns when to give up the connection if no more bytes move.
+    ///
+    /// A server that was sent a whole file has ``TransferLimits/answerTime`` for its answer.
     func deadline(size: Int64?) -> Duration {
         guard let first = marks.first, let last = marks.last else { return .zero }
         return offset == size ? last.time + limits.answerTime : first.time + limits.stallTime
@@ -139,7 +145,7 @@ struct Progress {
 }
 
 extension Clock where Duration == Swift.Duration {
-    /// A function that returns the time since it was made.
+    /// Returns a function that returns the time since this call.
     func stopwatch() -> @Sendable () -> Duration {
         let began = now
         return { began.duration(to: now) }
@@ -147,9 +153,9 @@ extension Clock where Duration == Swift.Duration {
 }
 
 extension TransferConnection {
-    /// Closes itself when too little moves.
+    /// Starts a task that ends the connection when it stalls.
     ///
-    /// - Parameter size: of the file that goes.
+    /// - Parameter size: the size of the file in an upload.
     fileprivate func watch(
         _ tally: Tally,
         size: Int64?,
@@ -163,7 +169,8 @@ extension TransferConnection {
                     tally.isStalled = true
                     return self.end()
                 }
-                // After a redirect a file goes again, and has less time then than an answer.
+                // Sleep for at most `stallTime`: after a redirect the file is sent again, and the deadline is then
+                // earlier than that for an answer.
                 guard (try? await clock.sleep(for: min(patience, limits.stallTime))) != nil else { return }
             }
         }

@@ -6,9 +6,9 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// What the kernel says of the ways out of this machine.
+/// The default routes of this machine, as listed by the kernel.
 enum DefaultRoutes {
-    /// The interfaces that lead to the rest of the world, by name; IPv4 and IPv6.
+    /// Returns the names of the interfaces with a default IPv4 or IPv6 route, sorted.
     static func interfaces() -> [String] {
         var names: Set<String> = []
         eachLine(of: "/proc/net/route") { line in
@@ -22,7 +22,7 @@ enum DefaultRoutes {
         return names.sorted()
     }
 
-    /// The words of each line. Foundation reads the first page of such a file and takes it for all of it.
+    /// Calls `body` with the words of each line. Foundation would read only the first page of a file in `/proc`.
     private static func eachLine(of path: String, _ body: ([Substring]) -> Void) {
         guard let file = fopen(path, "re") else { return }
         var line: UnsafeMutablePointer<CChar>?
@@ -38,14 +38,16 @@ enum DefaultRoutes {
 }
 
 extension TransferFault {
-    /// What became of a request or of its reply.
+    /// Creates the fault for an error of a request or its reply.
+    ///
+    /// - Parameter host: the host of the request.
     init(_ error: any Error, host: String) {
         switch error {
         case let fault as TransferFault:
             self = fault
             return
         case let error as CredentialsError:
-            // The file may be corrected meanwhile.
+            // The file may be corrected before the next attempt.
             self = .passing("\(error)")
             return
         case is WebURLError, is RedirectError:
@@ -55,15 +57,15 @@ extension TransferFault {
             self = .permanent(LocalAddressError.reason(host))
             return
         case let error as HTTPParserError where error != .invalidEOFState:
-            self = .passing("what \(host) answers is no HTTP: \(error)")
+            self = .passing("the reply from \(host) is not valid HTTP: \(error)")
             return
         case is NIOHTTPDecoderError:
-            self = .passing("\(host) answers before it is asked")
+            self = .passing("\(host) replied before the request was sent")
             return
         default: break
         }
         let (reason, code) = Self.explain(error)
-        let text = "no connection to \(host): \(reason)"
+        let text = "the connection to \(host) failed: \(reason)"
         switch code {
         case ENETUNREACH, ENETDOWN, EHOSTUNREACH: self = .offline(text)
         default:
@@ -72,24 +74,25 @@ extension TransferFault {
         }
     }
 
+    /// Returns the reason of an error in words, and its `errno`.
     private static func explain(_ error: any Error) -> (String, errno: Int32?) {
         switch error {
         case let error as NIOConnectionError:
             if let first = error.connectionErrors.first { return explain(first.error) }
-            // A wrong name cannot be told from servers of names that are out of reach, and a transfer outlives those.
-            return ("its name is not known", ENETUNREACH)
+            // A wrong name cannot be distinguished from unreachable name servers, which a transfer should outlive.
+            return ("the name cannot be resolved", ENETUNREACH)
         case let error as IOError: return (systemMessage(error.errnoCode), error.errnoCode)
         case let error as ChannelError:
-            if case .connectTimeout = error { return ("it does not answer", nil) }
+            if case .connectTimeout = error { return ("the server does not answer", nil) }
             return ("it was closed", nil)
-        case HTTPParserError.invalidEOFState, NIOSSLError.uncleanShutdown: return ("it was cut", nil)
+        case HTTPParserError.invalidEOFState, NIOSSLError.uncleanShutdown: return ("it was cut off", nil)
         default: return (tlsProblem(error) ?? "\(error)", nil)
         }
     }
 }
 
 extension NIOConnectionError {
-    /// Whether all addresses of the name were refused as local ones.
+    /// Whether all addresses of the name were refused because they are local.
     fileprivate var isLocal: Bool {
         !connectionErrors.isEmpty && connectionErrors.allSatisfy { $0.error is LocalAddressError }
     }

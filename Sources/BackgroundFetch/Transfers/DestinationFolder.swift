@@ -2,15 +2,18 @@ import BackgrounderAPI
 import CLinux
 import Glibc
 
-/// An open folder beneath one of the roots; no symbolic link leads out of them. For one thread at a time, which may wait for the disk.
+/// An open folder within one of the transfer folders (roots). Symbolic links below the root are not followed.
+///
+/// Its calls block on disk I/O.
 struct DestinationFolder: ~Copyable {
     let descriptor: Int32
 
     deinit { close(descriptor) }
 
-    /// Opens the folder at `path`; it and what is missing on the way to it are made, 0700.
+    /// Opens the folder at `path`, and creates it and its missing parents with mode 0700.
     ///
-    /// - Parameter path: absolute, without `.` and `..`; empty for `/`, as ``splitPath(_:)`` has it.
+    /// - Parameter path: an absolute path without `.` and `..`; empty for `/`, as in the result of ``splitPath(_:)``.
+    /// - Throws: ``TransferError`` if the path is outside the roots or cannot be opened.
     init(_ path: String, roots: [String]) throws(TransferError) {
         let path = path.isEmpty ? "/" : path
         let fitting = roots.filter { isPath(path, in: $0) }
@@ -26,7 +29,7 @@ struct DestinationFolder: ~Copyable {
             guard next >= 0 else {
                 throw .notAFolder(
                     path,
-                    reason: code == ELOOP ? "a symbolic link is on the way to it" : systemMessage(code)
+                    reason: code == ELOOP ? "its path contains a symbolic link" : systemMessage(code)
                 )
             }
             current = next
@@ -34,7 +37,7 @@ struct DestinationFolder: ~Copyable {
         descriptor = current
     }
 
-    /// The root is what its owner says, also where it is a link.
+    /// Opens a root. Unlike the folders below it, it may be a symbolic link, because the user configured it.
     private static func openRoot(_ path: String) throws(TransferError) -> Int32 {
         var made = ""
         for part in pathParts(path.utf8) {
@@ -46,7 +49,7 @@ struct DestinationFolder: ~Copyable {
         return descriptor
     }
 
-    /// What has the name; `nil` where nothing has. Links are not followed.
+    /// Returns the attributes of the entry `name`; `nil` if there is none. Symbolic links are not followed.
     func entry(_ name: String) -> stat? {
         var attributes = stat()
         return fstatat(descriptor, name, &attributes, AT_SYMLINK_NOFOLLOW) == 0 ? attributes : nil
@@ -54,12 +57,14 @@ struct DestinationFolder: ~Copyable {
 }
 
 extension FileIdentity {
+    /// Creates the identity of a file from its attributes.
     init(_ attributes: stat) {
         self.init(device: UInt64(attributes.st_dev), inode: UInt64(attributes.st_ino))
     }
 }
 
 extension FileVersion {
+    /// Creates the version of a file from its attributes.
     init(_ attributes: stat) {
         self.init(
             identity: FileIdentity(attributes),

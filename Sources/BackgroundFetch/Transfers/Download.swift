@@ -3,18 +3,19 @@ import FoundationEssentials
 import NIOCore
 import NIOHTTP1
 
-/// One attempt at a file that comes.
+/// One attempt at a download.
 ///
 ///     let download = Download(record, context)
 ///     try await download.run()   // the file has its final name
-///     download.record            // also after a fault: what is here
+///     download.record            // the state of the transfer, also after a fault
 final class Download {
     private(set) var record: TransferRecord
     private let context: AttemptContext
     private let part: PartFile
+    /// Whether the next restart from the first byte is not counted.
     private var isExcused: Bool
     private let tally: Tally
-    /// Whether the server did not say how long the file is: then a cut looks like the end.
+    /// Whether the server did not state the length, so that a lost connection looks like the end of the file.
     private var isUnsized = false
 
     init(_ record: TransferRecord, _ context: AttemptContext) {
@@ -23,9 +24,11 @@ final class Download {
         part = PartFile(record, configuration: context.configuration, executor: context.executor)
     }
 
+    /// Downloads the file or its rest, verifies it and gives it its final name.
+    ///
     /// - Throws: ``TransferFault``, or `CancellationError`.
     func run() async throws {
-        // It may have been killed behind the last step.
+        // The service may have been killed after the rename.
         if record.detail.isMoving == true, let identity = record.detail.part,
             try await part.isInstalled(as: record.name, identity)
         {
@@ -56,12 +59,12 @@ final class Download {
         }
     }
 
-    /// Removes what is here of it.
+    /// Removes the part file.
     func discard() async {
         await part.discard(record.detail.part)
     }
 
-    /// Counts what an attempt that ended early brought.
+    /// Syncs and records the bytes of an attempt that ended early.
     private func settle() async {
         let offset = tally.offset
         if offset > record.detail.durable, (try? await part.sync()) != nil {
@@ -73,14 +76,14 @@ final class Download {
 
     // MARK: The wire
 
-    /// Brings the rest, or all of it.
+    /// Receives the rest of the file, or all of it.
     private func receive(_ first: WebRoute, _ connection: TransferConnection) async throws {
         var route = first
         while true {
             let url = route.url
             tally.host = url.origin.host
             if tally.offset > 0, record.detail.validator == nil, record.detail.sha256 == nil {
-                try await beginAnew(because: "nothing tells this version of the file from another one", isCounted: true)
+                try await beginAnew(because: "the server does not identify the version of the file", isCounted: true)
             }
             let offset = tally.offset
             let hop = try await connection.exchange(
@@ -107,10 +110,13 @@ final class Download {
         }
     }
 
-    /// What is to be done behind a reply.
+    /// The next step after a reply.
     private enum Hop {
+        /// Follow a redirect.
         case elsewhere(String?)
+        /// Request the file again from the first byte.
         case anew
+        /// The file is complete.
         case whole
     }
 
@@ -123,7 +129,7 @@ final class Download {
         case .complete: break
         case .fault(let fault): throw fault
         case .whole(let total, let validator):
-            try await beginAnew(because: "the server sends it from the first byte on", isCounted: tally.offset > 0)
+            try await beginAnew(because: "the server sends the whole file, not the rest", isCounted: tally.offset > 0)
             record.transfer.total = total
             record.detail.validator = validator
             try checkSize(total ?? 0)
@@ -139,7 +145,7 @@ final class Download {
 
     private func checkSize(_ total: Int64) throws(TransferFault) {
         guard total <= record.detail.sizeLimit else {
-            throw .permanent("the file has \(total) bytes, and \(record.detail.sizeLimit) are the most")
+            throw .permanent("the file has \(total) bytes, more than the limit of \(record.detail.sizeLimit)")
         }
     }
 
@@ -156,9 +162,10 @@ final class Download {
         return request
     }
 
-    /// Empties the part, and says so before a byte of another version comes.
+    /// Empties the part file and resets the record, which is stored before bytes of another version are written.
     ///
-    /// - Parameter isCounted: false where nothing was here.
+    /// - Parameter isCounted: whether this counts as a restart; false if no bytes are lost.
+    /// - Throws: ``TransferFault/permanent(_:)`` after too many restarts.
     private func beginAnew(because reason: String, isCounted: Bool) async throws {
         if isCounted, tally.offset > 0 {
             if isExcused {
@@ -166,7 +173,7 @@ final class Download {
             } else {
                 guard record.transfer.restarts < context.limits.restarts else {
                     throw TransferFault.permanent(
-                        "it began again at the first byte \(context.limits.restarts) times: \(reason)"
+                        "restarted from the first byte \(context.limits.restarts) times: \(reason)"
                     )
                 }
                 record.transfer.restarts += 1
@@ -179,7 +186,9 @@ final class Download {
         record.detail.isUncertain = false
     }
 
-    /// - Parameter end: behind the last byte that comes, where that is not the file's last one.
+    /// Writes the body of a reply to the part file.
+    ///
+    /// - Parameter end: the offset after the last byte of the reply; `nil` for the end of the file.
     private func take(
         _ body: ReplyBody,
         end: Int64? = nil,
@@ -189,7 +198,7 @@ final class Download {
         isUnsized = total == nil
         try await part.makeRoom(for: total)
         try await context.store(record)
-        // Where the server does not say how much it is, it is taken for 32 MiB.
+        // Assume 32 MiB if the length is unknown.
         if record.detail.connections == 1 { connection.widen(for: total ?? 32 << 20) }
         let start = tally.offset
         var widens: Int64 = 2 << 20
@@ -199,10 +208,10 @@ final class Download {
         for try await buffer in body {
             guard tally.offset + Int64(buffer.readableBytes) <= bound else {
                 guard total != nil else {
-                    throw TransferFault.permanent("the file has more than \(bound) bytes, which are the most")
+                    throw TransferFault.permanent("the file has more bytes than the limit of \(bound)")
                 }
-                try await beginAnew(because: "the server sends more than it said", isCounted: true)
-                throw TransferFault.passing("the server sends more than it said")
+                try await beginAnew(because: "the server sends more bytes than it announced", isCounted: true)
+                throw TransferFault.passing("the server sends more bytes than it announced")
             }
             let offset = try await part.write(buffer)
             tally.offset = offset
@@ -220,11 +229,13 @@ final class Download {
                 await context.show(offset)
             }
         }
-        if let total, tally.offset < total { throw TransferFault.passing("the connection was cut") }
+        if let total, tally.offset < total {
+            throw TransferFault.passing("the connection ended before the file was complete")
+        }
         record.transfer.total = tally.offset
     }
 
-    /// Brings what is here to the disk, and then says so.
+    /// Syncs the part file, then saves the record.
     private func keep(_ offset: Int64) async throws {
         try await part.sync()
         record.detail.durable = offset
@@ -235,6 +246,7 @@ final class Download {
 
     // MARK: The end
 
+    /// Syncs the part file and checks its SHA-256, if one was given.
     private func verify() async throws {
         record.transfer.state = .verifying
         try await keep(tally.offset)
@@ -244,16 +256,18 @@ final class Download {
         if isUnsized, record.detail.cuts ?? 0 < context.limits.cuts {
             record.detail.cuts = (record.detail.cuts ?? 0) + 1
             record.transfer.total = nil
-            throw TransferFault.passing("the file ends without the SHA-256 that was given, and may be cut")
+            throw TransferFault.passing("the SHA-256 does not match; the file may be incomplete")
         }
         guard record.detail.isUncertain else {
-            throw TransferFault.permanent("the file has the SHA-256 \(digest), not the one that was given")
+            throw TransferFault.permanent("the SHA-256 of the file is \(digest), not the expected one")
         }
-        try await beginAnew(because: "the file is another one now", isCounted: true)
-        throw TransferFault.passing("the file was another one than before")
+        try await beginAnew(because: "the file has changed", isCounted: true)
+        throw TransferFault.passing("the file changed between attempts")
     }
 
-    /// Gives it its name. The name is stored first, so that it is known whose the file of that name is.
+    /// Gives the file its final name.
+    ///
+    /// The name is saved first, so that after a crash a file of that name is recognised as this one.
     private func install() async throws {
         let wanted = record.transfer.destination
         for number in 0..<1000 {
@@ -265,10 +279,10 @@ final class Download {
             guard record.detail.exists == .rename else { break }
         }
         record.transfer.destination = wanted
-        throw TransferFault.permanent("\(wanted) exists; --exists overwrite or rename says what to do then")
+        throw TransferFault.permanent("\(wanted) already exists; use --exists overwrite or --exists rename")
     }
 
-    /// `name (1).txt` for `name.txt`.
+    /// Returns `path` with a number before its extension: `name (1).txt` for `name.txt`.
     static func numbered(_ path: String, _ number: Int) -> String {
         let (folder, name) = splitPath(path)
         guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else {

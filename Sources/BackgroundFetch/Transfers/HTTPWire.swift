@@ -3,16 +3,16 @@ import NIOHTTP1
 import NIOSSL
 import NIOTLS
 
-/// One request and its reply on a channel of their own.
+/// One HTTP request and its reply, on a channel of their own.
 struct HTTPWire: Sendable {
     let channel: any Channel
     private let parts: NIOLoopBound<ReplyParts>
 
-    /// Takes a channel that was just connected; to be called on its loop.
+    /// Adds the handlers for TLS and HTTP to a channel that was just connected. Call it on the channel's event loop.
     ///
     /// - Parameters:
-    ///   - tls: `nil` for a connection without it.
-    ///   - handshakeTime: for TLS to come about.
+    ///   - tls: `nil` for a connection without TLS.
+    ///   - handshakeTime: the timeout for the TLS handshake.
     init(_ channel: any Channel, host: String, tls: NIOSSLContext?, handshakeTime: TimeAmount) throws {
         let pipeline = channel.pipeline.syncOperations
         let parts = ReplyParts(on: channel.eventLoop, handshakeTime: tls.map { _ in handshakeTime })
@@ -31,26 +31,27 @@ struct HTTPWire: Sendable {
         self.parts = NIOLoopBound(parts, eventLoop: channel.eventLoop)
     }
 
-    /// Returns when the kernel has it.
+    /// Sends a part of the request. Returns when the kernel has accepted it.
     func send(_ part: HTTPClientRequestPart) async throws {
         try await channel.writeAndFlush(part).get()
     }
 
-    /// The first of all parts.
+    /// Returns the head of the reply. Call it once, before reading ``body``.
     func head() async throws -> HTTPResponseHead {
         guard case .head(let head) = try await next() else { throw HTTPParserError.invalidEOFState }
         return head
     }
 
-    /// What comes behind the head; to be asked for once.
+    /// The body of the reply. Iterate over it once.
     var body: ReplyBody { ReplyBody(wire: self) }
 
+    /// Returns the next part of the reply.
     fileprivate func next() async throws -> HTTPClientResponsePart {
         try await channel.eventLoop.flatSubmit { [parts] in parts.value.next() }.get()
     }
 }
 
-/// The bytes of a reply, as they come.
+/// The body of a reply, as it arrives.
 struct ReplyBody: AsyncSequence, Sendable {
     struct Iterator: AsyncIteratorProtocol {
         fileprivate let wire: HTTPWire
@@ -66,26 +67,30 @@ struct ReplyBody: AsyncSequence, Sendable {
     func makeAsyncIterator() -> Iterator { Iterator(wire: wire) }
 }
 
-/// The parts of a reply, one at a time. Nothing is read before somebody waits for it, but for the rest of a connection whose end has
-/// come: what this process has taken from the kernel, and not used, is lost when it is killed.
+/// The channel handler that delivers the parts of a reply one at a time.
+///
+/// It reads from the socket only while a part is awaited, because data that the process has read but not used is lost
+/// when it is killed. Only after the peer has closed the connection, the rest is read regardless.
 private final class ReplyParts: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
 
     private let loop: any EventLoop
-    /// `nil` without TLS.
+    /// The timeout for the handshake; `nil` without TLS.
     private let handshakeTime: TimeAmount?
     private var handshakeLimit: Scheduled<Void>?
     private var context: ChannelHandlerContext?
-    /// Those that came with the last one.
+    /// Parts that arrived together with the last delivered one.
     private var parts: CircularBuffer<HTTPClientResponsePart> = []
     private var waiting: EventLoopPromise<HTTPClientResponsePart>?
     private var failure: (any Error)?
+    /// Whether a read was requested while no part was awaited.
     private var isReadHeld = false
 
     init(on loop: any EventLoop, handshakeTime: TimeAmount?) { (self.loop, self.handshakeTime) = (loop, handshakeTime) }
 
+    /// Returns the next part; the event loop must be current.
     func next() -> EventLoopFuture<HTTPClientResponsePart> {
         if let part = parts.popFirst() { return loop.makeSucceededFuture(part) }
         if let failure { return loop.makeFailedFuture(failure) }
@@ -108,7 +113,7 @@ private final class ReplyParts: ChannelDuplexHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
-        // Of a channel that is closed while it becomes active nothing else is heard.
+        // A channel that is closed while it becomes active reports nothing else.
         fail(ChannelError.alreadyClosed)
     }
 
@@ -122,7 +127,7 @@ private final class ReplyParts: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // Behind an error the parser takes the end of the connection for that of a body without a length.
+        // After an error, the parser mistakes the end of the connection for the end of a body without a length.
         guard failure == nil else { return }
         parts.append(unwrapInboundIn(data))
         guard let waiting else { return }
@@ -131,7 +136,7 @@ private final class ReplyParts: ChannelDuplexHandler {
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        // So it does where we end it.
+        // A local close fails the pending read too.
         fail(ChannelError.alreadyClosed)
         context.close(mode: mode, promise: promise)
     }
@@ -145,6 +150,7 @@ private final class ReplyParts: ChannelDuplexHandler {
         fail(HTTPParserError.invalidEOFState)
     }
 
+    /// Fails the pending read and all later ones with the first error.
     private func fail(_ error: any Error) {
         handshakeLimit?.cancel()
         failure = failure ?? error

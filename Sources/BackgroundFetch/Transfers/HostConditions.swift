@@ -2,21 +2,23 @@ package import BackgrounderAPI
 import FoundationEssentials
 import Glibc
 
-/// What a transfer that is not urgent waits for.
+/// The conditions under which discretionary transfers may run.
 package protocol HostConditions: Sendable {
-    /// What is not as it should be; `nil` when all is well. May wait for hardware.
+    /// Returns the condition to wait for; `nil` if transfers may run. May block on hardware.
     func obstacle() -> TransferWait?
 }
 
-/// Mains, or enough in the battery; a network that is not paid by what is used; a processor with time.
+/// The conditions on Linux: mains power or a charged battery, a network that is not metered, and a machine that is not
+/// busy.
 package struct LinuxConditions: HostConditions {
-    /// judgement: percent of the charge that is left for other things
+    /// The battery charge from which transfers may run, in percent. Tuned: the rest is left for other uses.
     static let enoughCharge = 40
 
     private let power: String
     private let load: String
     private let interfaces: @Sendable () -> [String]
 
+    /// Creates conditions that read `/sys/class/power_supply`, `/proc/loadavg` and the default routes.
     package init() {
         self.init(power: "/sys/class/power_supply", load: "/proc/loadavg", interfaces: DefaultRoutes.interfaces)
     }
@@ -25,25 +27,28 @@ package struct LinuxConditions: HostConditions {
         (self.power, self.load, self.interfaces) = (power, load, interfaces)
     }
 
+    /// Returns `power`, `network` or `limiter` (the machine is busy), in this order; `nil` if transfers may run.
     package func obstacle() -> TransferWait? {
         if !hasPower { return .power }
-        // Where there is no way at all, the attempt says so.
+        // Without any route, the attempt itself reports it.
         let ways = interfaces()
         if !ways.isEmpty, ways.allSatisfy(Self.isMetered) { return .network }
         return isBusy ? .limiter : nil
     }
 
-    /// Modems, dial-up lines and phones on a cable: their names say so.
+    /// Returns whether a network interface is likely to be metered: a modem, a dial-up line or a tethered phone, by its
+    /// name.
     static func isMetered(_ interface: String) -> Bool {
         ["wwan", "ppp", "usb", "rmnet", "wwp"].contains(where: interface.hasPrefix)
     }
 
+    /// Whether a mains supply is online, a battery is charging or full, or all batteries have enough charge.
     private var hasPower: Bool {
         let supplies = (try? FileManager.default.contentsOfDirectory(atPath: power)) ?? []
         var charges: [Int] = []
         for supply in supplies {
             let word = { (name: String) in read("\(power)/\(supply)/\(name)") }
-            // The battery of a mouse says nothing of this machine.
+            // Skip the batteries of peripherals, such as a mouse.
             guard word("scope") != "Device" else { continue }
             if word("type") == "Battery" {
                 if ["Charging", "Full", "Not charging"].contains(word("status")) { return true }
@@ -55,11 +60,13 @@ package struct LinuxConditions: HostConditions {
         return charges.allSatisfy { $0 >= Self.enoughCharge }
     }
 
+    /// Whether the load average of the last minute is at least the number of processors.
     private var isBusy: Bool {
         guard let load = Double(read(load).prefix { $0 != " " }) else { return false }
         return load >= Double(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     }
 
+    /// Returns the first line of a file; empty if it cannot be read.
     private func read(_ path: String) -> String {
         guard let data = try? Data(contentsOf: URL(filePath: path)) else { return "" }
         return String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline).first.map(String.init) ?? ""

@@ -3,14 +3,14 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Tells when the ways out of this machine or its power supplies change: the kernel says so, nobody asks.
+/// Reports changes of the default routes and of the power supplies, from kernel events and without polling.
 ///
-/// It ends with its last reference.
+/// It stops when it is released.
 final class HostWatch: Sendable {
     private let queue = DispatchQueue(label: "backgrounder.host")
     private let sources: Mutex<[any DispatchSourceRead]>
 
-    /// - Parameters: called on a queue, which they may hold up for a moment.
+    /// Starts watching. The closures are called on a private serial queue, which they may block briefly.
     init(onRoutes: @escaping @Sendable () -> Void, onPower: @escaping @Sendable () -> Void) {
         var sources: [any DispatchSourceRead] = []
         let queue = queue
@@ -22,7 +22,7 @@ final class HostWatch: Sendable {
                 var received: [UInt8] = []
                 while true {
                     let count = recv(descriptor, &bytes, bytes.count, 0)
-                    // Where messages were lost, there is more to come.
+                    // ENOBUFS means that messages were lost; others can still be read.
                     if count < 0, errno == ENOBUFS || errno == EINTR { continue }
                     guard count > 0 else { break }
                     if received.count < 1 << 18 { received += bytes[..<count] }
@@ -35,7 +35,7 @@ final class HostWatch: Sendable {
         }
         let ways = Mutex(DefaultRoutes.interfaces())
         watch(clinux_route_changes()) { _ in
-            // Routers repeat what is known every few minutes.
+            // Routers repeat their announcements every few minutes.
             let now = DefaultRoutes.interfaces()
             let isNew = ways.withLock { ways in
                 defer { ways = now }

@@ -3,13 +3,13 @@ import CLinux
 import Glibc
 import NIOCore
 
-/// The file in which a download grows, beside the one that it becomes. All work is done on a thread of its own.
+/// The part file of a download, in the folder of its destination. Its work runs on `executor`, which may block.
 ///
-/// Its bytes are from one version of what the server has: who begins another one empties it first.
+/// Its bytes are all from one version of the file on the server. Call ``reset()`` before writing another version.
 actor PartFile {
-    /// judgement: exec comes within 0.2 s of fork
+    /// Tuned: 0.2 s in all, because exec follows fork within that time.
     private static let lockTries = 20
-    /// microseconds
+    /// Microseconds.
     private static let lockPause: UInt32 = 10_000
 
     private let executor: DiskExecutor
@@ -21,12 +21,13 @@ actor PartFile {
     private let reserve: Int64
     private var file: Int32 = -1
     private var offset: Int64 = 0
-    /// Whether it was not said how much comes, so that no room could be made for it.
+    /// Whether the length is unknown, so that no space could be reserved.
     private var isOpenEnded = false
 
+    /// The result of ``open(_:boot:)``.
     struct Opening: Sendable {
         var identity: FileIdentity
-        /// How many good bytes are there.
+        /// The number of valid bytes in the file.
         var offset: Int64
     }
 
@@ -40,9 +41,9 @@ actor PartFile {
 
     deinit { if file >= 0 { close(file) } }
 
-    /// Opens the part, which is made where there is none that the record knows.
+    /// Opens the part file that the record knows, or creates a new one.
     ///
-    /// - Parameter boot: the present one. What was written in another one counts as far as it was synced.
+    /// - Parameter boot: the current boot. Of bytes that were written in another boot, only the synced ones count.
     func open(_ record: TransferRecord, boot: String) throws(TransferFault) -> Opening {
         let folder = try folder()
         let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
@@ -62,7 +63,8 @@ actor PartFile {
             if file >= 0 { close(file) }
             file = -1
         }
-        // What is there was made by a service that was killed before it could say so; or another one writes to it now.
+        // A leftover was created by a service that was killed before it saved the fact, or another service is writing
+        // to it.
         let leftover = openat(folder.descriptor, name, flags)
         if leftover >= 0 {
             defer { close(leftover) }
@@ -70,7 +72,7 @@ actor PartFile {
         }
         unlinkat(folder.descriptor, name, 0)
         file = openat(folder.descriptor, name, flags | O_CREAT | O_EXCL, 0o600)
-        guard file >= 0 else { throw Self.fault("cannot make \(folderPath)/\(name)", errno) }
+        guard file >= 0 else { throw Self.fault("cannot create \(folderPath)/\(name)", errno) }
         var attributes = stat()
         guard flock(file, LOCK_EX | LOCK_NB) == 0, fstat(file, &attributes) == 0 else {
             throw Self.fault("cannot use \(folderPath)/\(name)", errno)
@@ -79,24 +81,28 @@ actor PartFile {
         return Opening(identity: FileIdentity(attributes), offset: 0)
     }
 
-    /// Keeps other services from the file. Between fork and exec a new process still has copies of this one's descriptors, and
-    /// the locks with them: what that alone holds is free a moment later.
+    /// Locks the file against other services.
+    ///
+    /// Between fork and exec, a child process holds copies of this process's descriptors, and thus its locks. Such a
+    /// lock is free again a moment later, so the call retries.
     private func lock(_ file: Int32) throws(TransferFault) {
         for _ in 0..<Self.lockTries {
             if flock(file, LOCK_EX | LOCK_NB) == 0 { return }
             guard errno == EWOULDBLOCK || errno == EINTR else { throw Self.fault("cannot lock \(name)", errno) }
             usleep(Self.lockPause)
         }
-        throw .passing("another service writes to \(name)")
+        throw .passing("another service is writing to \(name)")
     }
 
-    /// Empties it, for another version.
+    /// Empties the file for another version.
     func reset() throws(TransferFault) {
         offset = 0
         try truncate()
     }
 
-    /// Makes room for all of `total` bytes; where that is not known, each ``write(_:)`` looks for some.
+    /// Reserves disk space for `total` bytes. If that is unknown, each ``write(_:)`` checks the free space.
+    ///
+    /// - Throws: ``TransferFault/disk(_:)`` if the disk is full.
     func makeRoom(for total: Int64?) throws(TransferFault) {
         isOpenEnded = total == nil
         try checkRoom(for: total ?? offset)
@@ -104,12 +110,14 @@ actor PartFile {
         throw .disk("the disk is full: \(systemMessage(errno))")
     }
 
-    /// - Throws: ``TransferFault/disk(_:)`` where a part of `total` bytes would not leave free what must stay so.
+    /// Checks that a file of `total` bytes leaves the reserve free.
+    ///
+    /// - Throws: ``TransferFault/disk(_:)`` if it does not.
     private func checkRoom(for total: Int64) throws(TransferFault) {
         var space = statvfs()
         var attributes = stat()
         guard fstatvfs(file, &space) == 0, fstat(file, &attributes) == 0 else {
-            throw Self.fault("cannot look at the disk", errno)
+            throw Self.fault("cannot check the free space", errno)
         }
         let block = Int64(clamping: space.f_frsize)
         let free = Int64(clamping: space.f_bavail).multipliedReportingOverflow(by: block).partialValue
@@ -118,14 +126,14 @@ actor PartFile {
         let reserve = min(reserve, whole / 20)
         guard free - reserve >= missing else {
             throw .disk(
-                "the disk is full: \(missing) bytes are to come, \(free) are free and \(reserve) of them stay so"
+                "the disk is full: \(missing) more bytes are needed, \(free) are free and \(reserve) of these are reserved"
             )
         }
     }
 
     /// Appends `buffer`.
     ///
-    /// - Returns: how many bytes there are now.
+    /// - Returns: the new number of bytes.
     func write(_ buffer: ByteBuffer) throws(TransferFault) -> Int64 {
         if isOpenEnded { try checkRoom(for: offset + Int64(buffer.readableBytes)) }
         var done = 0
@@ -134,19 +142,21 @@ actor PartFile {
                 pwrite(file, $0.baseAddress.map { $0 + done }, $0.count - done, off_t(offset))
             }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw Self.fault("cannot write", count == 0 ? ENOSPC : errno) }
+            guard count > 0 else { throw Self.fault("cannot write \(name)", count == 0 ? ENOSPC : errno) }
             done += count
             offset += Int64(count)
         }
         return offset
     }
 
-    /// Brings what was written to the disk.
+    /// Syncs the written bytes to the disk.
     func sync() throws(TransferFault) {
-        guard fdatasync(file) == 0 else { throw Self.fault("cannot sync", errno) }
+        guard fdatasync(file) == 0 else { throw Self.fault("cannot sync \(name)", errno) }
     }
 
-    /// The SHA-256 of what the disk has.
+    /// Returns the SHA-256 of the file, read from the disk, in lower-case hexadecimal.
+    ///
+    /// - Throws: ``TransferFault``, or `CancellationError`.
     func digest() throws -> String {
         let hash = SHA256()
         let size = 1 << 20
@@ -157,26 +167,26 @@ actor PartFile {
             try Task.checkCancellation()
             let count = pread(file, buffer.baseAddress, size, off_t(position))
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw Self.fault("cannot read", errno) }
+            guard count >= 0 else { throw Self.fault("cannot read \(name)", errno) }
             if count == 0 { return SHA256.hexadecimal(hash.finish()) }
             hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             position += Int64(count)
         }
     }
 
-    /// Gives the file its final name, all at once.
+    /// Syncs the file and atomically gives it its final name.
     ///
-    /// - Returns: false where another one has the name, and `overwrites` is false.
+    /// - Returns: false if another file has the name and `overwrites` is false.
     func install(as final: String, overwrites: Bool) throws(TransferFault) -> Bool {
         let folder = try folder()
-        guard fsync(file) == 0 else { throw Self.fault("cannot sync", errno) }
+        guard fsync(file) == 0 else { throw Self.fault("cannot sync \(name)", errno) }
         if overwrites {
             guard renameat(folder.descriptor, name, folder.descriptor, final) == 0 else {
                 throw Self.fault("cannot rename to \(final)", errno)
             }
         } else if clinux_rename_new(folder.descriptor, name, final) != 0 {
             if errno == EEXIST { return false }
-            // A file system without RENAME_NOREPLACE.
+            // The file system does not support RENAME_NOREPLACE.
             guard errno == EINVAL || errno == ENOSYS else { throw Self.fault("cannot rename to \(final)", errno) }
             guard linkat(folder.descriptor, name, folder.descriptor, final, 0) == 0 else {
                 if errno == EEXIST { return false }
@@ -190,17 +200,17 @@ actor PartFile {
         return true
     }
 
-    /// Whether the file already has its final name: the service was killed before it could say so.
+    /// Returns whether the file already has its final name, because the service was killed before it saved the fact.
     func isInstalled(as final: String, _ identity: FileIdentity) throws(TransferFault) -> Bool {
         let folder = try folder()
         guard let attributes = folder.entry(final), FileIdentity(attributes) == identity else { return false }
-        // The other way to rename may have been interrupted between its two steps.
+        // A link(2) in place of a rename may not have been followed by its unlink(2).
         unlinkat(folder.descriptor, name, 0)
         fsync(folder.descriptor)
         return true
     }
 
-    /// Removes the part that the record knows.
+    /// Removes the part file if it is the one with `identity`.
     func discard(_ identity: FileIdentity?) {
         if file >= 0 { close(file) }
         file = -1
@@ -220,9 +230,10 @@ actor PartFile {
     }
 
     private func truncate() throws(TransferFault) {
-        guard ftruncate(file, off_t(offset)) == 0 else { throw Self.fault("cannot shorten \(name)", errno) }
+        guard ftruncate(file, off_t(offset)) == 0 else { throw Self.fault("cannot truncate \(name)", errno) }
     }
 
+    /// Classifies a failed system call by its `errno`.
     private static func fault(_ what: String, _ code: Int32) -> TransferFault {
         let reason = "\(what): \(systemMessage(code))"
         return switch code {
@@ -234,8 +245,9 @@ actor PartFile {
 }
 
 extension TransferRecord {
-    /// Of the file that a download becomes; empty for `/`.
+    /// The folder of the destination; empty for `/`.
     var folder: String { splitPath(transfer.destination).folder }
 
+    /// The file name of the destination.
     var name: String { String(splitPath(transfer.destination).name) }
 }

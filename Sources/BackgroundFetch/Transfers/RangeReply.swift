@@ -2,23 +2,25 @@ import BackgrounderAPI
 import FoundationEssentials
 import NIOHTTP1
 
-/// What a reply to a download's request is good for, by its head alone.
+/// The meaning of a reply to a download request, as determined from its head.
 enum RangeReply: Hashable {
-    /// All of it comes, from the first byte on.
+    /// The whole file follows, from the first byte.
     case whole(total: Int64?, EntityValidator?)
-    /// The rest comes, from the byte on that was asked for; or a piece of it, up to the byte before `end`.
+    /// The file follows from the requested offset up to, but not including, `end`.
     case rest(end: Int64, total: Int64)
-    /// All of it is here.
+    /// The part file is complete.
     case complete
-    /// What is here is of no use with what the server has now.
+    /// The part file cannot be continued with the server's current version.
     case stale(String)
     case redirect(String?)
     case fault(TransferFault)
 
+    /// Interprets the head of a reply.
+    ///
     /// - Parameters:
-    ///   - offset: the byte from which on it was asked for; 0 when all was.
-    ///   - total: what is known of the length from before.
-    ///   - validator: of the bytes before `offset`.
+    ///   - offset: the requested offset; 0 if the whole file was requested.
+    ///   - total: the length of the file, if it is known from an earlier reply.
+    ///   - validator: the validator of the bytes before `offset`.
     init(
         status: UInt,
         headers: HTTPHeaders,
@@ -35,7 +37,7 @@ enum RangeReply: Hashable {
         case 200, 206:
             let codings = headers[canonicalForm: "Content-Encoding"].filter { $0.lowercased() != "identity" }
             guard codings.isEmpty else {
-                self = .fault(.permanent("the server sends the file encoded as \(codings[0]), which was not asked for"))
+                self = .fault(.permanent("the server sends the file encoded as \(codings[0]), which was not requested"))
                 return
             }
             self =
@@ -46,42 +48,42 @@ enum RangeReply: Hashable {
             let range = headers.first(name: "Content-Range").map { $0.split(separator: "/") }
             self =
                 range?.count == 2 && offset > 0 && offset == total && Int64(range?[1] ?? "") == offset
-                ? .complete : .stale("the server has no bytes from \(offset) on")
-            if offset == 0 { self = .fault(.permanent("the server answers 416")) }
+                ? .complete : .stale("the server has no bytes at offset \(offset)")
+            if offset == 0 { self = .fault(.permanent("the server answered with status 416")) }
         case 408, 425, 429, 500...599:
             let after = headers.first(name: "Retry-After").flatMap { RetryAfter.duration($0, now: now) }
-            self = .fault(.passing("the server answers \(status)", after: after))
+            self = .fault(.passing("the server answered with status \(status)", after: after))
         default:
-            self = .fault(.permanent("the server answers \(status)"))
+            self = .fault(.permanent("the server answered with status \(status)"))
         }
     }
 
-    /// Strictly the range that was asked for, of the version that is here.
+    /// Accepts exactly the requested range of the version in the part file.
     private static func rest(
         _ headers: HTTPHeaders,
         _ offset: Int64,
         _ total: Int64?,
         _ validator: EntityValidator?
     ) -> RangeReply {
-        guard offset > 0 else { return .fault(.passing("the server sends a part though all was asked for")) }
+        guard offset > 0 else { return .fault(.passing("the server sends a part, but the whole file was requested")) }
         let ranges = headers["Content-Range"]
         guard ranges.count == 1, let range = ContentRange(ranges[0]) else {
-            return .stale("the server sends a part without saying which")
+            return .stale("the server sends a part without a valid Content-Range")
         }
         guard range.first == offset else {
-            return .stale("the server sends the bytes from \(range.first) on, not \(offset)")
+            return .stale("the server sends the bytes from offset \(range.first), not \(offset)")
         }
         if let total, total != range.total {
-            return .stale("the file has \(range.total) bytes now, and had \(total)")
+            return .stale("the size of the file changed from \(total) to \(range.total) bytes")
         }
         if let length = length(headers), length != range.last - range.first + 1 {
-            return .stale("the server's reply has another length than it says")
+            return .stale("the Content-Length of the reply does not match its Content-Range")
         }
         switch validator {
         case .etag(let tag)?:
-            guard headers["ETag"] == [tag] else { return .stale("the file is another one now") }
+            guard headers["ETag"] == [tag] else { return .stale("the file has changed") }
         case .modified(let time)?:
-            guard headers["Last-Modified"] == [time] else { return .stale("the file is another one now") }
+            guard headers["Last-Modified"] == [time] else { return .stale("the file has changed") }
         case nil: break
         }
         return .rest(end: range.last + 1, total: range.total)
@@ -91,7 +93,8 @@ enum RangeReply: Hashable {
         headers.first(name: "Content-Length").flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
-    /// A strong one: a time only where it is a minute before the reply's own (RFC 9110, 8.8.2.2).
+    /// Returns the strong validator of the reply, if any. A `Last-Modified` is strong only if it is at least a minute
+    /// before `Date` (RFC 9110, 8.8.2.2).
     private static func validator(_ headers: HTTPHeaders, now: Date) -> EntityValidator? {
         let tags = headers["ETag"]
         if tags.count == 1, tags[0].hasPrefix("\""), tags[0].hasSuffix("\""), (2...1000).contains(tags[0].utf8.count) {
@@ -106,12 +109,14 @@ enum RangeReply: Hashable {
     }
 }
 
-/// `bytes 100-199/1000`.
+/// The value of a `Content-Range` header, such as `bytes 100-199/1000`.
 struct ContentRange: Hashable {
     var first: Int64
+    /// Inclusive.
     var last: Int64
     var total: Int64
 
+    /// Parses `text`; `nil` if it is invalid or the total is unknown.
     init?(_ text: String) {
         let words = text.split(separator: " ")
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// A running SHA-256 by libcrypto. For one thread at a time.
+/// An incremental SHA-256 digest, computed by libcrypto. Use it from one thread at a time.
 final class SHA256 {
     private let context: OpaquePointer
 
@@ -13,11 +13,12 @@ final class SHA256 {
 
     deinit { EVP_MD_CTX_free(context) }
 
+    /// Adds `bytes` to the digest.
     func update(_ bytes: UnsafeRawBufferPointer) {
         EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
     }
 
-    /// 32 bytes. Nothing may be called after it.
+    /// Returns the digest of 32 bytes. No other method may be called afterwards.
     func finish() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var length: UInt32 = 0
@@ -25,19 +26,19 @@ final class SHA256 {
         return Array(digest.prefix(Int(length)))
     }
 
-    /// That of `bytes` alone.
+    /// Returns the digest of `bytes`.
     static func digest(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
         let hash = SHA256()
         hash.update(bytes)
         return hash.finish()
     }
 
-    /// Two digits a byte, in lower case.
+    /// Returns the digest in hexadecimal: two lower-case digits for each byte.
     static func hexadecimal(_ digest: some Sequence<UInt8>) -> String {
         digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// Whether `text` has the form of a digest.
+    /// Returns whether `text` is a digest in lower-case hexadecimal.
     static func isDigest(_ text: String) -> Bool {
         text.utf8.count == 64
             && text.utf8.allSatisfy {

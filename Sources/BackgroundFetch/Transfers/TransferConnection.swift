@@ -5,19 +5,21 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// The connections of one attempt, one for each request, and one at a time.
+/// The HTTP connections of one attempt: a new one for each request, one at a time.
 ///
 ///     try await connection.exchange(request, with: url.origin) { head, body in
 ///         for try await buffer in body { … }
 ///     }
 ///
-/// They are narrow at first (``SocketWindow``): what is on its way here when this process is killed, or the connection breaks, must
-/// come again. So they are made here, and not by a client that gives its sockets away when they are connected.
+/// Their receive windows are small at first (``SocketWindow``), because bytes in flight are lost, and must be sent
+/// again, when the process is killed or the connection breaks. An HTTP client library would configure a socket only
+/// after it is connected, so the connections are made here.
 final class TransferConnection: Sendable {
     private enum State {
         case idle
         case opening(EventLoopPromise<HTTPWire>)
         case open(any Channel)
+        /// No further connection may be opened.
         case ended
     }
 
@@ -29,18 +31,20 @@ final class TransferConnection: Sendable {
     private let scope = Mutex(AddressScope.global)
 
     /// - Parameters:
-    ///   - executor: where what TLS needs is read.
-    ///   - expected: bytes that may come at the first attempt; 0 at later ones, which ``widen(for:)`` as they get on.
+    ///   - executor: reads the trusted certificates from the disk.
+    ///   - expected: the bytes expected at the first attempt; 0 at later ones, which call ``widen(for:)`` as they
+    ///     progress.
     init(group: any EventLoopGroup, connectTime: Duration, executor: DiskExecutor, expected: Int64) {
         (self.group, self.connectTime, self.expected) = (group, TimeAmount(connectTime), expected)
         trust = Trust(executor: executor)
     }
 
-    /// Sends a request, hands its reply to `take`, and closes the connection.
+    /// Sends a request, passes its reply to `take`, and closes the connection. Cancellation calls ``end()``.
     ///
-    /// A refusal may come before all of `content` went; then the rest does not go.
+    /// If the server refuses the request before it has received all of `content`, the rest is not sent.
     ///
     /// - Parameter mayBeLocal: whether the server may have a local address.
+    /// - Throws: ``TransferFault`` if the content cannot be read, an error of the connection, or an error of `take`.
     func exchange<Value: Sendable>(
         _ request: HTTPRequestHead,
         with origin: WebURL.Origin,
@@ -57,7 +61,7 @@ final class TransferConnection: Sendable {
                     do {
                         try await sent
                     } catch {
-                        let early = "the server answers \(head.status.code) before it has all of the file"
+                        let early = "the server answered with status \(head.status.code) before it had the whole file"
                         throw error as? TransferFault ?? .passing(early)
                     }
                 }
@@ -66,7 +70,7 @@ final class TransferConnection: Sendable {
                 return value
             } catch {
                 close(wire)
-                // Where the content could not be read, that is why.
+                // If reading the content failed, that is the actual cause.
                 do { try await sent } catch let fault as TransferFault { throw fault } catch {}
                 throw error
             }
@@ -75,15 +79,17 @@ final class TransferConnection: Sendable {
         }
     }
 
-    /// Lets a 128th of `bytes` be on its way: of those that are to come at the first attempt, and of those that this connection brought.
-    /// The kernel takes up to twice that; so all the connections of a transfer, however many break, cost a 32nd of it at most beside
-    /// their narrow beginnings.
+    /// Widens the window of the open connection to a 128th of `bytes`.
+    ///
+    /// `bytes` are those expected at the first attempt, and those received on this connection at later ones. The kernel
+    /// accepts up to twice the window. So however many connections of a transfer break, they waste at most a 32nd of
+    /// it, apart from their small initial windows.
     func widen(for bytes: Int64) {
         guard case .open(let channel) = state.withLock({ $0 }), let size = SocketWindow.size(for: bytes) else { return }
         _ = SocketWindow.set(size, of: channel)
     }
 
-    /// Breaks off what is under way, and lets nothing begin.
+    /// Closes the connection and prevents further ones. May be called from any thread.
     func end() {
         let last = state.withLock { state in
             defer { state = .ended }
@@ -96,11 +102,12 @@ final class TransferConnection: Sendable {
         }
     }
 
-    /// The scope of the address that answered last.
+    /// The scope of the address of the latest connection.
     var peer: AddressScope { scope.withLock { $0 } }
 
     // MARK: The wire
 
+    /// Sends the request and its content.
     private func send(
         _ request: HTTPRequestHead,
         _ content: (any AsyncSequence<ByteBuffer, any Error> & Sendable)?,
@@ -111,10 +118,11 @@ final class TransferConnection: Sendable {
             if let content {
                 for try await buffer in content { try await wire.send(.body(.byteBuffer(buffer))) }
             }
-            // Not a byte: a server that has all may have answered, and closed, by now.
+            // The end adds no bytes. A server that has received everything may have answered and closed already, so
+            // errors are ignored.
             try? await wire.send(.end(nil))
         } catch let fault as TransferFault {
-            // The content cannot be read: no reply will come.
+            // The content cannot be read, so no reply will arrive.
             end()
             throw fault
         }
@@ -138,7 +146,7 @@ final class TransferConnection: Sendable {
         }
         guard let promise = next else { throw ChannelError.alreadyClosed }
         let host = origin.host.hasPrefix("[") ? String(origin.host.dropFirst().dropLast()) : origin.host
-        // A name may take long to be found: whoever breaks it off does not wait for that.
+        // Resolving the name may take long. `end()` fails the promise, so a cancelled caller does not wait for it.
         ClientBootstrap(group: loop)
             .connectTimeout(connectTime)
             .channelInitializer { channel in
@@ -167,9 +175,9 @@ final class TransferConnection: Sendable {
 }
 
 extension HTTPRequestHead {
-    /// What every request says.
+    /// Creates a request with the headers that all requests have.
     ///
-    /// - Parameter fields: of the credentials for this address.
+    /// - Parameter fields: the header fields of the credentials for this server.
     init(_ method: HTTPMethod, _ url: WebURL, _ fields: [WebCredentials.Field] = []) {
         let headers: HTTPHeaders = [
             "Host": url.authority, "User-Agent": "Backgrounder/\(Backgrounder.version)", "Connection": "close",
@@ -179,7 +187,7 @@ extension HTTPRequestHead {
     }
 }
 
-/// Whom this machine trusts.
+/// The trusted certificates of this machine.
 private actor Trust {
     private let executor: DiskExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -187,12 +195,12 @@ private actor Trust {
 
     init(executor: DiskExecutor) { self.executor = executor }
 
-    /// Reads the certificates of this machine, which takes some 50 ms, once.
+    /// Returns a TLS context with the certificates. The first call reads them from the disk, which takes about 50 ms.
     func context() throws -> NIOSSLContext {
         if let known { return known }
         var configuration = TLSConfiguration.client()
         configuration.applicationProtocols = ["http/1.1"]
-        // judgement: for what is still to be sent, and for a last word of the server, which nobody reads
+        // Tuned: time to send the remaining data. A close_notify of the server is of no interest.
         configuration.shutdownTimeout = .seconds(1)
         let context = try NIOSSLContext(configuration: configuration)
         known = context

@@ -2,11 +2,11 @@ package import BackgrounderAPI
 
 /// Why an attempt at a transfer ended before the transfer did.
 enum TransferFault: Error, Hashable, CustomStringConvertible {
-    /// No other attempt would end better.
+    /// Another attempt would fail too.
     case permanent(String)
-    /// Another attempt may do, `after` this time at the earliest.
+    /// Another attempt may succeed, after the time `after` at the earliest.
     case passing(String, after: Duration?)
-    /// There is no way to anywhere.
+    /// The network is down or the host cannot be reached.
     case offline(String)
     /// The disk is full, or would be.
     case disk(String)
@@ -17,10 +17,11 @@ enum TransferFault: Error, Hashable, CustomStringConvertible {
         }
     }
 
+    /// A passing fault without a minimum delay.
     static func passing(_ reason: String) -> TransferFault { .passing(reason, after: nil) }
 }
 
-/// Why a command on transfers is refused.
+/// Why a command on transfers fails.
 package enum TransferError: Error, Hashable, CustomStringConvertible {
     case url(WebURLError)
     case plain(host: String)
@@ -44,24 +45,24 @@ package enum TransferError: Error, Hashable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .url(let error): "\(error)"
-        case .plain(let host): "http without encryption to \(host) is not allowed"
-        case .name(let error): "the URL has no name for a file: \(error)"
+        case .plain(let host): "unencrypted http to \(host) is not allowed"
+        case .name(let error): "cannot take a file name from the URL: \(error)"
         case .outsideRoots(let path, let roots):
-            "\(path) is outside of the folders for transfers, \(roots.joined(separator: ", "))"
-        case .relative(let path): "\(path.debugDescription) is no absolute path"
-        case .notAFolder(let path, let reason): "\(path) cannot be used: \(reason)"
-        case .exists(let path): "\(path) exists"
-        case .noSuchFile(let path): "there is no file \(path)"
-        case .notAFile(let path): "\(path) is no file that can be read"
-        case .digest(let text): "\(text.debugDescription) is no SHA-256"
-        case .session(let name): "\(name.debugDescription) is no name of a session"
-        case .sizeLimit: "the size limit is no number of bytes from 1 on"
-        case .tooMany(let most): "\(most) transfers are open, and no more are taken"
-        case .noSuchTransfer(let id): "there is no transfer \(id)"
-        case .noSuchSession(let name): "there is no session \(name.debugDescription)"
-        case .isOver(let id, let state): "transfer \(id) is \(state.rawValue)"
+            "\(path) is outside the transfer folders (\(roots.joined(separator: ", ")))"
+        case .relative(let path): "\(path.debugDescription) is not an absolute path"
+        case .notAFolder(let path, let reason): "cannot use \(path): \(reason)"
+        case .exists(let path): "\(path) already exists"
+        case .noSuchFile(let path): "cannot open \(path): no such file"
+        case .notAFile(let path): "\(path) is not a readable regular file"
+        case .digest(let text): "\(text.debugDescription) is not a valid SHA-256"
+        case .session(let name): "\(name.debugDescription) is not a valid session name"
+        case .sizeLimit: "the size limit is out of range"
+        case .tooMany(let most): "cannot add the transfer: \(most) are open, the maximum"
+        case .noSuchTransfer(let id): "no transfer \(id)"
+        case .noSuchSession(let name): "no session \(name.debugDescription)"
+        case .isOver(let id, let state): "transfer \(id) has already ended: \(state.rawValue)"
         case .credentials(let error): "\(error)"
-        case .cannotStore(let reason): "the transfer cannot be stored: \(reason)"
+        case .cannotStore(let reason): "cannot save the transfer: \(reason)"
         }
     }
 }

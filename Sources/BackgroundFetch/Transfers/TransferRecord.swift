@@ -1,62 +1,67 @@
 package import BackgrounderAPI
 package import FoundationEssentials
 
-/// A transfer with all that a restart needs to go on with it.
+/// A transfer with everything that is needed to continue it after a restart.
 package struct TransferRecord: Sendable {
     package var transfer: Transfer
     package var detail: TransferDetail
 
+    /// Creates a record from its two parts.
     package init(_ transfer: Transfer, _ detail: TransferDetail) {
         (self.transfer, self.detail) = (transfer, detail)
     }
 }
 
-/// What is kept of a transfer beside what is shown.
+/// The stored state of a transfer that the API does not show.
 package struct TransferDetail: Codable, Hashable, Sendable {
+    /// The URL as requested.
     package var url: String
-    /// The absolute path of the file with the credentials; it is read for each attempt.
+    /// The absolute path of the credentials file, which is read for each attempt.
     package var credentials: String?
-    /// Who named ``url``; absent for the user.
+    /// Where ``url`` came from; `nil` for the user.
     package var namer: URLNamer?
-    /// In lower case.
+    /// The expected digest, in lower-case hexadecimal.
     package var sha256: String?
-    /// Bytes.
+    /// The maximum size of the file, in bytes.
     package var sizeLimit: Int64
     package var exists: ExistingFile
-    /// When it was begun or resumed.
+    /// When the transfer was added or last resumed.
     package var since: Date
-    /// When a wait ends by itself.
+    /// When the current wait ends by itself.
     package var next: Date?
-    /// Of the version that the bytes in the part are from.
+    /// Identifies the version that the bytes in the part file are from.
     package var validator: EntityValidator?
-    /// Whether the bytes in the part may be from more than one version.
+    /// Whether the bytes in the part file may be from more than one version.
     package var isUncertain = false
-    /// What is known to be on the disk; the rest may be lost with the power.
+    /// The number of synced bytes; further ones may be lost in a power failure.
     package var durable: Int64 = 0
+    /// The part file.
     package var part: FileIdentity?
-    /// Whether the part, which is whole, is being given its name, or has it; absent where not. Until then a file that has both its inode
-    /// and the name is somebody else's: inodes are used again.
+    /// True if the complete part file is being renamed or already has its final name; otherwise `nil`.
+    ///
+    /// Without it, a file with that name and the same inode is not the part file, because inodes are reused.
     package var isMoving: Bool?
-    /// How often a file of unknown length ended without the digest that was given.
+    /// How often a file of unknown length did not match its digest.
     package var cuts: Int?
-    /// Of the boot in which the part was last written to.
+    /// The id of the boot in which the part file was last opened for writing.
     package var boot: String?
-    /// How many connections there were.
+    /// The number of attempts so far that could open their file.
     package var connections = 0
-    /// The file that is sent, as it was at the beginning.
+    /// The file of an upload, as it was when the transfer was added.
     package var source: FileVersion?
-    /// The server may see by it that it has the file already.
+    /// The `Idempotency-Key` of an upload, by which the server can recognise a file that it already has.
     package var idempotencyKey: String?
 
+    /// Creates the details of a new transfer.
     package init(url: String, sha256: String?, sizeLimit: Int64, exists: ExistingFile, since: Date) {
         (self.url, self.sha256, self.sizeLimit, self.exists, self.since) = (url, sha256, sizeLimit, exists, since)
     }
 }
 
-/// What tells one version of what a server has from another (RFC 9110, 8.8), strong enough for a range.
+/// A strong validator, which identifies a version of a file on a server (RFC 9110, 8.8). Range requests need one.
 package enum EntityValidator: Codable, Hashable, Sendable {
     case etag(String)
-    /// A `Last-Modified`, as it was sent.
+    /// The value of `Last-Modified`, verbatim.
     case modified(String)
 
     /// The value of `If-Range`.
@@ -67,34 +72,39 @@ package enum EntityValidator: Codable, Hashable, Sendable {
     }
 }
 
-/// A file, whatever its name is.
+/// The identity of a file, independent of its name.
 package struct FileIdentity: Codable, Hashable, Sendable {
     package var device: UInt64
     package var inode: UInt64
 }
 
-/// A file and its content, as far as that can be told from outside.
+/// The identity and version of a file, as far as its attributes show.
 package struct FileVersion: Codable, Hashable, Sendable {
     package var identity: FileIdentity
     package var size: Int64
-    /// Nanoseconds.
+    /// The modification time in nanoseconds since 1970.
     package var modified: Int64
 }
 
-/// Where transfers are kept. All is stored when a call returns; none of the calls ends early because its task is cancelled.
+/// The persistent storage of transfers.
+///
+/// Changes have been committed when a call returns. Cancelling the task does not interrupt a call.
 package protocol TransferJournal: Sendable {
-    /// Stores a new transfer, and gives it its id.
+    /// Stores a new transfer and returns its id.
     func add(_ record: TransferRecord) async throws -> Int
-    /// Stores a transfer as it is now.
+    /// Stores the current state of a transfer.
     ///
-    /// - Parameter ended: when it is over now; its event is stored along with it, or nothing is.
+    /// - Parameter ended: the time of its end, if it has ended. Its event is stored in the same transaction.
     func save(_ record: TransferRecord, ended: Date?) async throws
-    /// Those that are open, and the newest of those that are over; by id.
+    /// Returns the open transfers and the newest ended ones, sorted by id.
     func transfers() async throws -> [Transfer]
+    /// Returns the transfer `id`, which may have ended; `nil` if it is unknown.
     func transfer(_ id: Int) async throws -> Transfer?
-    /// The events of a session that were not acknowledged, oldest first; `nil` where it never had a transfer.
+    /// Returns the unacknowledged events of a session, oldest first; `nil` if the session never had a transfer.
     func events(of session: String) async throws -> [TransferEvent]?
-    /// Takes the events up to `seq` away, and gives the others. Where those were the last ones, and nothing is open, the one that
-    /// says so comes in their place.
+    /// Removes the events of a session up to and including `seq`, and returns the others; `nil` if the session never
+    /// had a transfer.
+    ///
+    /// If none are left and no transfer of the session is open, adds the event `all-events-delivered`.
     func acknowledge(_ session: String, through seq: Int, at: Date) async throws -> [TransferEvent]?
 }

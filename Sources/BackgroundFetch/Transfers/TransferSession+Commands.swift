@@ -3,9 +3,9 @@ import FoundationEssentials
 import Glibc
 
 extension TransferSession {
-    /// Takes a new transfer; it is stored when this returns.
+    /// Adds a transfer. It is stored when this returns.
     ///
-    /// - Parameter namer: who named its URL: a server must not lead to local addresses.
+    /// - Parameter namer: where the URL came from; a server on the Internet must not point to local addresses.
     package func add(
         _ request: TransferRequest,
         namedBy namer: URLNamer = .user
@@ -83,13 +83,15 @@ extension TransferSession {
         return record.transfer
     }
 
-    /// Stops it where it is, until ``resume(_:)``. Also stops one that cannot be stored; its `error` then says so.
+    /// Pauses a transfer until ``resume(_:)``.
+    ///
+    /// If the pause cannot be saved, it takes effect nevertheless, `error` says so, and it is saved later.
     package func pause(_ id: Int) async throws(TransferError) -> Transfer {
         try await stop(id, .pause)
-        // Its attempt was the one that ended it.
+        // The attempt may have completed the transfer.
         guard var record = openRecord(id) else { return try await transfer(id) }
         let isNew = record.transfer.state != .paused
-        // Not the words of a pause before that could not be stored.
+        // Clear the error of an earlier pause that could not be saved.
         if !isNew { record.transfer.error = nil }
         (record.transfer.state, record.transfer.waitingFor, record.detail.next) = (.paused, nil, nil)
         await settle(record)
@@ -97,7 +99,7 @@ extension TransferSession {
         return try await transfer(id)
     }
 
-    /// Ends a pause or a wait, so that the transfer continues. This is stored first.
+    /// Ends a pause or a wait, so that the transfer continues. The change is saved first.
     package func resume(_ id: Int) async throws(TransferError) -> Transfer {
         guard var record = openRecord(id) else { throw try await missing(id) }
         let state = record.transfer.state
@@ -106,7 +108,7 @@ extension TransferSession {
         record.transfer.attempts = 0
         if state == .paused { record.transfer.error = nil }
         record.detail.since = now()
-        // Otherwise a timer could store the old state after the new one.
+        // The timer could otherwise save the old state after the new one.
         entries[id]?.timer?.cancel()
         entries[id]?.timer = nil
         do {
@@ -117,7 +119,7 @@ extension TransferSession {
             }
             throw .cannotStore("\(error)")
         }
-        // Meanwhile it may have been cancelled, or its wait may have ended.
+        // The transfer may have been cancelled, or its wait may have ended, in the meantime.
         if let entry = entries[id], entry.end == nil, entry.runner == nil, entry.record.transfer.state == state {
             entries[id]?.busyLooks = configuration.limits.busyLooks
             entries[id]?.record = record
@@ -127,18 +129,19 @@ extension TransferSession {
         return try await transfer(id)
     }
 
-    /// Ends the transfer and removes the part of the file that has arrived. If the end cannot be stored, the transfer waits for
-    /// the disk, and its `error` says so.
+    /// Cancels a transfer and removes its part file.
+    ///
+    /// If this cannot be saved, the transfer waits for the disk, and `error` says so.
     package func cancel(_ id: Int) async throws(TransferError) -> Transfer {
         try await stop(id, .cancel)
-        // Its attempt was the one that ended it.
+        // The attempt may have completed the transfer.
         guard let record = openRecord(id) else { return try await transfer(id) }
         await giveUp(record, .cancelled)
         schedule()
         return try await transfer(id)
     }
 
-    /// Ends the attempt that runs, if one does, and returns when it has ended.
+    /// Stops the wait or the running attempt, and returns after the attempt has ended.
     private func stop(_ id: Int, _ intent: Intent) async throws(TransferError) {
         guard let entry = entries[id], entry.end == nil else { throw try await missing(id) }
         entries[id]?.timer?.cancel()
@@ -149,36 +152,43 @@ extension TransferSession {
         await runner.value
     }
 
-    /// Those that are open, and the newest of those that are over; by id.
+    /// Returns the open transfers and the newest ended ones, sorted by id.
     package func transfers() async throws -> [Transfer] {
         try await journal.transfers().map { entries[$0.id]?.record.transfer ?? $0 }
     }
 
+    /// Returns the transfer `id`, which may have ended.
+    ///
+    /// - Throws: ``TransferError/noSuchTransfer(_:)``
     package func transfer(_ id: Int) async throws(TransferError) -> Transfer {
         if let transfer = entries[id]?.record.transfer { return transfer }
         guard let transfer = try? await journal.transfer(id) else { throw .noSuchTransfer(id) }
         return transfer
     }
 
+    /// Returns the error for a command on a transfer that is not open.
     private func missing(_ id: Int) async throws(TransferError) -> TransferError {
         if let end = entries[id]?.end { return .isOver(id, end) }
         return .isOver(id, try await transfer(id).state)
     }
 
-    /// What there is to act on; `nil` also while the end is being stored.
+    /// Returns the record of a transfer that has not ended; `nil` also while its end is being saved.
     private func openRecord(_ id: Int) -> TransferRecord? {
         entries[id].flatMap { $0.end == nil ? $0.record : nil }
     }
 
-    /// What was not acknowledged yet, oldest first.
+    /// Returns the unacknowledged events of `session`, oldest first.
+    ///
+    /// - Throws: ``TransferError/noSuchSession(_:)``, or an error of the journal.
     package func events(of session: String) async throws -> [TransferEvent] {
         guard let events = try await journal.events(of: session) else { throw TransferError.noSuchSession(session) }
         return events
     }
 
-    /// Takes the events up to `seq` away.
+    /// Removes the events of `session` up to and including `seq`.
     ///
-    /// - Returns: those that are left.
+    /// - Returns: the remaining events.
+    /// - Throws: ``TransferError/noSuchSession(_:)``, or an error of the journal.
     package func acknowledge(_ session: String, through seq: Int) async throws -> [TransferEvent] {
         guard let events = try await journal.acknowledge(session, through: seq, at: now()) else {
             throw TransferError.noSuchSession(session)
@@ -187,7 +197,7 @@ extension TransferSession {
     }
 }
 
-/// Looks at the disk for a new transfer, on a thread that may wait.
+/// Checks the files of a new transfer on an executor that may block.
 private actor TransferChecker {
     private let configuration: TransferConfiguration
     private let executor: DiskExecutor
@@ -197,7 +207,8 @@ private actor TransferChecker {
         (self.configuration, self.executor) = (configuration, executor)
     }
 
-    /// The absolute path of the file that is to be: a folder, or what ends with a slash, takes the name from the URL.
+    /// Returns the absolute path of the file to create. If `text` is a folder or ends with a slash, the URL supplies
+    /// the name.
     func destination(_ text: String, url: WebURL, exists: ExistingFile) throws(TransferError) -> String {
         guard text.isAbsolutePath, !text.utf8.contains(0) else { throw .relative(text) }
         let path = RuntimePaths.absolute(text)
@@ -210,7 +221,7 @@ private actor TransferChecker {
         do {
             name = try isFolder ? url.fileName() : FileName.checked(String(last))
         } catch {
-            throw isFolder ? .name(error) : .notAFolder(path, reason: "its name is none for a file: \(error)")
+            throw isFolder ? .name(error) : .notAFolder(path, reason: "\(error)")
         }
         let folder = isFolder && !last.isEmpty ? path : parent
         let entry = try DestinationFolder(folder, roots: configuration.roots).entry(name)
@@ -220,7 +231,7 @@ private actor TransferChecker {
         return file
     }
 
-    /// The file that is to be sent, as it is now.
+    /// Returns the current version of the file to send.
     func source(_ path: String) async throws(TransferError) -> FileVersion {
         guard path.isAbsolutePath, !path.utf8.contains(0) else { throw .relative(path) }
         let isInRoots = configuration.roots.contains { isPath(path, in: $0) }
@@ -229,7 +240,7 @@ private actor TransferChecker {
         }
         let version = try await SentFile(executor: executor).open(path)
         guard configuration.sendsOnlyFromRoots else { return version }
-        // Not by a link in a root either.
+        // Nor through a symbolic link within a root.
         let (folder, name) = splitPath(path)
         let entry = try DestinationFolder(folder, roots: configuration.roots).entry(String(name))
         guard entry.map(FileIdentity.init) == version.identity else { throw .notAFile(path) }

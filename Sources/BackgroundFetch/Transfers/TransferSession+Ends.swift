@@ -2,8 +2,9 @@ import BackgrounderAPI
 import FoundationEssentials
 import Logging
 
-/// What becomes of a transfer when an attempt has ended, and what is kept of it.
+// The end of attempts and transfers, and their persistence.
 extension TransferSession {
+    /// Handles the end of an attempt.
     func finish(_ id: Int, _ end: AttemptEnd) async {
         guard let entry = entries[id] else { return }
         var record = end.record
@@ -23,7 +24,7 @@ extension TransferSession {
             record.transfer.state = .paused
             await settle(record)
         case .stop:
-            // What is stored says that it runs, and so it does after the next start.
+            // It is stored as running, so it continues after the next start.
             try? await journal.save(record, ended: nil)
         case .hold, nil:
             if let obstacle = end.obstacle {
@@ -42,6 +43,7 @@ extension TransferSession {
         }
     }
 
+    /// Schedules another attempt after a fault, or ends the transfer.
     func fail(_ record: TransferRecord, _ fault: TransferFault) async {
         var record = record
         record.transfer.error = "\(fault)"
@@ -50,7 +52,7 @@ extension TransferSession {
             return await giveUp(record, .failed)
         }
         guard now().timeIntervalSince(record.detail.since) < limits.lifetime.seconds else {
-            record.transfer.error = "it was not done within \(Durations.text(limits.lifetime)); at last: \(fault)"
+            record.transfer.error = "not finished within \(Durations.text(limits.lifetime)); last error: \(fault)"
             return await giveUp(record, .failed)
         }
         switch fault {
@@ -58,7 +60,7 @@ extension TransferSession {
             if entries[record.transfer.id]?.lacksRoom == false {
                 entries[record.transfer.id]?.lacksRoom = true
                 logger.warning(
-                    "Transfer \(record.transfer.id) waits for room on the disk, \(record.transfer.destination.withoutControlCharacters): \("\(fault)".withoutControlCharacters)."
+                    "Transfer \(record.transfer.id): waiting for disk space, \(record.transfer.destination.withoutControlCharacters): \("\(fault)".withoutControlCharacters)"
                 )
             }
             await wait(record, for: .disk, limits.lookAgain)
@@ -67,7 +69,7 @@ extension TransferSession {
         case .passing(_, let after):
             record.transfer.attempts += 1
             guard record.transfer.attempts < limits.attempts else {
-                record.transfer.error = "\(limits.attempts) attempts brought nothing; at last: \(fault)"
+                record.transfer.error = "no new data in \(limits.attempts) attempts; last error: \(fault)"
                 return await giveUp(record, .failed)
             }
             await wait(record, for: .backoff, max(after ?? .zero, backoff(record.transfer.attempts)))
@@ -75,13 +77,15 @@ extension TransferSession {
         }
     }
 
-    /// Doubling, with full jitter: servers that come back are not stormed.
+    /// Returns the delay before the next attempt: exponential with full jitter, so that clients do not all return at
+    /// the same time.
     func backoff(_ attempts: Int) -> Duration {
         let limits = configuration.limits
         let most = min(limits.retryMaximum, limits.firstRetry * (1 << min(20, max(0, attempts - 1))))
         return .seconds(Double.random(in: 0...most.seconds))
     }
 
+    /// Makes the transfer wait for `wait`, at most for `delay`.
     func wait(_ record: TransferRecord, for wait: TransferWait, _ delay: Duration) async {
         var record = record
         record.transfer.error = record.transfer.error?.withoutControlCharacters
@@ -109,13 +113,14 @@ extension TransferSession {
         }
     }
 
+    /// Handles the end of a wait by its timer.
     func due(_ id: Int) {
         guard isRunning, entries[id]?.runner == nil, entries[id]?.record.transfer.state == .waiting else { return }
         queue(id)
         schedule()
     }
 
-    /// Ends a wait; it has its turn again. What is stored says that it waits, which is no loss.
+    /// Ends a wait and queues the transfer. This is not saved: at worst, a restart resumes the wait.
     func queue(_ id: Int) {
         entries[id]?.timer?.cancel()
         entries[id]?.timer = nil
@@ -126,7 +131,7 @@ extension TransferSession {
 
     // MARK: The journal
 
-    /// Stores it for the attempt that runs.
+    /// Saves the record of a running attempt.
     func keep(_ record: TransferRecord) async throws(TransferFault) {
         let id = record.transfer.id
         guard entries[id] != nil else { return }
@@ -135,11 +140,12 @@ extension TransferSession {
         do {
             try await journal.save(record, ended: nil)
         } catch {
-            throw .disk("it cannot be stored: \(error)")
+            throw .disk("cannot save the transfer: \(error)")
         }
         if isNew { onChange(record.transfer, false) }
     }
 
+    /// Reports the progress of a running attempt, without saving it.
     func show(_ id: Int, received: Int64) {
         guard entries[id]?.runner != nil else { return }
         noteRoom(id)
@@ -147,23 +153,24 @@ extension TransferSession {
         if let transfer = entries[id]?.record.transfer { onChange(transfer, true) }
     }
 
-    /// Logs the end of a wait for the disk, when bytes are written again.
+    /// Logs the end of a wait for disk space, when bytes are written again.
     private func noteRoom(_ id: Int) {
         guard let entry = entries[id], entry.lacksRoom else { return }
         entries[id]?.lacksRoom = false
         logger.info(
-            "Transfer \(id) has room on the disk and continues: \(entry.record.transfer.destination.withoutControlCharacters)."
+            "Transfer \(id): the disk has space again, \(entry.record.transfer.destination.withoutControlCharacters)"
         )
     }
 
-    /// Stores it while nothing runs. If that fails, the transfer's `error` says so, and a pause is stored later.
+    /// Saves the record of a transfer without a running attempt. A pause that cannot be saved is saved later, and
+    /// `error` says so.
     func settle(_ record: TransferRecord) async {
         let id = record.transfer.id
         entries[id]?.record = record
         do {
             try await journal.save(record, ended: nil)
         } catch {
-            logger.error("Transfer \(id) cannot be stored: \(error)")
+            logger.error("Transfer \(id): cannot save its state: \(error)")
             if record.transfer.state == .paused, entries[id]?.record.transfer.state == .paused {
                 entries[id]?.record.transfer.error = Self.notStored("paused", error)
                 storeLater(record)
@@ -172,7 +179,7 @@ extension TransferSession {
         if let transfer = entries[id]?.record.transfer { onChange(transfer, false) }
     }
 
-    /// Stores a pause again after a while.
+    /// Retries after a while to save a pause.
     func storeLater(_ record: TransferRecord) {
         let id = record.transfer.id
         setTimer(id, configuration.limits.lookAgain) { session in
@@ -182,10 +189,10 @@ extension TransferSession {
     }
 
     private static func notStored(_ deed: String, _ error: any Error) -> String {
-        "it is \(deed), but a restart will not know it: \(error)".withoutControlCharacters
+        "\(deed), but a restart will lose this: \(error)".withoutControlCharacters
     }
 
-    /// Nothing happens to it after this.
+    /// Ends the transfer in `state` and saves its end; retries if that fails.
     func over(_ record: TransferRecord, _ state: TransferState) async {
         var record = record
         (record.transfer.state, record.transfer.waitingFor, record.detail.next) = (state, nil, nil)
@@ -194,8 +201,8 @@ extension TransferSession {
         do {
             try await journal.save(record, ended: now())
         } catch {
-            // It is looked at again, when the disk may have room: what is done is then found done.
-            logger.error("The end of transfer \(id) cannot be stored: \(error)")
+            // Retry when the disk may have space. After a restart, a finished download is recognised as finished.
+            logger.error("Transfer \(id): cannot save its end: \(error); retrying")
             var waiting = record
             (waiting.transfer.state, waiting.transfer.waitingFor) = (.waiting, .disk)
             waiting.transfer.error = Self.notStored(state.rawValue, error)
@@ -208,14 +215,14 @@ extension TransferSession {
         entries[id] = nil
         let name = record.transfer.destination.withoutControlCharacters
         switch state {
-        case .done: logger.info("Transfer \(id) is done: \(name).")
-        case .failed: logger.warning("Transfer \(id) failed, \(name): \(record.transfer.error ?? "").")
-        default: logger.info("Transfer \(id) was cancelled: \(name).")
+        case .done: logger.info("Transfer \(id): done, \(name)")
+        case .failed: logger.warning("Transfer \(id): failed, \(name): \(record.transfer.error ?? "")")
+        default: logger.info("Transfer \(id): cancelled, \(name)")
         }
         onChange(record.transfer, false)
     }
 
-    /// Ends it, and removes what is here of it.
+    /// Ends the transfer in `state` and removes its part file.
     func giveUp(_ record: TransferRecord, _ state: TransferState) async {
         var record = record
         record.transfer.error = record.transfer.error?.withoutControlCharacters

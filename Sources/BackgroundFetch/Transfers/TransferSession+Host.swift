@@ -1,8 +1,8 @@
 import BackgrounderAPI
 
-/// What this machine has to do with it: its power, its ways out.
+// Reactions to changes of the machine's power and network.
 extension TransferSession {
-    /// Watches what some transfer waits for, and nothing while none does.
+    /// Watches the host while a transfer depends on it, and otherwise stops watching.
     func watchHost() {
         let isNeeded =
             isRunning
@@ -20,12 +20,13 @@ extension TransferSession {
         }
     }
 
+    /// Queues the transfers that wait for the network or for their next attempt.
     func routesChanged() async {
         for (id, entry) in entries where entry.runner == nil && entry.waitsForWay { queue(id) }
         await hostChanged()
     }
 
-    /// Looks at those that are not urgent again: they may run now, or may no longer.
+    /// Checks the conditions for discretionary transfers again: stops running ones, or queues waiting ones.
     func hostChanged() async {
         let obstacle = await obstacle()
         guard isRunning else { return }
@@ -42,12 +43,13 @@ extension TransferSession {
         schedule()
     }
 
+    /// Returns the condition that discretionary transfers must wait for; `nil` if they may run.
     nonisolated func obstacle() async -> TransferWait? {
         await ConditionsReader(conditions: conditions, executor: checker).obstacle()
     }
 }
 
-/// Reads the conditions on a thread that may wait.
+/// Reads the conditions on an executor that may block.
 private actor ConditionsReader {
     private let conditions: any HostConditions
     private let executor: DiskExecutor

@@ -4,31 +4,34 @@ package import Logging
 package import NIOCore
 import ServiceLifecycle
 
-/// The transfers of all sessions: which of them runs now, what the others wait for, and what becomes of them.
+/// The service that runs the transfers of all sessions: it starts attempts, waits, retries, and records how transfers
+/// end.
 ///
-/// A session is a name: transfers that have it belong together, and so do their events. Whatever a restart must give back is in the
-/// journal before it is acted on; a stop leaves the transfers as they are, and they go on after the next start.
+/// A session is a name that groups transfers and their events. State that a restart must restore is in the journal
+/// before it is acted on. A shutdown leaves the transfers as they are, and they continue after the next start.
 ///
 ///     let session = TransferSession(configuration: …, records: …, journal: …)
 ///     let transfer = try await session.add(TransferRequest(url: "https://…", destination: "/srv/downloads/map.bin"))
 package actor TransferSession: Service {
+    /// A transfer that has not ended, with its state in this process.
     struct Entry {
         var record: TransferRecord
+        /// The running attempt.
         var runner: Task<Void, Never>?
-        /// Ends a wait.
+        /// Ends a wait, or saves the record again.
         var timer: Task<Void, Never>?
-        /// What is to become of it when its attempt has ended.
+        /// The command to apply after the running attempt has ended.
         var intent: Intent?
-        /// Whether the end of this process ended the attempt before.
+        /// Whether the previous attempt was ended by the end of the process.
         var isExcused = false
-        /// Whether it was said that it waits for room on the disk, and not yet that it continues.
+        /// Whether the log says that it waits for disk space, and not yet that there is space again.
         var lacksRoom = false
-        /// How often a busy machine held it back.
+        /// How often it was held back because the machine was busy.
         var busyLooks = 0
-        /// What it becomes, from when that is certain until it is stored: nothing else happens to it any more.
+        /// The final state, set as soon as it is decided and until it is saved. Commands no longer apply then.
         var end: TransferState?
 
-        /// Whom it is from or for.
+        /// The host of the URL; empty if the URL is invalid.
         let host: String
 
         init(_ record: TransferRecord) {
@@ -36,18 +39,21 @@ package actor TransferSession: Service {
             host = (try? WebURL(record.detail.url))?.origin.host ?? ""
         }
 
-        /// Whether it would run if it were its turn.
+        /// Whether it waits only for its turn.
         var isReady: Bool { runner == nil && end == nil && record.transfer.state == .queued }
-        /// Whether a way out of this machine may be what it waits for.
+        /// Whether a new network route may end its wait.
         var waitsForWay: Bool {
             record.transfer.state == .waiting
                 && (record.transfer.waitingFor == .network || record.transfer.waitingFor == .backoff)
         }
     }
 
+    /// Why a running attempt is cancelled.
     enum Intent {
-        case pause, cancel, stop
-        /// The host's conditions changed.
+        case pause, cancel
+        /// The service is shutting down.
+        case stop
+        /// The host no longer permits discretionary transfers.
         case hold
     }
 
@@ -60,18 +66,22 @@ package actor TransferSession: Service {
     let logger: Logger
     let onChange: @Sendable (Transfer, _ isProgress: Bool) -> Void
     private let boot: String
-    /// Threads for the disk; each running transfer has one of its own.
+    /// Executors for reuse; each running attempt has one of its own.
     private var idleExecutors: [DiskExecutor] = []
+    /// The executor for checks of the disk and the host.
     let checker = DiskExecutor("backgrounder.transfers")
 
+    /// The transfers that have not ended, by id.
     var entries: [Int: Entry] = [:]
     var isRunning = false
     var watch: HostWatch?
 
+    /// Creates a session with the open transfers of the journal. They run after ``run()`` is called.
+    ///
     /// - Parameters:
-    ///   - records: the open ones of the journal.
-    ///   - boot: names this boot of the machine.
-    ///   - onChange: called after each change, from any thread; for more bytes alone some four times a second.
+    ///   - records: the open transfers in the journal.
+    ///   - boot: identifies this boot of the machine.
+    ///   - onChange: called on the actor's executor after each change; for mere progress, about four times a second.
     package init(
         configuration: TransferConfiguration,
         records: [TransferRecord],
@@ -102,17 +112,18 @@ package actor TransferSession: Service {
         }
     }
 
-    /// The kernel's name for this boot.
+    /// Returns the kernel's id of this boot (random(4)); empty if it cannot be read. Blocks on I/O.
     package static func boot() -> String {
         guard let data = try? Data(contentsOf: URL(filePath: "/proc/sys/kernel/random/boot_id")) else { return "" }
         return String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
     }
 
+    /// Runs the transfers until graceful shutdown, then stops the attempts and waits for them.
     package func run() async throws {
         isRunning = true
         for (id, entry) in entries where entry.record.transfer.state == .waiting {
             let left = entry.record.detail.next.map { max(0, $0.timeIntervalSince(now())) } ?? 0
-            // A clock that was set back must not make it wait for years.
+            // Bounded, because the clock may have been set back.
             arm(id, after: min(.seconds(left), RetryAfter.most))
         }
         schedule()
@@ -128,17 +139,17 @@ package actor TransferSession: Service {
         for runner in runners { await runner.value }
     }
 
-    /// Those that are not over, by id.
+    /// The transfers that have not ended, sorted by id.
     package var open: [Transfer] {
         entries.values.map(\.record.transfer).sorted { $0.id < $1.id }
     }
 
-    /// Whether a transfer moves.
+    /// Whether an attempt is running.
     package var isAtWork: Bool { entries.values.contains { $0.runner != nil } }
 
     // MARK: Turns
 
-    /// Starts those whose turn it is: urgent ones first, then the oldest.
+    /// Starts attempts up to the limits: urgent transfers first, then by age.
     func schedule() {
         guard isRunning else { return }
         defer { watchHost() }
@@ -164,6 +175,7 @@ package actor TransferSession: Service {
         }
     }
 
+    /// Starts an attempt.
     private func start(_ id: Int) {
         guard let entry = entries[id] else { return }
         let executor = idleExecutors.popLast() ?? DiskExecutor("backgrounder.transfer")
@@ -189,15 +201,19 @@ package actor TransferSession: Service {
         }
     }
 
-    /// How an attempt ended, and what the transfer is then.
+    /// The result of an attempt.
     struct AttemptEnd: Sendable {
         var record: TransferRecord
-        /// `nil` when the file is where it should be.
+        /// Why it failed; `nil` if it succeeded or did not run to its end.
         var fault: TransferFault?
+        /// The condition that a discretionary transfer must wait for.
         var obstacle: TransferWait?
         var isCancelled = false
     }
 
+    /// Runs one attempt.
+    ///
+    /// - Parameter mayStartWhileBusy: whether a busy machine no longer holds a discretionary transfer back.
     @concurrent private nonisolated func attempt(
         _ record: TransferRecord,
         _ context: AttemptContext,

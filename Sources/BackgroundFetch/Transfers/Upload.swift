@@ -5,7 +5,7 @@ import Glibc
 import NIOCore
 import NIOHTTP1
 
-/// One attempt at a file that goes: all of it in one `PUT`.
+/// One attempt at an upload: the whole file in one `PUT`.
 final class Upload {
     private(set) var record: TransferRecord
     private let context: AttemptContext
@@ -17,6 +17,8 @@ final class Upload {
         self.record.transfer.received = 0
     }
 
+    /// Sends the file.
+    ///
     /// - Throws: ``TransferFault``, or `CancellationError`.
     func run() async throws {
         let file = SentFile(executor: context.executor)
@@ -36,11 +38,12 @@ final class Upload {
                 try route.follow(location, from: connection.peer)
             }
         }
-        // What the server has may be from before and after a change.
+        // If the file changed, the server may have received a mix of two versions.
         guard try await file.version() == version else { throw Self.changed }
         record.transfer.received = version.size
     }
 
+    /// The server's answer to a request.
     private enum Answer {
         case taken
         case elsewhere(String?)
@@ -73,16 +76,16 @@ final class Upload {
                 let after = head.headers.first(name: "Retry-After").flatMap {
                     RetryAfter.duration($0, now: context.now())
                 }
-                throw TransferFault.passing("the server answers \(head.status.code)", after: after)
-            default: throw TransferFault.permanent("the server answers \(head.status.code)")
+                throw TransferFault.passing("the server answered with status \(head.status.code)", after: after)
+            default: throw TransferFault.permanent("the server answered with status \(head.status.code)")
             }
         }
     }
 
-    private static let changed = TransferFault.permanent("the file changed since it was to be sent")
+    private static let changed = TransferFault.permanent("the file has changed since the transfer was added")
 }
 
-/// The file that is sent. All work is done on a thread of its own.
+/// The file of an upload. Its work runs on `executor`, which may block.
 actor SentFile {
     private let executor: DiskExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -93,7 +96,7 @@ actor SentFile {
 
     deinit { if file >= 0 { close(file) } }
 
-    /// Opens a regular file, and says what it is.
+    /// Opens the regular file at `path` and returns its version.
     func open(_ path: String) throws(TransferError) -> FileVersion {
         self.path = path
         file = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
@@ -103,7 +106,7 @@ actor SentFile {
         return FileVersion(attributes)
     }
 
-    /// What has its path now.
+    /// Returns the current version of the open file; `nil` if its path now names another file or none.
     func version() throws -> FileVersion? {
         var attributes = stat()
         guard fstat(file, &attributes) == 0 else { return nil }
@@ -112,17 +115,20 @@ actor SentFile {
         return FileVersion(attributes)
     }
 
+    /// Reads up to `count` bytes.
+    ///
+    /// - Throws: ``TransferFault/permanent(_:)`` at the end of the file or after a read error.
     func read(at offset: Int64, _ count: Int) throws(TransferFault) -> ByteBuffer {
         var buffer = ByteBuffer()
         let read = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { bytes in
             max(0, pread(file, bytes.baseAddress, min(count, bytes.count), off_t(offset)))
         }
-        guard read > 0 else { throw .permanent("the file became shorter while it was sent, or cannot be read") }
+        guard read > 0 else { throw .permanent("the file was truncated during the upload or cannot be read") }
         return buffer
     }
 }
 
-/// The bytes of a file, as they are asked for.
+/// The bytes of a file, read on demand.
 private struct SentBytes: AsyncSequence, Sendable {
     let file: SentFile
     let size: Int64

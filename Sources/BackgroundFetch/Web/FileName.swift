@@ -1,4 +1,4 @@
-/// The check of names that come from the network and become file names.
+/// Validates names from the network for use as file names.
 package enum FileName {
     /// The maximum length of a file name on Linux file systems, in bytes.
     private static let longest = 255

@@ -68,7 +68,7 @@ import Testing
             behaviour: { ($0.cuts, $0.ignoresRange) = (20_000...60_000, true) },
             state: .failed,
             restarts: 10...10,
-            says: "began again at the first byte 10 times",
+            says: "restarted from the first byte 10 times",
             isThrifty: false
         ),
         Scene(
@@ -95,7 +95,7 @@ import Testing
             testDescription: "floods",
             behaviour: { $0.floods = 3_000_000 },
             state: .failed,
-            says: "more than 1000000 bytes",
+            says: "more bytes than the limit of 1000000",
             isThrifty: false
         ),
         Scene(
@@ -163,7 +163,7 @@ import Testing
             connection.wait(milliseconds: 20_000)
         }
         let id = try await rig.get("/x")
-        try await rig.wait(id, for: "a stall") { $0.error?.contains("stalls") == true }
+        try await rig.wait(id, for: "a stall") { $0.error?.contains("stalled") == true }
         let patience = silent.withLock { ContinuousClock.now - $0 }
         #expect(patience > .seconds(2.8) && patience < .seconds(4.5), "\(patience)")
     }
@@ -200,7 +200,7 @@ import Testing
         rig.server.on("/silent") { _, connection in connection.wait(milliseconds: 20_000) }
         let transfer = try await rig.end(try await rig.get("/silent"))
         #expect(transfer.state == .failed && transfer.attempts == 3)
-        #expect(transfer.error?.contains("3 attempts brought nothing") == true)
+        #expect(transfer.error?.contains("no new data in 3 attempts") == true)
         #expect(rig.names == [])
     }
 
@@ -258,8 +258,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("Location", "https://localhost:1/good", "no connection to localhost: "),
-        ("Content-Length", "-5", "what 127.0.0.1 answers is no HTTP: "),
+        ("Location", "https://localhost:1/good", "the connection to localhost failed: "),
+        ("Content-Length", "-5", "the reply from 127.0.0.1 is not valid HTTP: "),
     ]) func `The fault names whom it is about`(header: String, value: String, says: String) async throws {
         let rig = try TransferRig()
         rig.server.on("/start") { _, connection in
