@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+/// Links between pages lead somewhere.
+struct LinksTests {
+    private static let pages = Dictionary(uniqueKeysWithValues: Repository.pages.map { ($0.path, $0) })
+
+    /// The path and the fragment that `link` of `page` leads to; `nil` for a link that leaves the repository.
+    private func target(of link: MarkdownPage.Span, in page: MarkdownPage) -> (path: String, fragment: String?)? {
+        guard link.text.firstMatch(of: /^[a-z]+:/) == nil else { return nil }
+        let parts = link.text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let folder = URL(filePath: "/" + page.path).deletingLastPathComponent()
+        let path = folder.appending(path: parts[0]).standardizedFileURL.path.dropFirst()
+        return (parts[0].isEmpty ? page.path : String(path), parts.count > 1 ? parts[1] : nil)
+    }
+
+    @Test(arguments: Repository.pages)
+    func `each relative link leads to a file, and its fragment to a heading`(page: MarkdownPage) {
+        for link in page.links {
+            guard let target = target(of: link, in: page) else { continue }
+            #expect(Repository.exists(target.path), "\(page.path):\(link.line): \(link.text)")
+            guard let fragment = target.fragment, let other = Self.pages[target.path] else { continue }
+            #expect(other.anchors.contains(fragment), "\(page.path):\(link.line): \(link.text)")
+        }
+    }
+
+    @Test func `each page can be reached from the README`() {
+        var reached: Set<String> = []
+        var waiting = ["README.md"]
+        while let path = waiting.popLast() {
+            guard reached.insert(path).inserted, let page = Self.pages[path] else { continue }
+            waiting += page.links.compactMap { target(of: $0, in: page)?.path }
+        }
+        let lost = Set(Self.pages.keys).subtracting(reached)
+        #expect(lost.isEmpty)
+    }
+}
