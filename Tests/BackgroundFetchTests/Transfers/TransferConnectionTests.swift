@@ -155,7 +155,7 @@ import Testing
             }
             #expect(said == 413 && status == 413)
         } catch let fault as TransferFault {
-            #expect(status == 200 && fault == .passing("the server answers 200 before it has all of the file"))
+            #expect(status == 200 && fault == .passing("the server answered with status 200 before it had the whole file"))
         }
     }
 
