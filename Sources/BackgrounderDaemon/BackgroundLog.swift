@@ -4,12 +4,13 @@ import FoundationEssentials
 import Logging
 import Synchronization
 
-/// What would go to a client, said in the log while none is attached, in the words of INTERFACE.md. Any thread.
+/// Logs the updates that an attached client would see while no client is attached. docs/behaviour.md, Service states, has the
+/// sentences. Any thread.
 final class BackgroundLog: Sendable {
     private struct State {
         var progress: LogProgress
         var watch: Watch?
-        /// When the last line of its kind was written, since the last client left.
+        /// When the last line of its kind was written since the last client detached.
         var lastLocation: ContinuousClock.Instant?
         var lastTime: ContinuousClock.Instant?
     }
@@ -27,7 +28,7 @@ final class BackgroundLog: Sendable {
         state = Mutex(State(progress: progress))
     }
 
-    /// Tells of the points that the progress has room for: all of them, the newest, or none.
+    /// Logs the points that the progress setting allows: all, the newest, or none.
     func log(_ locations: [Location]) {
         let shown = state.withLock { state -> ArraySlice<Location> in
             switch state.progress {
@@ -44,7 +45,7 @@ final class BackgroundLog: Sendable {
         }
     }
 
-    /// Begins to tell how far the current item was heard: every `interval`, or as seldom as `progress` says.
+    /// Starts logging the position in the current item: every `interval`, or less often if `progress` says so.
     func begin(_ player: QueuePlayer, every interval: Duration, progress: LogProgress) {
         let watch: Watch? =
             switch progress {
@@ -55,7 +56,7 @@ final class BackgroundLog: Sendable {
         replace(by: State(progress: progress, watch: watch))
     }
 
-    /// As the configuration says.
+    /// Starts logging as `configuration` says.
     func begin(_ player: QueuePlayer, _ configuration: DaemonConfiguration) {
         begin(
             player,
@@ -67,13 +68,13 @@ final class BackgroundLog: Sendable {
     func end() { replace(by: State(progress: state.withLock { $0.progress })) }
 
     private func watch(_ player: QueuePlayer, every interval: Duration) -> Int {
-        // On the player's own thread, where a line is no wakeup more.
+        // On the player's own thread, where a line costs no additional wakeup.
         player.watchTime(forInterval: interval) { [weak self] item, elapsed in self?.log(item, elapsed) }
     }
 
     private func log(_ item: PlayerItem, _ elapsed: Double) {
         let isDue = state.withLock { state in
-            // Jumps and new items are told of at once, which is more often than an interval says.
+            // Seeks and new items are observed immediately, which is more often than the interval.
             if case .at(let interval) = state.progress { return Self.isDue(&state.lastTime, interval) }
             return true
         }
@@ -86,7 +87,7 @@ final class BackgroundLog: Sendable {
         }
     }
 
-    /// Tuned: a twentieth less than the interval counts as one, since timers and fixes are early by some milliseconds.
+    /// Tuned: 95 % of the interval counts as an interval, because timers and fixes may be early by some milliseconds.
     private static func isDue(_ last: inout ContinuousClock.Instant?, _ interval: Duration) -> Bool {
         let now = ContinuousClock.now
         if let last, now - last < interval * 0.95 { return false }
@@ -104,8 +105,8 @@ final class BackgroundLog: Sendable {
 }
 
 extension Location {
-    /// `<+37.33482105,-122.03350886> +/- 5.00m (speed 15.90 mps / course 255.94) @ 2014-12-22T04:05:13.000Z`, without
-    /// what is unknown.
+    /// `<+37.33482105,-122.03350886> +/- 5.00m (speed 15.90 mps / course 255.94) @ 2014-12-22T04:05:13.000Z`, without unknown
+    /// values.
     package var logDescription: String {
         var buffer = TextBuffer()
         buffer.append(self)
@@ -114,7 +115,7 @@ extension Location {
 }
 
 extension TextBuffer {
-    /// ``Location/logDescription``.
+    /// Appends ``Location/logDescription``.
     mutating func append(_ location: Location) {
         append("<")
         append(location.latitude, places: 8, signed: true)

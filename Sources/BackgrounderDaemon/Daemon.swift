@@ -10,7 +10,7 @@ import NIOCore
 import StateStore
 import Synchronization
 
-/// The parts of the service, and how they hold together: this is the only place where they know of each other.
+/// The parts of the service and the connections between them. No other type knows more than one mode.
 struct Daemon: Sendable {
     let paths: RuntimePaths
     let store: StateStore
@@ -20,11 +20,11 @@ struct Daemon: Sendable {
     let location: LocationManager
     let player: QueuePlayer
     let musicDirectory: String?
-    /// Absent without an `audio.musicDirectory`.
+    /// `nil` without an `audio.musicDirectory`.
     let music: MusicDatabase?
     let lifecycle: Lifecycle
     let hub: EventHub
-    /// Tells MPD's clients.
+    /// Notifies MPD clients.
     let mpdHub: MPDHub
     let modes: Modes
     let backgroundLog: BackgroundLog
@@ -36,7 +36,7 @@ struct Daemon: Sendable {
 
     var parts: [any DaemonPart] { [tasks, transfers, fetch, push] }
 
-    /// Puts the parts together from what the store kept; nothing runs yet.
+    /// Creates all parts from the state in the store. Nothing runs yet.
     init(
         paths: RuntimePaths,
         source: ConfigurationSource,
@@ -60,7 +60,7 @@ struct Daemon: Sendable {
         let modes = Modes(configuration.value(Keys.modes))
         self.modes = modes
 
-        // The parts call each other through events; the wires are connected when all of them are there.
+        // The parts call each other through events, which are connected once all parts exist.
         let wires = Wires()
         let location = LocationManager(
             settings: await preferences.location,
@@ -129,7 +129,7 @@ struct Daemon: Sendable {
                 backgroundLog.begin(player, await preferences.configuration)
             }
         } onChange: { state in
-            logger.info("The service is \(state.state.rawValue), \(state.attached) attached.")
+            logger.info("The service is \(state.state.rawValue), \(state.attached) attached")
             wires.hub?.post(.lifecycle(BackgrounderAPI.Lifecycle(state: state.state, attached: state.attached)))
         }
         let hub = EventHub(clock: clock) {
@@ -148,7 +148,7 @@ struct Daemon: Sendable {
         await modes.apply(isAnyoneAttached: false, location: location, player: player)
         for part in parts { await part.apply(isAnyoneAttached: false) }
         backgroundLog.begin(player, configuration)
-        // Not where a queue was cleared: only where there never was one.
+        // Only if there never was a queue, not if it was cleared.
         if savedPlayer?.nextItemID ?? 1 == 1, await player.queueLength == 0 {
             await player.load(configuration.value(Keys.queue), play: configuration.value(Keys.autoplay))
         }
@@ -189,14 +189,14 @@ struct Daemon: Sendable {
     }
 }
 
-/// Carries the modes' events to what is built after them.
+/// Forwards the modes' events to parts that are created after them.
 private final class Wires: Sendable {
     private struct Ends {
         var hub: EventHub
         var mpd: MPDHub
         var lifecycle: Lifecycle
         var log: BackgroundLog
-        /// The machine is awake: fetches whose time may come run now.
+        /// Called when the machine is awake anyway, so that due fetches run now.
         var ride: @Sendable () -> Void
     }
 

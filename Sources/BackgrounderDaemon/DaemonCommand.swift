@@ -16,9 +16,10 @@ import Synchronization
 package struct DaemonCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "backgrounderd",
-        abstract: "Tracks, plays, fetches and transfers while nobody is attached.",
+        abstract: "Run the Backgrounder service in the foreground.",
         discussion: """
-            It stays in the foreground, as systemd wants it; `backgrounder start` runs it detached.
+            This is the program for systemd and other supervisors. `backgrounder start` runs it detached from
+            the terminal, and `backgrounder` controls it.
 
             EXAMPLES
               backgrounderd --source gpsd://localhost:2947
@@ -28,51 +29,59 @@ package struct DaemonCommand: AsyncParsableCommand {
         subcommands: [ReplayCommand.self, PlanCommand.self, BackupCommand.self, RestoreCommand.self]
     )
 
-    @Option(help: ArgumentHelp("One directory for configuration, state, socket and log.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Folder for configuration, state, sockets and log.", valueName: "dir"))
     var home: String?
 
-    @Option(help: ArgumentHelp("The configuration, in place of the standard one.", valueName: "file"))
+    @Option(help: ArgumentHelp("Read this configuration instead of the default one.", valueName: "file"))
     var config: String?
 
     @Option(
         help: ArgumentHelp(
-            "Where fixes come from: gpsd://host[:port][/dev/...], or gpx: or gpsd-log:FILE[?rate=N|max].",
+            "Location source: gpsd://host[:port][/dev/...], or gpx: or gpsd-log:FILE[?rate=N|max].",
             valueName: "url"
         )
     )
     var source: String?
 
-    @Option(help: ArgumentHelp("Where sound goes: auto, pulse, alsa, null, wav:FILE or raw:FILE.", valueName: "name"))
+    @Option(help: ArgumentHelp("Audio driver: auto, pulse, alsa, null, wav:FILE or raw:FILE.", valueName: "name"))
     var driver: String?
 
-    @Option(help: ArgumentHelp("Write what gpsd says to this new file, for gpsd-log:FILE.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Record what gpsd sends to this new file, for replay as gpsd-log:FILE.",
+            valueName: "file"
+        )
+    )
     var record: String?
 
     @Option(
         help: ArgumentHelp(
-            "Run one fetch of this source and end: exit 0 new data, 3 none, 1 failed, 4 no such source.",
+            "Run one fetch of this source and exit: 0 new data, 3 no new data, 1 failed, 4 no such source.",
             valueName: "name"
         )
     )
     var launchForFetch: String?
 
-    @Flag(help: "Check the configuration and end: exit 0, or 1 with what is wrong.")
+    @Flag(help: "Check the configuration and exit: 0 valid, 1 invalid.")
     var checkConfiguration = false
 
     @Option(help: .private)
     var readyDescriptor: Int32?
 
-    /// The exit code where there is nothing with a name that was given.
+    /// The exit code if a named item does not exist.
     static let noSuchItem: Int32 = 4
-    /// Whether `backgrounder` put this program in its own place: then it is the one to name to people.
+    /// Whether `backgrounder` executed this program; messages then name `backgrounder`.
     static let isForCommand = CommandLine.arguments.first == Backgrounder.commandName
 
+    /// Creates a command without arguments; ArgumentParser fills it in.
     package init() {}
 
+    /// Rejects combinations of options that contradict each other.
     package func validate() throws {
         if home == "" { throw ValidationError(RuntimePaths.emptyHome) }
     }
 
+    /// Serves until a signal or a stop request, or does what another option asks for.
     package func run() async throws {
         do {
             if checkConfiguration {
@@ -97,11 +106,11 @@ package struct DaemonCommand: AsyncParsableCommand {
         let program = isForCommand ? Backgrounder.commandName : "backgrounderd"
         let line = "\(program): \(message.withoutControlCharacters)\n"
         _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
-        // The parts that may already run hold nothing that is not stored.
+        // Everything that running parts need is stored already.
         Glibc.exit(code)
     }
 
-    /// Ends the process because stdout took nothing; quietly where its reader has left.
+    /// Ends the process because stdout cannot be written; silently if its reader has closed it.
     static func fail(_ error: OutputError) -> Never {
         if error.isClosedPipe { Glibc.exit(1) }
         fail(error.description)
@@ -126,20 +135,20 @@ package struct DaemonCommand: AsyncParsableCommand {
         try TrustedPath.require(configuration.file)
         let record = record.map { RuntimePaths.absolute($0) }
         if let record, let file = configuration.value(Keys.source).replayedFile {
-            Self.fail("--record \(record) writes what a gpsd says, but the source is the file \(file)", code: 64)
+            Self.fail("--record \(record) needs a gpsd, but the source is the file \(file)", code: 64)
         }
         let access = try SocketAccess(
             group: configuration.value(Keys.controlGroup),
             executing: configuration.value(Keys.controlExecute)
         )
-        // A service must not hold the file system on which somebody happened to start it.
+        // The service must not keep the file system busy from which it happened to be started.
         chdir("/")
         try paths.makeDirectories()
         let lock = try InstanceLock(paths, record: InstanceRecord(configuration, recording: record))
         paths.closeDirectories()
         let log = DaemonLog(path: paths.log, level: configuration.value(Keys.logLevel), environment: environment)
         let logger = log.makeLogger()
-        logger.info("Backgrounder \(Backgrounder.version) starts, pid \(getpid()).")
+        logger.info("Starting Backgrounder \(Backgrounder.version), pid \(getpid())")
 
         let storage = StorageWatch(logger: logger)
         let store = try Self.openStore(paths, configuration, logger, storage)
@@ -170,7 +179,7 @@ package struct DaemonCommand: AsyncParsableCommand {
         ) {
             access.opened(paths, logger: logger)
             await daemon.lifecycle.update()
-            logger.info("Ready on \(paths.controlSocket).")
+            logger.info("Ready on \(paths.controlSocket)")
             Readiness.announce(to: readyDescriptor, environment: environment)
             if readyDescriptor != nil { log.adoptStandardError() }
         }
@@ -197,7 +206,7 @@ package struct DaemonCommand: AsyncParsableCommand {
         do {
             try await services.run()
         } catch {
-            throw StartError("the service cannot run: \(error)")
+            throw StartError("cannot run the service: \(error)")
         }
         withExtendedLifetime(signals) {}
         try? await web.shutdown()
@@ -205,7 +214,7 @@ package struct DaemonCommand: AsyncParsableCommand {
         do {
             try store.close()
         } catch {
-            logger.error("The store was not closed well: \(error)")
+            logger.error("Cannot close the database: \(error)")
         }
         logger.info("Stopped.")
         log.flush()
@@ -236,7 +245,7 @@ package struct DaemonCommand: AsyncParsableCommand {
 }
 
 extension InstanceRecord {
-    /// This process, with what it runs with.
+    /// Creates the record of this process.
     init(_ configuration: DaemonConfiguration, recording: String?) {
         self.init(
             pid: getpid(),

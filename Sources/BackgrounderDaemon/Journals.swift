@@ -5,7 +5,7 @@ import LocationUpdates
 import Logging
 import StateStore
 
-/// The modes' journals, kept in the store: a mode's own state under its name, beside the tables.
+/// The journals of the location and audio modes, backed by the store: the state of a mode under its name, beside the tables.
 struct StoreJournal: LocationJournal, PlayerJournal {
     let store: StateStore
 
@@ -37,25 +37,25 @@ struct StoreJournal: LocationJournal, PlayerJournal {
         try store.keep(position)
     }
 
-    /// What the player was doing, as far as it is known.
+    /// Returns the saved state of the player with its last known position; `nil` if there is none.
     func savedPlayer(logger: Logger) throws -> PlayerState? {
         guard let state = try saved(PlayerState.self, by: .audio, logger: logger) else { return nil }
-        // One that cannot be read is one that is not there: the state has a position too.
+        // An unreadable position is ignored: the state has a position too.
         return state.at(store.position())
     }
 
-    /// The state that `mode` saved last; `nil` on the first start, and when it cannot be read, which is said.
+    /// Returns the state that `mode` saved last; `nil` on the first start, and if it cannot be read, which is logged.
     func saved<Value: Decodable>(_ type: Value.Type, by mode: BackgroundMode, logger: Logger) throws -> Value? {
         guard let data = try store.state(mode.rawValue) else { return nil }
         do {
             return try JSONDecoder().decode(type, from: data)
         } catch {
-            logger.error("What the \(mode.rawValue) mode saved cannot be read, and it begins anew: \(error)")
+            logger.error("Cannot read the saved state of the \(mode.rawValue) mode: \(error); starting fresh")
             return nil
         }
     }
 
-    // A plain encoder: unlike the one of the socket it keeps dates to the last bit, and nobody reads this but we.
+    // Unlike the encoder of the socket, a plain one keeps dates exactly.
     private func record(_ mode: BackgroundMode, _ value: some Encodable) throws -> StateRecord {
         StateRecord(name: mode.rawValue, value: try JSONEncoder().encode(value))
     }

@@ -8,18 +8,18 @@ import NIOHTTP1
 import NIOPosix
 import StateStore
 
-/// `backgrounderd --launch-for-fetch NAME`: the service as a system would start it for one fetch, without its servers.
+/// `backgrounderd --launch-for-fetch NAME`: one fetch in a process of its own, without the servers, as a system would launch it.
 ///
-/// Where a service runs already, it is asked for the fetch: there is only one for a home. Where another such launch runs, this
-/// one waits for it, and joins its run if that is of the same source.
+/// If a service is running, it is asked to fetch. If another launch is running, this one waits for it, and shares its run if that
+/// is of the same source.
 struct LaunchForFetch: Sendable {
     let source: String
     let home: String?
-    /// Of the configuration.
+    /// The configuration file.
     let file: String?
 
     private static let noNewData: Int32 = 3
-    /// judgement: seconds that another launch has for all that it does; a fetch has 30.
+    /// Tuned: how long to wait for another launch, in seconds; a fetch has 30.
     private static let patience = 60
 
     func run() async throws -> Never {
@@ -51,14 +51,14 @@ struct LaunchForFetch: Sendable {
             do {
                 try await fetch(launch, try await .wait(paths, record: record, seconds: Self.patience))
             } catch InstanceError.alreadyRunning {
-                DaemonCommand.fail("a service runs, but does not answer: \(silence); `backgrounder stop` ends it")
+                DaemonCommand.fail("the service does not answer: \(silence); stop it with `backgrounder stop`")
             }
         }
     }
 
-    /// What it goes by.
+    /// The inputs of one launch.
     private struct Launch {
-        /// When it was asked for.
+        /// When the launch was requested.
         let asked: Date
         let paths: RuntimePaths
         let configuration: DaemonConfiguration
@@ -66,14 +66,14 @@ struct LaunchForFetch: Sendable {
         let http: HTTPClient
     }
 
-    /// Fetches as the one process of its home.
+    /// Fetches as the only process of the home.
     private func fetch(_ launch: Launch, _ lock: consuming InstanceLock) async throws -> Never {
         let (paths, configuration) = (launch.paths, launch.configuration)
         paths.closeDirectories()
         let log = DaemonLog(path: paths.log, level: configuration.value(Keys.logLevel), environment: launch.environment)
         let logger = log.makeLogger()
         let store = try DaemonCommand.openStore(paths, configuration, logger, StorageWatch(logger: logger))
-        // It was under way when this one was asked for.
+        // The run was in progress when this launch was requested.
         if let last = try await store.fetchRuns(of: source, last: 1).last, let ended = last.ended, ended >= launch.asked
         {
             try store.close()
@@ -92,7 +92,7 @@ struct LaunchForFetch: Sendable {
         ) { _ in }
         try await scheduler.closeOpenRuns()
         if !configuration.value(Keys.modes).contains(.fetch), (try? await scheduler.source(source)) != nil {
-            DaemonCommand.fail("fetch is not in modes; modes: [fetch] in \(configuration.file) declares it")
+            DaemonCommand.fail("fetch is not in modes; add it to modes in \(configuration.file)")
         }
         let result = await Result { () async throws(FetchError) in try await scheduler.run(source, .launch) }
         try store.close()
@@ -104,11 +104,11 @@ struct LaunchForFetch: Sendable {
         }
     }
 
-    /// Lets the service that runs fetch, and ends as that says.
+    /// Asks the running service to fetch, and exits with its result.
     ///
-    /// - Returns: where nobody listens at its socket, what says so.
+    /// - Returns: the error of connecting, if no service listens on the socket.
     private func askService(_ paths: RuntimePaths, _ http: HTTPClient) async throws -> any Error {
-        // The path would be another route's.
+        // An empty name would make the path of another route.
         guard !source.isEmpty else { fail(FetchError.noSuchSource(source).wireError) }
         let route = Routes.runFetch
         let path = route.path.replacing("{name}", with: source.percentEncodedName)
@@ -124,11 +124,13 @@ struct LaunchForFetch: Sendable {
         } catch let error as IOError where error.errnoCode == ENOENT || error.errnoCode == ECONNREFUSED {
             return error
         } catch {
-            DaemonCommand.fail("a service runs, but does not answer: \(error); `backgrounder stop` ends it")
+            DaemonCommand.fail("the service does not answer: \(error); stop it with `backgrounder stop`")
         }
         if reply.status == route.status, let run = try? JSON.decode(FetchRun.self, from: reply.bytes) { finish(run) }
         guard let error = try? JSON.decode(WireError.self, from: reply.bytes) else {
-            DaemonCommand.fail("a service runs, and answered \(reply.status); are both of one version?")
+            DaemonCommand.fail(
+                "the service answered with status \(reply.status); check that backgrounderd and the service have the same version"
+            )
         }
         fail(error)
     }
@@ -165,7 +167,7 @@ extension Result {
 }
 
 extension String {
-    /// All but RFC 3986's unreserved characters as `%XX`.
+    /// The string with all but RFC 3986's unreserved characters as `%XX`.
     fileprivate var percentEncodedName: String {
         let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8)
         return utf8.reduce(into: "") { result, byte in

@@ -3,9 +3,9 @@ import ControlServer
 import FoundationEssentials
 import Synchronization
 
-/// The state of the service, as UIKit has it for an app: who is attached and whether a mode is at work decide.
+/// The state of the service, like UIKit's state of an app. It depends on the attached clients and on whether a mode is at work.
 ///
-/// The state is there for any thread at once; changes are made one after the other.
+/// Any thread can read the state immediately; changes are serialised by the actor.
 actor Lifecycle: Attachments {
     struct State: Sendable {
         var state = ApplicationState.suspended
@@ -28,8 +28,8 @@ actor Lifecycle: Attachments {
 
     /// - Parameters:
     ///   - isWorking: whether a mode has work in hand.
-    ///   - onAttachment: called when the first client attached, before it sees anything, and when the last one left.
-    ///   - onChange: called after each change of the state or the count.
+    ///   - onAttachment: called when the first client attaches, before it sees anything, and when the last one detaches.
+    ///   - onChange: called after each change of the state or of the number of clients.
     init(
         isWorking: @escaping @Sendable () async -> Bool,
         onAttachment: @escaping @Sendable (Bool) async -> Void,
@@ -62,7 +62,7 @@ actor Lifecycle: Attachments {
         await update()
     }
 
-    /// One call after the other, also when clients come and go during one, so that the last word is right.
+    /// Calls `onAttachment` serially, even if clients come and go during a call, so that the last call is right.
     private func tellAttachment() async {
         guard !isTelling else { return }
         isTelling = true
@@ -73,7 +73,7 @@ actor Lifecycle: Attachments {
         }
     }
 
-    /// Looks at the modes again; called when something changed in one of them.
+    /// Checks the modes again. Call it after a change in one of them.
     func update() async {
         let isWorking = clients.isEmpty ? await isWorking() : false
         let state: ApplicationState =

@@ -1,14 +1,14 @@
 import BackgrounderAPI
 
-/// How often the log tells where the machine is and what plays while nobody is attached: `log.progress`.
+/// How often the log reports position and playback while no client is attached: `log.progress`.
 enum LogProgress: Hashable, Sendable {
-    /// Each accepted point, and each `audio.observerInterval`.
+    /// At each accepted point and each `audio.observerInterval`.
     case every
-    /// At most once in this time.
+    /// At most once per interval.
     case at(Duration)
     case off
 
-    /// `every`, `off` or a duration from 1 s to 1 d; `nil` for anything else.
+    /// Parses `every`, `off` or a duration from 1 s to 1 d; returns `nil` for anything else.
     init?(_ text: String) {
         switch text {
         case "every": self = .every

@@ -3,7 +3,7 @@ import BackgrounderAPI
 import LocationUpdates
 import Synchronization
 
-/// Which modes may go on while nobody is attached.
+/// The declared modes, which continue while no client is attached.
 final class Modes: Sendable {
     private let modes: Mutex<[BackgroundMode]>
 
@@ -16,7 +16,7 @@ final class Modes: Sendable {
         set { modes.withLock { $0 = newValue } }
     }
 
-    /// Suspends the undeclared modes when the last client left, and brings them back when one attached.
+    /// Suspends the undeclared modes when the last client detached, and resumes them when a client attached.
     func apply(isAnyoneAttached: Bool, location: LocationManager, player: QueuePlayer) async {
         let declared = declared
         if isAnyoneAttached || declared.contains(.location) {
@@ -27,13 +27,15 @@ final class Modes: Sendable {
         if isAnyoneAttached || declared.contains(.audio) { await player.resume() } else { await player.suspend() }
     }
 
-    /// - Throws: `conflict` when `mode` may not do anything now.
+    /// Checks that `mode` may work now.
+    ///
+    /// - Throws: a `conflict` if it is not declared and no client is attached.
     func require(_ mode: BackgroundMode, attached: Int) throws(WireError) {
         guard attached == 0, !declared.contains(mode) else { return }
         throw WireError(
             .conflict,
             "\(mode.rawValue) is not in modes; attach or declare it",
-            hint: "modes: [\(mode.rawValue)] in config.yaml declares it"
+            hint: "add \(mode.rawValue) to modes in config.yaml"
         )
     }
 }

@@ -6,7 +6,7 @@ import MPDServer
 import StateStore
 import Synchronization
 
-/// The music database: the files that the library watches, the store's tables of them, and MPD's view of both.
+/// The music database: the files that the library watches, their tables in the store, and MPD's view of both.
 final class MusicDatabase: Sendable {
     let library: MusicLibrary
     private let store: StateStore
@@ -14,9 +14,11 @@ final class MusicDatabase: Sendable {
     private let lists: StoredPlaylists
     private let listener: Listener
 
+    /// Creates the database and starts watching.
+    ///
     /// - Parameters:
-    ///   - directory: absolute; it may be missing, and is waited for.
-    ///   - rest: how long nothing must have happened before a look at what did.
+    ///   - directory: an absolute path; a missing folder is picked up when it appears.
+    ///   - rest: how long the folder must be quiet before changes are read.
     init(directory: String, store: StateStore, rest: Duration = .milliseconds(500), logger: Logger) {
         let listener = Listener()
         library = MusicLibrary(directory, index: StoreIndex(store: store), rest: rest, logger: logger) { event in
@@ -28,7 +30,7 @@ final class MusicDatabase: Sendable {
         self.listener = listener
     }
 
-    /// `onEvent` is called on the library's thread, for all that happens from now on.
+    /// Reports all further events to `onEvent`, which is called on the library's thread.
     func connect(_ onEvent: @escaping @Sendable (MusicLibraryEvent) -> Void) { listener.connect(onEvent) }
 
     private final class Listener: Sendable {
@@ -40,7 +42,7 @@ final class MusicDatabase: Sendable {
     }
 }
 
-/// The library's index is in the store.
+/// The library's index, backed by the store.
 struct StoreIndex: MusicIndex {
     let store: StateStore
 
@@ -70,7 +72,7 @@ extension MusicDatabase: MPDDatabase {
         var entries: [MPDEntry] = []
         entries.reserveCapacity(songs.count + below.count + 1)
         func take(_ path: String) {
-            // Both are in the order of a walk.
+            // Folders and songs are both in depth-first order.
             while let song = songs.first, song.folder == path {
                 entries.append(.song(song))
                 songs.removeFirst()
@@ -85,7 +87,7 @@ extension MusicDatabase: MPDDatabase {
             entries.append(.folder(path: path, modified: modified))
             take(path)
         }
-        // A commit may have come between the two questions.
+        // A commit may have happened between the two queries.
         return entries + songs.map { .song($0) }
     }
 
@@ -174,12 +176,12 @@ extension MusicDatabase: MPDDatabase {
         return MPDPicture(type: picture.type, bytes: picture.bytes)
     }
 
-    /// What the store says; its failures in the words of the protocol's errors.
+    /// Returns the result of `ask`, translating the store's errors into those of the protocol.
     private func known<Value>(_ ask: () async throws -> Value) async throws -> Value {
         do {
             return try await ask()
         } catch {
-            throw MPDDatabaseError.failed("the music database cannot be read: \(error)")
+            throw MPDDatabaseError.failed("cannot read the music database: \(error)")
         }
     }
 }
@@ -210,7 +212,7 @@ extension MusicDatabase {
 }
 
 extension StoredPlaylists {
-    /// Failures of `body` in the words of the protocol.
+    /// Returns the result of `body`, translating its errors into those of the protocol.
     fileprivate nonisolated func translated<Value: Sendable>(
         _ body: (StoredPlaylists) async throws -> Value
     ) async throws -> Value {
@@ -227,7 +229,7 @@ extension StoredPlaylists {
     }
 }
 
-/// What an M3U file names.
+/// The entries of an M3U file.
 private enum M3U {
     static func entries(_ bytes: [UInt8]) -> [String] {
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
@@ -238,6 +240,6 @@ private enum M3U {
 }
 
 extension Song {
-    /// The path of the folder that it lies in.
+    /// The path of its folder.
     fileprivate var folder: Substring { path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[..<$0] } ?? "" }
 }

@@ -2,8 +2,7 @@ import BackgrounderAPI
 import LocationUpdates
 import StateStore
 
-/// What commands set, above what the configuration says: a value that a command set holds until the configuration's value
-/// of that key changes.
+/// The values that commands set. They override the configuration until the configuration's value of that key changes.
 actor Preferences {
     private let store: StateStore
     private var settings: [String: Setting] = [:]
@@ -16,7 +15,7 @@ actor Preferences {
         try await forgetOverruled()
     }
 
-    /// Takes the place of the configuration.
+    /// Replaces the configuration.
     func replace(_ configuration: DaemonConfiguration) async throws {
         self.configuration = configuration
         try await forgetOverruled()
@@ -31,7 +30,7 @@ actor Preferences {
         )
     }
 
-    /// Remembers what `change` sets before it is applied.
+    /// Stores the values of `change`. Call it before they are applied.
     func save(_ change: LocationChange) async throws {
         var texts: [(String, String)] = []
         if let level = change.desiredAccuracy { texts.append((Keys.desiredAccuracy.name, level.rawValue)) }

@@ -6,7 +6,7 @@ import Logging
 import StateStore
 import Synchronization
 
-/// Follows the storage's problems: each that begins or ends is logged, and the service is told. Any thread.
+/// Watches the storage's problems: logs each that begins or ends, and notifies the service. Any thread.
 final class StorageWatch: Sendable {
     private struct State {
         var problems: [StorageProblem] = []
@@ -18,7 +18,9 @@ final class StorageWatch: Sendable {
 
     init(logger: Logger) { self.logger = logger }
 
-    /// From now on `onChange` is called on no particular thread after each change; `isWorking` says whether the disk takes writes.
+    /// Calls `onChange` on any thread after each further change.
+    ///
+    /// - Parameter onChange: receives whether the database can be written.
     func connect(_ onChange: @escaping @Sendable (_ isWorking: Bool) -> Void) {
         state.withLock { $0.onChange = onChange }
     }
@@ -33,37 +35,37 @@ final class StorageWatch: Sendable {
         }
         let isWorking = !problems.contains { $0.kind.isPresent }
         if isWorking, before.contains(where: { $0.kind.isPresent }) {
-            logger.notice("Storage: the database can be written again.")
+            logger.notice("Storage: the database can be written again")
         }
         onChange?(isWorking)
     }
 }
 
 extension Daemon {
-    /// Whether what must be kept reaches the disk.
+    /// Returns the health of the storage.
     func health() async -> StorageHealth { await location.health(store.problems) }
 
-    /// The location status with what is wrong with the storage.
+    /// Returns the location status, including storage problems.
     func locationStatus() async -> LocationStatus {
         var status = await location.status()
         status.health = await unhealthy()
         return status
     }
 
-    /// `status` with what is wrong with the storage.
+    /// Returns `status`, including storage problems.
     func reporting(_ status: AudioStatus) async -> AudioStatus {
         var status = status
         status.health = await unhealthy()
         return status
     }
 
-    /// `nil` while nothing is wrong.
+    /// Returns the health, or `nil` if there are no problems.
     private func unhealthy() async -> StorageHealth? {
         if store.problems.isEmpty { return nil }
         return await health()
     }
 
-    /// Tells everybody who watches of the storage's problems, and stores what waited for it.
+    /// Publishes storage problems as events, and stores waiting points once the database can be written.
     func follow(_ storage: StorageWatch) {
         storage.connect { isWorking in
             Task {

@@ -12,9 +12,9 @@ final class TrackImports: Sendable {
         self.store = store
     }
 
-    /// Imports a file as far as the progress is taken.
+    /// Imports a file; the reader of the returned progress sets the pace.
     ///
-    /// - Throws: ``WireError`` before anything of the file was stored.
+    /// - Throws: ``WireError`` before anything of the file is stored.
     func begin(_ request: ImportRequest) async throws(WireError) -> AsyncThrowingStream<ImportProgress, any Error> {
         let importer = try await open(request)
         let isFree = isBusy.withLock { isBusy in
@@ -22,22 +22,22 @@ final class TrackImports: Sendable {
             return !isBusy
         }
         guard isFree else {
-            throw WireError(.conflict, "another import is under way", hint: "try again when it is done")
+            throw WireError(.conflict, "another import is running", hint: "try again when it has finished")
         }
-        // The next may begin when this one is let go, which is also how a client that left ends it.
+        // The next import may begin when this one is released, which also happens when its client disconnects.
         let job = TrackImport(importer, store) { [self] in isBusy.withLock { $0 = false } }
         return AsyncThrowingStream { await job.next() }
     }
 
     private func open(_ request: ImportRequest) async throws(WireError) -> TrackImporter {
         guard request.path.hasPrefix("/") else {
-            throw WireError(.invalid, "\(request.path) is no absolute path", hint: "give the path from / on")
+            throw WireError(.invalid, "\(request.path) is not an absolute path", hint: "use a path that begins with /")
         }
         do {
             return try await TrackImporter.open(request.path, selection: try Self.selection(request))
         } catch let fault as TrackFault {
             let code: WireError.Code = fault.kind == .unreadable(2) ? .notFound : .invalid
-            throw WireError(code, fault.description, hint: "give a GPX file that the service may read")
+            throw WireError(code, fault.description, hint: "name a GPX file that the service can read")
         } catch {
             throw (error as? WireError) ?? WireError(.invalid, "\(error)")
         }
@@ -48,15 +48,23 @@ final class TrackImports: Sendable {
             guard request.desiredAccuracy == nil, request.distanceFilter == nil, request.maximumAccuracy == nil,
                 request.jitterGuard == nil
             else {
-                throw WireError(.invalid, "raw takes every valid point", hint: "leave the settings of the filter away")
+                throw WireError(.invalid, "raw imports every valid point", hint: "omit the filter settings")
             }
             return .raw
         }
         if let metres = request.distanceFilter, !(0...Double(Metres.maximum)).contains(metres) {
-            throw WireError(.invalid, "distanceFilter \(metres) is no length", hint: Keys.distanceFilter.allowed)
+            throw WireError(
+                .invalid,
+                "distanceFilter \(metres) is out of range",
+                hint: "use \(Keys.distanceFilter.allowed)"
+            )
         }
         if let metres = request.maximumAccuracy, !(metres > 0 && metres <= Double(Metres.maximum)) {
-            throw WireError(.invalid, "maximumAccuracy \(metres) is no length", hint: Keys.maximumAccuracy.allowed)
+            throw WireError(
+                .invalid,
+                "maximumAccuracy \(metres) is out of range",
+                hint: "use \(Keys.maximumAccuracy.allowed)"
+            )
         }
         return .filtered(
             LocationSettings(
@@ -69,7 +77,7 @@ final class TrackImports: Sendable {
     }
 }
 
-/// One import that is under way.
+/// An import in progress.
 private actor TrackImport {
     private let importer: TrackImporter
     private let store: StateStore
@@ -83,7 +91,7 @@ private actor TrackImport {
 
     deinit { onEnd() }
 
-    /// Stores the next points of the file; `nil` after the last word.
+    /// Stores the next points of the file and returns the progress; `nil` after the last report.
     func next() async -> ImportProgress? {
         guard !progress.finished else { return nil }
         guard let batch = await importer.next() else {
@@ -98,7 +106,7 @@ private actor TrackImport {
                 into: session
             )
         } catch {
-            progress.fault = "the history cannot be written: \(error); make room, and import again"
+            progress.fault = "cannot write the history: \(error); free some space and import again"
             progress.finished = true
             return progress
         }

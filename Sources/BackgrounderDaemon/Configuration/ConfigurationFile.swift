@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import Yams
 
-/// What a layer of the configuration says, with the place where it says so.
+/// The entries of one layer of the configuration (file, environment or options), each with its place.
 struct ConfigurationLayer: Sendable {
     struct Entry: Sendable {
         var text: ConfigurationText
@@ -12,7 +12,7 @@ struct ConfigurationLayer: Sendable {
     }
 
     var entries: [String: Entry] = [:]
-    /// What relative paths start from.
+    /// The folder that relative paths start from.
     var directory: String
 }
 
@@ -21,15 +21,14 @@ extension ConfigurationLayer {
 
     /// Reads and checks the file at `path`.
     ///
-    /// - Throws: for a file that cannot be read, is over 1 MiB, is no UTF-8 or no YAML, has an unknown key, a key twice, or
-    ///   a value that its key does not take, or that holds a password and can be read by others than its owner; always with
-    ///   the line.
+    /// - Throws: ``ConfigurationError`` with the line, if the file cannot be read, is over 1 MiB, is not UTF-8 or not YAML, has an
+    ///   unknown or duplicate key or an invalid value, or contains a password and is readable by other users.
     init(file path: String) throws(ConfigurationError) {
         directory = RuntimePaths.absolute(path + "/..")
         let (text, mode) = try Self.read(path)
         guard let root = try Self.compose(text, path: path) else { return }
         guard case .mapping(let sections) = root else {
-            throw ConfigurationError(place: "\(path):\(root.line)", problem: "this is no mapping of keys to values")
+            throw ConfigurationError(place: "\(path):\(root.line)", problem: "expected a mapping of keys to values")
         }
         for (key, value) in sections {
             try add(key.name, key, value, path: path)
@@ -38,7 +37,7 @@ extension ConfigurationLayer {
         try checkSecrets(of: path, mode)
     }
 
-    /// The variables of `environment` that stand for a key.
+    /// Reads the variables of `environment` that set a key.
     init(environment: [String: String], directory: String) throws(ConfigurationError) {
         self.directory = directory
         for key in Keys.all {
@@ -51,7 +50,7 @@ extension ConfigurationLayer {
         try check()
     }
 
-    /// What was given on the command line.
+    /// Reads the command-line options that set a key.
     init(options: [String: (option: String, value: String?)], directory: String) throws(ConfigurationError) {
         self.directory = directory
         for (key, given) in options {
@@ -71,7 +70,7 @@ extension ConfigurationLayer {
         let place = "\(path):\(key.line)"
         if let known = Keys.all.first(where: { $0.name == name }) {
             switch value {
-            // A key without a value, and YAML's null, are the text they were written with; only `driver` takes `null`.
+            // An empty value and YAML's null are passed as text; only `driver` accepts `null`.
             case .scalar(let scalar):
                 let isNull = value.null != nil && scalar.style == .plain
                 entries[name] = Entry(
@@ -123,21 +122,21 @@ extension ConfigurationLayer {
         throw ConfigurationError(
             place: entries[key.name]?.place ?? path,
             problem:
-                "\(key.name): others may read this password, since the file has the mode 0\(digits); `chmod 600 \(path)`"
+                "\(key.name): other users can read this password because the file has mode 0\(digits); run `chmod 600 \(path)`"
         )
     }
 
-    /// The text of the file at `path`, and the file's mode.
+    /// Returns the text and the mode of the file at `path`.
     private static func read(_ path: String) throws(ConfigurationError) -> (String, mode_t) {
-        // Without O_NONBLOCK the opening of a FIFO waits for a writer.
+        // Without O_NONBLOCK, opening a FIFO waits for a writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            throw ConfigurationError(place: path, problem: "there is no such file, or it may not be read")
+            throw ConfigurationError(place: path, problem: "cannot open the file: \(systemMessage(errno)); check the path and the file's mode")
         }
         defer { close(descriptor) }
         var attributes = stat()
         guard fstat(descriptor, &attributes) == 0, attributes.st_mode & S_IFMT == S_IFREG else {
-            throw ConfigurationError(place: path, problem: "this is no file")
+            throw ConfigurationError(place: path, problem: "not a regular file; name a YAML file")
         }
         var data = [UInt8](repeating: 0, count: sizeLimit + 1)
         var count = 0
@@ -145,23 +144,25 @@ extension ConfigurationLayer {
             let more = data.withUnsafeMutableBytes { bytes in
                 Glibc.read(descriptor, bytes.baseAddress?.advanced(by: count), bytes.count - count)
             }
-            guard more >= 0 else { throw ConfigurationError(place: path, problem: "the file may not be read") }
+            guard more >= 0 else {
+                throw ConfigurationError(place: path, problem: "cannot read the file: \(systemMessage(errno))")
+            }
             if more == 0 { break }
             count += more
         }
         guard count <= sizeLimit else {
-            throw ConfigurationError(place: path, problem: "the file is over 1 MiB")
+            throw ConfigurationError(place: path, problem: "the file is larger than 1 MiB")
         }
         data.removeLast(data.count - count)
         guard let text = String(validating: data, as: UTF8.self) else {
             let valid = String(decoding: data, as: UTF8.self).prefix { $0 != "\u{FFFD}" }
             let line = valid.count { $0 == "\n" || $0 == "\r\n" } + 1
-            throw ConfigurationError(place: "\(path):\(line)", problem: "this is no UTF-8")
+            throw ConfigurationError(place: "\(path):\(line)", problem: "not valid UTF-8; save the file as UTF-8")
         }
         return (text, attributes.st_mode)
     }
 
-    /// Yams tells where the mapping begins; the line that repeats a key is the one to look at.
+    /// Returns the line that repeats one of `keys`; Yams reports only where the mapping begins.
     private static func secondLine(of keys: [String], in text: String, from first: Int) -> Int {
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated().dropFirst(
             first - 1
@@ -179,23 +180,23 @@ extension ConfigurationLayer {
         } catch YamlError.scanner(_, let problem, let mark, _), YamlError.parser(_, let problem, let mark, _),
             YamlError.composer(_, let problem, let mark, _)
         {
-            throw ConfigurationError(place: "\(path):\(mark.line)", problem: "this is no YAML: \(problem)")
+            throw ConfigurationError(place: "\(path):\(mark.line)", problem: "not valid YAML: \(problem)")
         } catch YamlError.duplicatedKeysInMapping(let keys, let context) {
             let line = secondLine(of: keys, in: text, from: context.mark.line)
             throw ConfigurationError(
                 place: "\(path):\(line)",
-                problem: "the key \(keys.joined(separator: ", ")) is there twice"
+                problem: "duplicate key \(keys.joined(separator: ", ")); remove one"
             )
         } catch {
-            throw ConfigurationError(place: path, problem: "this is no YAML: \(error)")
+            throw ConfigurationError(place: path, problem: "not valid YAML: \(error)")
         }
     }
 }
 
-/// What is wrong with the configuration, on one line: where, which key, and what is allowed.
+/// A fault of the configuration on one line: the place, the key, and what is allowed.
 struct ConfigurationError: Error, CustomStringConvertible {
     let description: String
-    /// An option was given a value that it never takes, which is another exit code.
+    /// Whether the fault is the value of an option, which has an exit code of its own.
     var isWrongArgument = false
 
     init(place: String, problem: String) {
@@ -203,15 +204,15 @@ struct ConfigurationError: Error, CustomStringConvertible {
     }
 
     init(place: String, key: String, value: ConfigurationText? = nil, allowed: String) {
-        let value = value.map { " does not take \($0.description.debugDescription);" } ?? ":"
-        description = "\(place): \(key)\(value) allowed is \(allowed)"
+        let value = value.map { " \($0.description.debugDescription) is not valid;" } ?? ""
+        description = "\(place): \(key):\(value) use \(allowed)"
     }
 
     init(place: String, unknownKey name: String) {
         let section = name.split(separator: ".").dropLast().first.map { $0 + "." } ?? ""
         let siblings = Keys.all.map(\.name).filter { section.isEmpty || $0.hasPrefix(section) }
         let known = Set(siblings.map { section.isEmpty ? String($0.prefix { $0 != "." }) : $0 }).sorted()
-        description = "\(place): unknown key \(name); known are \(known.joined(separator: ", "))"
+        description = "\(place): unknown key \(name); known keys: \(known.joined(separator: ", "))"
     }
 }
 

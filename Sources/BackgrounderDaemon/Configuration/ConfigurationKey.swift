@@ -1,21 +1,21 @@
 import BackgrounderAPI
 
-/// One key of the configuration: its name, what it takes, and what holds where nobody says anything.
+/// A key of the configuration: its name, the values that it accepts, and its default.
 struct ConfigurationKey<Value: Sendable>: Sendable {
-    /// With a dot between the section and the key.
+    /// Section and key, separated by a dot.
     let name: String
-    /// What it takes, in words, for the message that refuses something else.
+    /// The accepted values in words, for error messages.
     let allowed: String
     let fallback: Value
     let isList: Bool
-    /// Whether the value is a password: no message repeats it, and a file that holds it must be readable by its owner alone.
+    /// Whether the value is a password: no message repeats it, and a file that contains it must be readable only by its owner.
     let isSecret: Bool
-    /// The value, made absolute from a directory where it holds a path; `nil` where the text is none.
+    /// Returns the value of a text, or `nil` if it is invalid. A relative path is resolved against the directory.
     let parse: @Sendable (ConfigurationText, _ directory: String) -> Value?
-    /// What is wrong with a text that is none, where the key can say more than what is allowed.
+    /// Returns a description of the fault of an invalid text, if the key has more to say than `allowed`.
     let explain: (@Sendable (ConfigurationText) -> String?)?
 
-    /// A key with one value.
+    /// Creates a key with one value.
     init(
         _ name: String,
         _ fallback: Value,
@@ -36,7 +36,7 @@ struct ConfigurationKey<Value: Sendable>: Sendable {
         }
     }
 
-    /// A key with a list, where each element is parsed alone.
+    /// Creates a key with a list whose elements are parsed one by one.
     init<Element: Sendable>(
         list name: String,
         _ fallback: Value,
@@ -53,7 +53,7 @@ struct ConfigurationKey<Value: Sendable>: Sendable {
         self.parse = { text, directory in Self.elements(of: text, directory, parse) }
     }
 
-    /// A key with a list that may be absent, which is not the same as an empty one.
+    /// Creates a key with an optional list; absent differs from empty.
     init<Element: Sendable>(
         _ name: String,
         optionalList allowed: String,
@@ -79,7 +79,7 @@ struct ConfigurationKey<Value: Sendable>: Sendable {
     }
 }
 
-/// A value as it was written.
+/// A value as it is written in the file.
 enum ConfigurationText: Hashable, Sendable, CustomStringConvertible {
     case scalar(String)
     case list([String])
@@ -92,7 +92,7 @@ enum ConfigurationText: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A key without its type: enough to check a text.
+/// A type-erased key, sufficient to check a text.
 struct AnyConfigurationKey: Sendable {
     let name: String
     let allowed: String

@@ -48,13 +48,13 @@ enum Keys {
     static let distanceFilter = ConfigurationKey<Double>(
         "location.distanceFilter",
         0,
-        allowed: "metres from 0 to \(Metres.maximum), or none"
+        allowed: "0 to \(Metres.maximum) metres, or none"
     ) { text, _ in Metres.orNone(text).map { $0 ?? 0 } }
 
     static let maximumAccuracy = ConfigurationKey<Double?>(
         "location.maximumAccuracy",
         nil,
-        allowed: "metres above 0 to \(Metres.maximum), or none"
+        allowed: "more than 0 and at most \(Metres.maximum) metres, or none"
     ) { text, _ in Metres.orNone(text).flatMap { $0 == 0 ? nil : .some($0) } }
 
     static let jitterGuard = ConfigurationKey<Bool>("location.jitterGuard", true, allowed: "true or false") { text, _ in
@@ -64,7 +64,7 @@ enum Keys {
     static let driver = ConfigurationKey<AudioDriverName>(
         "audio.driver",
         .auto,
-        allowed: "auto, a driver of libao such as pulse, alsa or pulse:SINK, null, wav:FILE or raw:FILE"
+        allowed: "auto, a libao driver such as pulse, alsa or pulse:SINK, null, wav:FILE or raw:FILE"
     ) { text, directory in
         switch try? AudioDriverName(text) {
         case .wav(let file): path(file, directory).map { .wav($0) }
@@ -113,13 +113,13 @@ enum Keys {
     static let mpdListen = ConfigurationKey<[MPDAddress]>(
         list: "mpd.listen",
         [],
-        allowed: "addresses for MPD's clients, HOST:PORT or [IPV6]:PORT, such as 127.0.0.1:6600"
+        allowed: "addresses for MPD clients, HOST:PORT or [IPV6]:PORT, such as 127.0.0.1:6600"
     ) { text, _ in MPDAddress(text) }
 
     static let mpdPassword = ConfigurationKey<MPDPassword?>(
         "mpd.password",
         nil,
-        allowed: "the password of MPD's clients on TCP, one line of 1 to 1000 bytes",
+        allowed: "a password for MPD clients on TCP, one line of 1 to 1000 bytes",
         isSecret: true
     ) { text, _ in MPDPassword(text).map { .some($0) } }
 
@@ -139,7 +139,7 @@ enum Keys {
     static let webListen = ConfigurationKey<[String]>(
         list: "web.listen",
         [],
-        allowed: "addresses, and none yet: this version has no page, take them away"
+        allowed: "no addresses, because this version has no web page"
     ) { _, _ in nil }
 
     static let controlGroup = ConfigurationKey<String?>("control.group", nil, allowed: "the name of a group") {
@@ -157,7 +157,7 @@ enum Keys {
     static let taskEnvironment = ConfigurationKey<[EnvironmentVariable]>(
         list: "tasks.environment",
         [],
-        allowed: "variables, each as NAME or NAME=VALUE; NAME is \(EnvironmentVariable.allowedNames)"
+        allowed: "variables, each NAME or NAME=VALUE, where NAME is \(EnvironmentVariable.allowedNames)"
     ) { text, _ in EnvironmentVariable(text) }
 
     static let transferRoots = ConfigurationKey<[String]>(list: "transfers.roots", [], allowed: "folders") {
@@ -199,7 +199,7 @@ enum Keys {
     static let maximumSize = ConfigurationKey<Int?>(
         "store.maximumSize",
         nil,
-        allowed: "bytes from 1M on, such as 500M or 2G, or none"
+        allowed: "at least 1M, such as 500M or 2G, or none"
     ) { text, _ in
         text == "none" ? .some(nil) : ByteCount.bytes(text).flatMap { $0 >= 1 << 20 ? .some(Int($0)) : .none }
     }
@@ -231,7 +231,7 @@ enum Keys {
         text.isEmpty || text.utf8.contains(0) ? nil : RuntimePaths.absolute(text, from: directory)
     }
 
-    /// YAML 1.1's words, which Yams reads too.
+    /// Parses YAML 1.1's boolean words.
     private static func boolean(_ text: String) -> Bool? {
         switch text.lowercased() {
         case "true", "yes", "on": true
@@ -245,12 +245,12 @@ enum Keys {
     }
 }
 
-/// Lengths that a setting may have.
+/// The lengths that a setting can have.
 enum Metres {
-    /// Half way around the Earth: nothing is farther away.
+    /// Half of the Earth's circumference: nothing is farther away.
     static let maximum = 20_037_508
 
-    /// `.some(nil)` for `none`, `nil` for what is no length.
+    /// Parses a length; returns `.some(nil)` for `none` and `nil` for an invalid text.
     static func orNone(_ text: String) -> Double?? {
         if text == "none" { return .some(nil) }
         guard let value = Double(text), (0...Double(maximum)).contains(value) else { return nil }

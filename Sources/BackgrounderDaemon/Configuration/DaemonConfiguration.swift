@@ -5,16 +5,16 @@ import LocationUpdates
 import Logging
 import MPDServer
 
-/// Where a configuration comes from, to read it at the start and at each reload.
+/// The origins of a configuration, which is read at the start and at each reload.
 struct ConfigurationSource: Sendable {
-    /// An explicit one must exist.
+    /// A file named by an option; it must exist.
     var file: String?
-    /// Read where there is one.
+    /// The default file; read if it exists.
     var standardFile: String
     var environment: [String: String]
-    /// By key, the option's name and value.
+    /// The option's name and value for each key.
     var options: [String: (option: String, value: String?)]
-    /// Where relative paths of options and variables start from.
+    /// The folder that relative paths of options and variables start from.
     var directory: String
 
     func load() throws(ConfigurationError) -> DaemonConfiguration {
@@ -22,10 +22,10 @@ struct ConfigurationSource: Sendable {
     }
 }
 
-/// The configuration of one service: options before the environment before the file before the defaults.
+/// The configuration of one service. Options override the environment, which overrides the file, which overrides the defaults.
 struct DaemonConfiguration: Sendable {
     private let layers: [ConfigurationLayer]
-    /// The file that was read, or would have been.
+    /// The file that was read, or would have been if it existed.
     let file: String
     private let hasFile: Bool
 
@@ -41,7 +41,7 @@ struct DaemonConfiguration: Sendable {
         try check()
     }
 
-    /// What `key` says.
+    /// Returns the value of `key`.
     func value<Value>(_ key: ConfigurationKey<Value>) -> Value {
         for layer in layers {
             if let entry = layer.entries[key.name], let value = key.parse(entry.text, layer.directory) { return value }
@@ -49,7 +49,7 @@ struct DaemonConfiguration: Sendable {
         return key.fallback
     }
 
-    /// The text behind ``value(_:)``; `nil` for the default.
+    /// Returns the text of ``value(_:)`` as it was written; `nil` for the default.
     func text(_ name: String) -> String? {
         layers.lazy.compactMap { $0.entries[name]?.text.description }.first
     }
@@ -58,10 +58,10 @@ struct DaemonConfiguration: Sendable {
         layers.lazy.compactMap { $0.entries[name]?.place }.first ?? file
     }
 
-    /// What no single key can tell.
+    /// Checks the rules that concern more than one key, or the file system.
     private func check() throws(ConfigurationError) {
         if value(Keys.modes).contains(.location), value(Keys.usageDescription) == nil, hasFile {
-            let without = text("modes") == nil ? "; without that mode: modes: [audio]" : ""
+            let without = text("modes") == nil ? "; to turn the mode off, set modes: [audio]" : ""
             throw ConfigurationError(
                 place: place("modes"),
                 problem:
@@ -74,13 +74,13 @@ struct DaemonConfiguration: Sendable {
             throw ConfigurationError(
                 place: place("mpd.listen"),
                 problem:
-                    "mpd.listen: others can reach \(address), which needs mpd.password or mpd.passwords, or an address such as 127.0.0.1:6600"
+                    "mpd.listen: other machines can reach \(address); set mpd.password or mpd.passwords, or use an address such as 127.0.0.1:6600"
             )
         }
         if let path = value(Keys.source).replayedFile, !Self.isReadableFile(path) {
             throw ConfigurationError(
                 place: place("location.source"),
-                problem: "location.source: there is no readable file \(path)"
+                problem: "location.source: cannot read \(path); check the path and the file's mode"
             )
         }
         if let path = value(Keys.driver).file, let problem = Self.obstacle(toWriting: path) {
@@ -90,7 +90,7 @@ struct DaemonConfiguration: Sendable {
 }
 
 extension DaemonConfiguration {
-    /// Those of `mpd.password` and `mpd.passwords`.
+    /// The passwords of `mpd.password` and `mpd.passwords`.
     var mpdPasswords: [MPDPassword] { (value(Keys.mpdPassword).map { [$0] } ?? []) + value(Keys.mpdPasswords) }
 
     private static func isReadableFile(_ path: String) -> Bool {
@@ -100,13 +100,13 @@ extension DaemonConfiguration {
             && manager.isReadableFile(atPath: path)
     }
 
-    /// Why no file can be made at `path`.
+    /// Returns why no file can be created at `path`; `nil` if it can.
     private static func obstacle(toWriting path: String) -> String? {
         let folder = RuntimePaths.absolute(path + "/..")
         let manager = FileManager.default
         var isDirectory = false
         guard manager.fileExists(atPath: folder, isDirectory: &isDirectory), isDirectory else {
-            return "cannot write \(path): there is no folder \(folder); create it, or name another file"
+            return "cannot write \(path): no folder \(folder); create it, or name another file"
         }
         guard manager.isWritableFile(atPath: folder) else {
             return "cannot write \(path): the folder \(folder) is not writable; check its mode, or name another file"
@@ -117,10 +117,10 @@ extension DaemonConfiguration {
         return nil
     }
 
-    /// Servers with local addresses that other servers may lead to.
+    /// The hosts with private addresses that public servers may redirect to.
     var localHosts: Set<String> { Set(value(Keys.allowPrivate).map { $0.lowercased() }) }
 
-    /// What commands see besides the few variables that they inherit: where the service is, and `tasks.environment`.
+    /// Returns the variables that commands see besides those they inherit: the location of the service, and `tasks.environment`.
     ///
     /// - Parameter service: the service's own environment.
     func commandEnvironment(_ paths: RuntimePaths, of service: [String: String]) -> [String: String] {
@@ -135,7 +135,7 @@ extension DaemonConfiguration {
         return variables
     }
 
-    /// Keys whose text differs from `other`'s.
+    /// Returns the keys whose text differs from that in `other`.
     func changes(from other: DaemonConfiguration) -> [String] {
         Keys.all.map(\.name).filter { text($0) != other.text($0) }
     }

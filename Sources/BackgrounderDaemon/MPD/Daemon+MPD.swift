@@ -4,7 +4,9 @@ import MPDServer
 import NIOCore
 
 extension Daemon {
-    /// The server for MPD's clients, with its sockets bound; they are as the present umask(2) has them.
+    /// Creates the server for MPD clients and binds its sockets, with modes according to the current umask(2).
+    ///
+    /// - Throws: ``StartError`` if an address is in use.
     func makeMPDServer(_ configuration: DaemonConfiguration, group: any EventLoopGroup) async throws -> MPDServer {
         music?.connect { [mpdHub] event in
             switch event {
@@ -28,7 +30,7 @@ extension Daemon {
                 logger: logger
             )
         } catch {
-            throw StartError("\(error); give another address in mpd.listen, or end what has this one")
+            throw StartError("\(error); use another address in mpd.listen, or stop the program that uses this one")
         }
     }
 }

@@ -2,9 +2,9 @@ import AudioPlayback
 import BackgrounderAPI
 import MPDServer
 
-/// The player as MPD's clients have it.
+/// The player as MPD clients see it.
 ///
-/// What a mode that is not declared may not do is refused here as it is on the control socket.
+/// Commands of an undeclared mode are refused as on the control socket.
 struct PlayerAdapter: MPDPlayer {
     let player: QueuePlayer
     let modes: Modes
@@ -43,7 +43,7 @@ struct PlayerAdapter: MPDPlayer {
             let status = await player.status()
             let isCurrent = status.currentItem?.id == id && status.timeControlStatus != .stopped
             if !isCurrent { _ = try await player.play(id: id) }
-            // Another item goes on as the one before it: it does not begin to be heard because of a seek.
+            // The other item stays paused if the previous one was: a seek does not start playback.
             if !isCurrent, status.timeControlStatus == .paused { _ = await player.pause() }
             if isCurrent || seconds > 0 { _ = try await player.seek(to: seconds, pastEnd: .endItem) }
         }
@@ -127,7 +127,7 @@ extension MPDPlayerError {
 }
 
 extension QueuePlayer {
-    /// All of it at one moment.
+    /// Returns a consistent snapshot of the player.
     fileprivate func statusForMPD() async -> MPDPlayerStatus {
         let audio = await status()
         return MPDPlayerStatus(

@@ -6,20 +6,21 @@ import NIOCore
 import ServiceLifecycle
 import StateStore
 
-/// A background mode beside the two that are always there, as the service holds it.
+/// A part of the service that provides one background mode.
 protocol DaemonPart: Sendable {
-    /// Runs with the service, and ends with it.
+    /// The services that run as long as the daemon.
     var services: [any Service] { get }
 
-    /// Whether it has work in hand, which makes the service `background` instead of `suspended`.
+    /// Returns whether the part has work to do, which makes the service `background` instead of `suspended`.
     func isAtWork() async -> Bool
 
-    /// The first client attached, before it sees anything; or the last one left. Also called once when the service begins.
+    /// Called when the first client attaches, before it sees anything, when the last one detaches, and once at the start.
     func apply(isAnyoneAttached: Bool) async
 
+    /// Adds the routes of the part.
     func addRoutes(to router: inout ControlRouter)
 
-    /// Puts what it has to say into `status`.
+    /// Adds the state of the part to `status`.
     func report(in status: inout ServiceStatus) async
 }
 
@@ -31,7 +32,7 @@ extension DaemonPart {
     func report(in status: inout ServiceStatus) async {}
 }
 
-/// What all parts are built with.
+/// The dependencies of all parts.
 struct PartContext: Sendable {
     let paths: RuntimePaths
     let configuration: DaemonConfiguration
@@ -39,15 +40,15 @@ struct PartContext: Sendable {
     let modes: Modes
     let clock: any Clock<Duration>
     let group: any EventLoopGroup
-    /// Variables of the commands that the service runs.
+    /// Variables for the commands that the service runs.
     let commandEnvironment: [String: String]
     let web: WebClients
     let log: DaemonLog
     let logger: Logger
-    /// How many clients are attached now.
+    /// Returns how many clients are attached.
     let attached: @Sendable () -> Int
-    /// Tells the readers of the event stream.
+    /// Posts an event to the readers of the event stream.
     let post: @Sendable (Event) -> Void
-    /// Something changed that no event carries, or the part begins or ends to be at work.
+    /// Reports a change that no event carries, or the beginning or end of work.
     let changed: @Sendable () -> Void
 }

@@ -5,7 +5,7 @@ import Logging
 import ServiceLifecycle
 import StateStore
 
-/// Background fetch, as the service holds it.
+/// Background fetch as a part of the service.
 struct FetchPart: DaemonPart {
     let context: PartContext
     let scheduler: FetchScheduler
@@ -29,40 +29,43 @@ struct FetchPart: DaemonPart {
             case .changed: context.changed()
             }
         }
-        // Before a message or a command may begin another run of the same source.
+        // Before a push or a command can begin another run of the same source.
         try await scheduler.closeOpenRuns()
     }
 
     var services: [any Service] { [scheduler] }
 
-    /// The service is awake for something else: what may run now does. Cheap enough for every fix, from any thread.
+    /// Runs the fetches that may run now, because the service is awake anyway. Cheap enough for every fix. Any thread.
     func ride() {
         scheduler.ride()
     }
 
-    /// Fetches `source` because a message of a broker asks for it; `nil` where it may not be fetched, or the service stops.
+    /// Fetches `source` for a push; returns `nil` if it may not be fetched or the service is stopping.
     func push(_ source: String) async -> FetchRun? {
         do {
             let run = try await scheduler.run(source, .push)
             return await scheduler.isEnding ? nil : run
         } catch {
-            context.logger.info("\(source): a message asks for a fetch, but \(error).")
+            context.logger.info("\(source): ignored a push: \(error)")
             return nil
         }
     }
 
-    /// - Throws: `conflict` where transfers may not bring anything into `folder`.
+    /// Checks that transfers may write to `folder`.
+    ///
+    /// - Throws: a `conflict` otherwise.
     func checkDownload(_ folder: String) throws(WireError) {
         let folder = RuntimePaths.absolute(folder)
         guard !transfers.roots.contains(where: { isPath(folder, in: $0) }) else { return }
         throw WireError(
             .conflict,
-            "\(folder) is outside of the folders for transfers, \(transfers.roots.joined(separator: ", "))",
-            hint: "give one of them, or add the folder to transfers.roots"
+            "\(folder) is outside the transfer folders (\(transfers.roots.joined(separator: ", ")))",
+            hint: "use one of them, or add the folder to transfers.roots"
         )
     }
 
-    /// Hands enclosures to the transfers. One that is refused for good is said and let go, so that it holds no other up.
+    /// Returns a downloader that hands enclosures to the transfers. One that is refused permanently is logged and dropped, so that
+    /// it does not block the others.
     private static func downloader(_ transfers: TransfersPart, logger: Logger) -> FetchDownloader {
         { source, urls, folder, namer in
             let folder = RuntimePaths.absolute(folder)
@@ -74,16 +77,16 @@ struct FetchPart: DaemonPart {
                 } catch let error as TransferError {
                     switch error {
                     case .tooMany, .cannotStore: throw error
-                    // It was brought before.
-                    case .exists: logger.info("\(source): \(error), and is not downloaded again.")
-                    default: logger.warning("\(source): \(url) is not downloaded: \(error)")
+                    // It was downloaded before.
+                    case .exists: logger.info("\(source): not downloading \(url) again: \(error)")
+                    default: logger.warning("\(source): cannot download \(url): \(error)")
                     }
                 }
             }
         }
     }
 
-    /// Whether there is such a source.
+    /// Returns whether the source exists.
     func hasSource(_ name: String) async -> Bool {
         await scheduler.hasSource(name)
     }
@@ -101,14 +104,16 @@ struct FetchPart: DaemonPart {
         status.fetch = await scheduler.list()
     }
 
-    /// - Throws: `conflict` when the mode may not do anything now.
+    /// Checks that the mode may work now.
+    ///
+    /// - Throws: a `conflict` if it is not declared and no client is attached.
     func requireMode() throws(WireError) {
         try context.modes.require(.fetch, attached: context.attached())
     }
 }
 
 extension FetchScheduler {
-    /// With real sources, over the journal of a store.
+    /// Creates a scheduler with real sources and the journal of a store.
     static func make(
         _ journal: StoreFetchJournal,
         web: WebOrigin,

@@ -3,11 +3,11 @@ import BackgrounderAPI
 import FoundationEssentials
 import StateStore
 
-/// The receiver's journal, kept in the store.
+/// The receiver's journal, backed by the store.
 struct StorePushJournal: PushJournal {
     let store: StateStore
 
-    /// What was kept. A push that a later version wrote and this one cannot read is left out.
+    /// Returns the stored pushes. A push of a later version that this one cannot read is skipped.
     func saved() async throws -> SavedPushes {
         let pushes = try store.pushes().compactMap { row -> StoredPush? in
             guard let address = try? BrokerAddress(row.url), let topic = try? TopicFilter(row.topic) else { return nil }

@@ -3,7 +3,7 @@ package import BackgrounderAPI
 import ControlServer
 import ServiceLifecycle
 
-/// Silent push: messages of brokers that make sources be fetched.
+/// Silent push as a part of the service: messages of brokers that trigger fetches.
 struct PushPart: DaemonPart {
     private let context: PartContext
     private let receiver: PushReceiver
@@ -52,16 +52,17 @@ struct PushPart: DaemonPart {
 }
 
 extension PushError: WireErrorConvertible {
+    /// The error as it crosses the socket.
     package var wireError: WireError {
         switch self {
-        case .noSuchPush: WireError(.notFound, description, hint: "`backgrounder push list` names them")
-        case .exists: WireError(.conflict, description, hint: "remove it first, or give another name")
+        case .noSuchPush: WireError(.notFound, description, hint: "`backgrounder push list` lists them")
+        case .exists: WireError(.conflict, description, hint: "remove it first, or use another name")
         case .tooMany: WireError(.conflict, description, hint: "remove one with `backgrounder push remove NAME`")
         case .invalid: WireError(.invalid, description)
         case .credentials(.missing): WireError(.notFound, description, hint: "check the path")
         case .credentials: WireError(.invalid, description)
         case .suspended:
-            WireError(.conflict, description, hint: "modes: [remote-notification] in config.yaml declares it")
+            WireError(.conflict, description, hint: "add remote-notification to modes in config.yaml")
         case .system: WireError(.unavailable, description)
         }
     }

@@ -4,17 +4,17 @@ import FoundationEssentials
 import Logging
 import StateStore
 
-/// The fetch mode's journal, kept in the store.
+/// The fetch mode's journal, backed by the store.
 struct StoreFetchJournal: FetchJournal {
     let store: StateStore
 
-    /// The switch of all sources, as the store has it.
+    /// The switch for all sources as it is stored.
     private struct Switch: Codable {
         var isOn: Bool
     }
 
     func save(_ changes: [FetchChange]) async throws {
-        // That a run began is for a restart of the service; after one of the machine its end is as good.
+        // The begin of a run matters only after a restart of the service; after a power cut its end is enough.
         let isDurable = changes.contains { change in
             if case .began = change { false } else { true }
         }
@@ -31,12 +31,13 @@ struct StoreFetchJournal: FetchJournal {
         try await store.fetchSeen(of: source)
     }
 
-    /// The store gives a write up when its task is cancelled; but how a run ended that was broken off is to be kept.
+    /// Runs `body` in a task of its own: the store aborts a write if its task is cancelled, but the end of a cancelled run must be
+    /// stored.
     private func uncancelled(_ body: @escaping @Sendable () async throws -> Void) async throws {
         try await Task { try await body() }.value
     }
 
-    /// What a scheduler goes on with. A source whose standing cannot be read begins anew, which is said.
+    /// Returns the state that a scheduler continues from. A source whose state cannot be read starts fresh, which is logged.
     func saved(logger: Logger) throws -> SavedFetchState {
         var saved = SavedFetchState()
         saved.sources = try store.fetchSources().map { source in
@@ -44,7 +45,7 @@ struct StoreFetchJournal: FetchJournal {
             do {
                 standing = try JSON.decode(FetchStanding.self, from: source.standing)
             } catch {
-                logger.error("\(source.definition.name): how it stood cannot be read, and it begins anew: \(error)")
+                logger.error("\(source.definition.name): cannot read the saved state: \(error); starting fresh")
                 standing = FetchStanding(since: Date())
             }
             return .init(definition: source.definition, standing: standing, unseen: source.unseen)

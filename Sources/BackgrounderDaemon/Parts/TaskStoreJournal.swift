@@ -5,11 +5,11 @@ import FoundationEssentials
 import Logging
 import StateStore
 
-/// The tasks' journal, kept in the store.
+/// The tasks' journal, backed by the store.
 struct TaskStoreJournal: TaskJournal {
     let store: StateStore
 
-    /// The name of the state that holds the service's random name.
+    /// The name of the record that holds the random id of the instance.
     private static let instanceState = "tasks.instance"
 
     func saved(logger: Logger) throws -> SavedTasks {
@@ -18,13 +18,13 @@ struct TaskStoreJournal: TaskJournal {
             do {
                 records.append(try TaskRecord(stored))
             } catch {
-                logger.error("Task \(stored.task.id) cannot be read from the store, and is left out: \(error)")
+                logger.error("Task \(stored.task.id): cannot read it from the database: \(error); skipping it")
             }
         }
         return SavedTasks(records: records, hooks: try store.taskHooks())
     }
 
-    /// What tells this service's tasks from those of another on the machine, made at the first start.
+    /// Returns the random id that distinguishes this service's tasks from those of others, creating it at the first start.
     func instance() async throws -> String {
         if let data = try store.state(Self.instanceState) { return String(decoding: data, as: UTF8.self) }
         let name = String(UInt64.random(in: 0 ... .max), radix: 36)

@@ -6,16 +6,16 @@ import FoundationEssentials
 import Glibc
 import ServiceLifecycle
 
-/// The finite-length tasks in the service.
+/// The finite-length tasks as a part of the service.
 struct TasksPart: DaemonPart {
     let scheduler: BackgroundTaskScheduler
 
-    /// Takes back what ran when the service was killed.
+    /// Creates the part and takes over the tasks that were running when the service was killed.
     init(_ context: PartContext) async throws {
         let journal = TaskStoreJournal(store: context.store)
         let folder = context.paths.state + "/tasks"
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
-            throw StartError("cannot make \(folder): \(systemMessage(errno)); give another --home")
+            throw StartError("cannot create \(folder): \(systemMessage(errno)); use another --home")
         }
         scheduler = BackgroundTaskScheduler(
             try journal.saved(logger: context.logger),
@@ -37,7 +37,7 @@ struct TasksPart: DaemonPart {
         await scheduler.resume()
     }
 
-    /// The kernel's id of this boot (random(4)); none where that cannot be read, so that nothing is taken for another boot's.
+    /// The kernel's id of this boot (random(4)); random if it cannot be read, so that it matches no other boot.
     private static var boot: String {
         (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))?
             .filter { !$0.isWhitespace } ?? ""
@@ -67,12 +67,13 @@ struct TasksPart: DaemonPart {
 }
 
 extension TaskError: WireErrorConvertible {
+    /// The error as it crosses the socket.
     package var wireError: WireError {
         switch self {
         case .invalid, .invalidTimes: WireError(.invalid, description)
         case .tooMany: WireError(.conflict, description, hint: "end one with `backgrounder task end ID`")
-        case .noSuchTask: WireError(.notFound, description, hint: "`backgrounder task list` shows the ids")
-        case .over, .endsAlready: WireError(.conflict, description, hint: "each begin has one end")
+        case .noSuchTask: WireError(.notFound, description, hint: "`backgrounder task list` lists the ids")
+        case .over, .endsAlready: WireError(.conflict, description, hint: "a task can be ended only once")
         case .cannotStart(_, let failure):
             WireError(
                 .conflict,
@@ -80,8 +81,8 @@ extension TaskError: WireErrorConvertible {
                 hint: failure.step == .program ? "check the name, the service's PATH and the file's mode" : nil
             )
         case .hookExists(let name):
-            WireError(.conflict, description, hint: "remove it with `backgrounder task unhook \(name)`")
-        case .noSuchHook: WireError(.notFound, description, hint: "`backgrounder task hooks` shows them")
+            WireError(.conflict, description, hint: "remove it first with `backgrounder task unhook \(name)`")
+        case .noSuchHook: WireError(.notFound, description, hint: "`backgrounder task hooks` lists them")
         case .tooManyHooks: WireError(.conflict, description, hint: "remove one with `backgrounder task unhook NAME`")
         case .stopping: WireError(.unavailable, description)
         }

@@ -5,10 +5,10 @@ import FoundationEssentials
 import ServiceLifecycle
 import StateStore
 
-/// Files that come and go while nobody looks.
+/// The transfers as a part of the service.
 struct TransfersPart: DaemonPart {
     private let session: TransferSession
-    /// What comes must come into one of these.
+    /// The folders that downloads may be written to.
     let roots: [String]
 
     init(_ context: PartContext) async throws {
@@ -23,7 +23,7 @@ struct TransfersPart: DaemonPart {
         session = TransferSession(
             configuration: TransferConfiguration(
                 roots: roots,
-                // Others than this user may then use the socket, and must not read with its eyes.
+                // Group members may use the socket; do not let them read arbitrary files through the service.
                 sendsOnlyFromRoots: configuration.value(Keys.controlGroup) != nil,
                 policy: RedirectPolicy(plainHosts: .only(hosts), localHosts: configuration.localHosts),
                 limits: limits
@@ -48,7 +48,7 @@ struct TransfersPart: DaemonPart {
         status.transfers = open.isEmpty ? nil : open
     }
 
-    /// Takes a file that a source of the fetch mode names; it is not urgent, and the session has the source's name.
+    /// Enqueues a discretionary download for a fetch source. The session has the name of the source.
     func enqueue(
         _ url: String,
         to destination: String,
@@ -61,7 +61,7 @@ struct TransfersPart: DaemonPart {
         )
     }
 
-    /// Those that are open, and the newest of those that are over.
+    /// Returns the open transfers and the newest ended ones.
     func all() async throws -> [Transfer] { try await session.transfers() }
 
     func addRoutes(to router: inout ControlRouter) {
@@ -78,11 +78,13 @@ struct TransfersPart: DaemonPart {
     }
 }
 
-/// The journal of the transfers, kept in the store.
+/// The transfers' journal, backed by the store.
 private struct StoreTransferJournal: TransferJournal {
     let store: StateStore
 
-    /// The open ones; what cannot be read is a fault of the store.
+    /// Returns the open transfers.
+    ///
+    /// - Throws: an error if one cannot be read.
     func open() throws -> [TransferRecord] {
         try store.openTransfers().map { stored in
             TransferRecord(stored.transfer, try JSONDecoder().decode(TransferDetail.self, from: stored.detail))
@@ -116,7 +118,7 @@ private struct StoreTransferJournal: TransferJournal {
         StoredTransfer(transfer: record.transfer, detail: try JSONEncoder().encode(record.detail))
     }
 
-    /// The store gives a write up when its task is cancelled, which is just when what is here must be kept.
+    /// Runs `body` in a task of its own: the store aborts a write if its task is cancelled, which is when the state must be stored.
     private func uncancelled<Result: Sendable>(
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
@@ -125,31 +127,32 @@ private struct StoreTransferJournal: TransferJournal {
 }
 
 extension TransferError: WireErrorConvertible {
+    /// The error as it crosses the socket.
     package var wireError: WireError {
         switch self {
         case .noSuchTransfer: WireError(.notFound, description, hint: "`backgrounder transfer list` lists the ids")
-        case .noSuchSession: WireError(.notFound, description, hint: "a session is there from its first transfer on")
+        case .noSuchSession: WireError(.notFound, description, hint: "a session exists from its first transfer on")
         case .noSuchFile: WireError(.notFound, description, hint: "check the path")
-        case .isOver: WireError(.conflict, description, hint: "begin it again with `backgrounder transfer get`")
-        case .exists: WireError(.conflict, description, hint: "--exists overwrite or rename says what to do then")
+        case .isOver: WireError(.conflict, description, hint: "start it again with `backgrounder transfer get`")
+        case .exists: WireError(.conflict, description, hint: "use --exists overwrite or --exists rename")
         case .tooMany: WireError(.conflict, description, hint: "cancel some, or wait")
         case .plain(let host):
             WireError(.conflict, description, hint: "use https, or add \(host) to transfers.allowHTTP")
         case .outsideRoots:
-            WireError(.conflict, description, hint: "give one of them, or add the folder to transfers.roots")
+            WireError(.conflict, description, hint: "use one of them, or add the folder to transfers.roots")
         case .notAFolder, .notAFile: WireError(.conflict, description, hint: "check the path and its owner")
         case .cannotStore: WireError(.unavailable, description, hint: "`backgrounder doctor` says what to do")
         case .url(.credentials):
-            WireError(.invalid, description, hint: "write them to a file and give it with --credentials FILE")
+            WireError(.invalid, description, hint: "write them to a file and pass it with --credentials FILE")
         case .credentials(.missing): WireError(.notFound, description, hint: "check the path")
         case .credentials: WireError(.invalid, description)
-        case .url: WireError(.invalid, description, hint: "give one such as https://example.org/file")
-        case .sizeLimit: WireError(.invalid, description, hint: "give bytes from 1 on")
-        case .relative: WireError(.invalid, description, hint: "paths begin with /")
-        case .name: WireError(.invalid, description, hint: "give the file a name: DIR/NAME")
-        case .digest: WireError(.invalid, description, hint: "give its 64 hexadecimal digits")
+        case .url: WireError(.invalid, description, hint: "use a URL such as https://example.org/file")
+        case .sizeLimit: WireError(.invalid, description, hint: "use at least 1 byte")
+        case .relative: WireError(.invalid, description, hint: "use an absolute path")
+        case .name: WireError(.invalid, description, hint: "name the file: DIR/NAME")
+        case .digest: WireError(.invalid, description, hint: "use 64 hexadecimal digits")
         case .session:
-            WireError(.invalid, description, hint: "give 1 to 100 bytes without slashes and control characters")
+            WireError(.invalid, description, hint: "use 1 to 100 bytes without slashes and control characters")
         }
     }
 }
