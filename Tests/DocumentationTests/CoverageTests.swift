@@ -11,6 +11,16 @@ struct CoverageTests {
         #expect(page.firstColumn(ofTablesIn: "Keys").sorted() == Keys.all.map(\.name).sorted())
     }
 
+    @Test func `docs/configuration.md says which keys a reload applies`() throws {
+        let page = try #require(Repository.pages.first { $0.path == "docs/configuration.md" })
+        for row in page.sections["Keys"] ?? [] {
+            guard let match = row.firstMatch(of: /^\| `([^`]+)` \|[^|]*\| ([^|]*) \|/) else { continue }
+            let name = String(match.1)
+            let word = Keys.reloadable.contains(name) ? "yes" : Keys.initial.contains(name) ? "first start" : "no"
+            #expect(match.2 == word, "\(name)")
+        }
+    }
+
     @Test func `docs/files-and-permissions.md names every file of the service`() throws {
         let page = try Repository.text("docs/files-and-permissions.md")
         let paths = RuntimePaths(home: "/home", environment: [:], userID: 0)

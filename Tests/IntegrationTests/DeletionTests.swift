@@ -60,7 +60,7 @@ import Testing
         for needle in Set(needles).subtracting(left) { #expect(bytes.range(of: needle) == nil) }
         let again = try await service.command(["track", "delete", "--trip", "\(trip.id)", "--yes"])
         #expect(again.exitCode == 4)
-        #expect(again.errors.contains("there is no trip \(trip.id)"))
+        #expect(again.errors.contains("no trip \(trip.id);"))
     }
 
     @Test func `Of a trip that loses its middle two are left, each with its own points`() async throws {

@@ -32,14 +32,14 @@ import Testing
         try service.scratch.write("precious\n", to: "precious")
         symlink(target, service.file("backgrounder.log"))
         chown(service.home, Self.other, Self.other)
-        try await expectRefusal("belongs to user 54321", "give a folder of root or of this user")
+        try await expectRefusal("belongs to user 54321", "use a folder of root or of this user")
         #expect(try String(contentsOfFile: target, encoding: .utf8) == "precious\n")
         chown(service.home, 0, 0)
         lchown(service.file("backgrounder.log"), Self.other, Self.other)
         try await expectRefusal("backgrounder.log", "belongs to user 54321")
         // Also a link of root's own is not followed.
         lchown(service.file("backgrounder.log"), 0, 0)
-        try await expectRefusal("backgrounder.log", "is a symbolic link, and is not followed")
+        try await expectRefusal("backgrounder.log", "is a symbolic link, which is not followed")
         #expect(try String(contentsOfFile: target, encoding: .utf8) == "precious\n")
     }
 
@@ -50,7 +50,7 @@ import Testing
         try service.scratch.write("precious\n", to: "precious")
         mkdir(service.file("state"), 0o700)
         symlink(service.file("precious"), service.file("state/backgrounder.sqlite\(suffix)"))
-        try await expectRefusal("backgrounder.sqlite\(suffix)\" is a symbolic link, and is not followed; remove it")
+        try await expectRefusal("backgrounder.sqlite\(suffix)\" is a symbolic link, which is not followed; remove it")
         #expect(try String(contentsOfFile: service.file("precious"), encoding: .utf8) == "precious\n")
     }
 
@@ -68,7 +68,7 @@ import Testing
             try service.scratch.write("planted", to: "\(name)/planted")
         }
         chmod(service.file(name), mode_t(mode))
-        try await expectRefusal("can be written by others", String(mode, radix: 8), "chmod go-w")
+        try await expectRefusal("other users can write to ", String(mode, radix: 8), "chmod go-w")
     }
 
     @Test func `An empty folder that others can write is closed to them, such as a file system that was just mounted`()

@@ -66,7 +66,7 @@ import Testing
     func readablePassword() async throws {
         let service = try Service(TestConfiguration(rest: ["mpd: {password: sesame}"]))
         let file = service.file("config.yaml")
-        let words = ["config.yaml:", "mpd.password", "others may read", "chmod 600 \(file)"]
+        let words = ["config.yaml:", "mpd.password", "other users can read this password", "chmod 600 \(file)"]
         for mode in [0o644, 0o640, 0o604] as [mode_t] {
             chmod(file, mode)
             let start = try await service.command(["start"])

@@ -149,15 +149,15 @@ import Testing
     @Test(
         "Wrong uses of the replay are refused in one line",
         arguments: [
-            WrongInput("track replay HOME/t --expect HOME/e --filter 5", 64, "--expect", "leave --filter out"),
-            WrongInput("track replay HOME/t --expect HOME/e --explain", 64, "leave --explain out"),
+            WrongInput("track replay HOME/t --expect HOME/e --filter 5", 64, "--expect", "omit --filter"),
+            WrongInput("track replay HOME/t --expect HOME/e --explain", 64, "omit --explain"),
             WrongInput("track replay HOME/t --expect HOME/missing.json", 4, "missing.json", "--format expected"),
             WrongInput("track replay HOME/t --rejected --explain", 64, "one of them"),
             WrongInput("track replay HOME/t --explain --format gpx", 64, "table or json"),
             WrongInput("track replay HOME/t --explain --format expected", 64, "table or json"),
             WrongInput("track replay HOME/t --record HOME/r", 64, "--record", "gpsd://"),
             WrongInput("track replay HOME/t --for 5s", 64, "--for"),
-            WrongInput("track replay gpsd://localhost --for 0", 64, "0", "such as 90s"),
+            WrongInput("track replay gpsd://localhost --for 0", 64, "0", "use 90s"),
             WrongInput("track replay gpsd://localhost --rate 5", 64, "--rate"),
             WrongInput("track replay gpsd://localhost:0", 64, "port"),
             WrongInput("track replay gpsd://localhost --expect HOME/e", 64, "--expect", "record"),
@@ -167,12 +167,12 @@ import Testing
             WrongInput(
                 "track replay gpsd-log:HOME/config.yaml",
                 1,
-                "no fix of gpsd",
-                "lines that are none of gpsd's: "
+                "has no fix (TPV)",
+                " not from gpsd)"
             ),
             WrongInput("track replay gpsd-log:HOME/x?rate=0", 64, "rate"),
             WrongInput("track replay gpx:HOME/missing.gpx", 4, "missing.gpx"),
-            WrongInput("start --source gpsd-log:HOME/missing.jsonl", 1, "missing.jsonl", "no readable file"),
+            WrongInput("start --source gpsd-log:HOME/missing.jsonl", 1, "cannot read ", "missing.jsonl; check the path"),
             WrongInput("start --source gpsd-log:HOME/x?rate=0", 64, "rate"),
             WrongInput("start --source gpx:\(Samples.walk) --record HOME/r", 64, "--record", "city-walk.gpx"),
             WrongInput("start --source gpsd://localhost:1 --record HOME/config.yaml", 1, "already exists"),

@@ -85,14 +85,14 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
             4,
             "backgrounder: ",
             "missing.gpx: No such file",
-            "give a GPX file"
+            "name a GPX file"
         ),
         WrongInput("track replay HOME", 1, "HOME"),
         WrongInput("track replay HOME/empty.gpx", 1, "empty.gpx"),
         WrongInput("track replay HOME/text.gpx", 1, "text.gpx:1:"),
         WrongInput("track replay HOME/no-points.gpx", 1, "no-points.gpx"),
         WrongInput("track replay HOME/text.gpx --accuracy superb", 64, "superb"),
-        WrongInput("track replay HOME/text.gpx --filter=-5", 64, "-5", "metres from 0 on, or none"),
+        WrongInput("track replay HOME/text.gpx --filter=-5", 64, "-5", "metres from 0, or none"),
         WrongInput(
             "track replay HOME/text.gpx --rate 0",
             64,
@@ -158,14 +158,14 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
     }
 
     static let toStart = [
-        WrongInput("start --source gpsd://localhost:99999", 64, "--source", "gpsd://localhost:99999", "allowed"),
-        WrongInput("start --source ftp://localhost", 64, "ftp://localhost", "allowed"),
-        WrongInput("start --source gpx:HOME/missing.gpx", 1, "missing.gpx", "no readable file"),
-        WrongInput("start --source gpx:HOME", 1, "HOME", "no readable file"),
-        WrongInput("start --driver dance", 64, "dance", "allowed"),
+        WrongInput("start --source gpsd://localhost:99999", 64, "--source", "gpsd://localhost:99999", "use gpsd://HOST"),
+        WrongInput("start --source ftp://localhost", 64, "ftp://localhost", "use gpsd://HOST"),
+        WrongInput("start --source gpx:HOME/missing.gpx", 1, "cannot read HOME/missing.gpx", "check the path"),
+        WrongInput("start --source gpx:HOME", 1, "cannot read HOME;", "check the path"),
+        WrongInput("start --driver dance", 64, "dance", "use auto, "),
         WrongInput("start --driver wav:HOME/nowhere/out.wav", 1, "audio.driver", "no folder HOME/nowhere", "create it"),
         WrongInput("start --config HOME/missing.yaml", 1, "missing.yaml"),
-        WrongInput("start --config HOME", 1, "this is no file"),
+        WrongInput("start --config HOME", 1, "not a regular file"),
         WrongInput("start --home /proc/nowhere", 1, "/proc/nowhere", "--home"),
         WrongInput("start --home HOME/config.yaml", 1, "HOME/config.yaml", "--home"),
         WrongInput("start --home HOME/\(String(repeating: "x", count: 100))", 1, "socket path", "107"),
@@ -208,15 +208,15 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
             ("mode: [audio]", "config.yaml:1", "unknown key mode", "modes"),
             ("location:\n  sauce: gpsd://localhost", "config.yaml:2", "unknown key location.sauce", "source"),
             ("log:\n  level: info\nlog:\n  level: debug", "config.yaml:", "log", ""),
-            ("location:\n  source: gpsd://localhost:65536", "config.yaml:2", "location.source", "allowed is"),
-            ("location:\n  source: gpsd://localhost:0", "config.yaml:2", "location.source", "allowed is"),
+            ("location:\n  source: gpsd://localhost:65536", "config.yaml:2", "location.source", "use gpsd://HOST"),
+            ("location:\n  source: gpsd://localhost:0", "config.yaml:2", "location.source", "use gpsd://HOST"),
             ("location:\n  desiredAccuracy: superb", "config.yaml:2", "superb", "bestForNavigation"),
-            ("location:\n  distanceFilter: -1", "config.yaml:2", "location.distanceFilter", "metres from 0"),
+            ("location:\n  distanceFilter: -1", "config.yaml:2", "location.distanceFilter", "use 0 to 20037508 metres"),
             ("audio:\n  latency: 1h", "config.yaml:2", "audio.latency", "20ms to 2s"),
             ("audio: {queue: 3}", "config.yaml:1", "audio.queue", "a list of"),
             ("modes: [", "config.yaml:", "", ""),
             ("modes: [location]", "config.yaml:1", "usageDescription", ""),
-            ("audio: {autoplay: true}", "config.yaml", "usageDescription", "without that mode: modes: [audio]"),
+            ("audio: {autoplay: true}", "config.yaml", "usageDescription", "to turn the mode off, set modes: [audio]"),
         ]
     )
     func configuration(yaml: String, place: String, problem: String, hint: String) async throws {

@@ -131,7 +131,10 @@ extension ConfigurationLayer {
         // Without O_NONBLOCK, opening a FIFO waits for a writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            throw ConfigurationError(place: path, problem: "cannot open the file: \(systemMessage(errno)); check the path and the file's mode")
+            throw ConfigurationError(
+                place: path,
+                problem: "cannot open the file: \(systemMessage(errno)); check the path and the file's mode"
+            )
         }
         defer { close(descriptor) }
         var attributes = stat()

@@ -227,6 +227,14 @@ enum Keys {
         .init(retention), .init(maximumSize), .init(logLevel), .init(logProgress),
     ]
 
+    /// The names of the keys that a reload applies; the others need a restart.
+    static let reloadable: Set<String> = [
+        desiredAccuracy.name, distanceFilter.name, maximumAccuracy.name, jitterGuard.name, source.name,
+        usageDescription.name, modes.name, observerInterval.name, logLevel.name, logProgress.name,
+    ]
+    /// The names of the keys that are read only while the store has no queue.
+    static let initial: Set<String> = [queue.name, autoplay.name]
+
     private static func path(_ text: String, _ directory: String) -> String? {
         text.isEmpty || text.utf8.contains(0) ? nil : RuntimePaths.absolute(text, from: directory)
     }

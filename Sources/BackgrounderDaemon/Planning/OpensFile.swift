@@ -3,9 +3,9 @@ import BackgrounderAPI
 import FoundationEssentials
 import Glibc
 
-/// Reads `{"at": time}` lines, a block at a time, whatever the file's size.
+/// Reads `{"at": time}` lines from a file of any size, block by block.
 ///
-/// What a habit forgets is not kept, and of opens within the same 5 minutes one: so a file of any length costs a few megabytes.
+/// Keeps only opens that are recent enough for a habit, and one per 5 minutes, so a file of any length takes a few megabytes.
 struct OpensFile {
     private(set) var opens: [OpenRecord] = []
     private let path: String
@@ -14,12 +14,15 @@ struct OpensFile {
     private var seen = Set<Int>()
     private var lineCount = 0
 
-    /// - Parameter now: opens after it are none of the past, and are left out.
+    /// Reads the file at `path`, which may be a pipe.
+    ///
+    /// - Parameter now: later opens are ignored.
+    /// - Throws: ``OpensFileError`` with the line.
     init(path: String, now: Date, zone: LocalZone) throws(OpensFileError) {
         self.path = path
         self.zone = zone
         range = now.addingTimeInterval(-UsageHabit.memory)...now
-        // A pipe is as good as a file; one that is opened without O_NONBLOCK would wait for its writer.
+        // The file may be a pipe; without O_NONBLOCK, opening a FIFO waits for a writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             let code = errno
@@ -54,7 +57,7 @@ struct OpensFile {
                 throw OpensFileError(
                     path: path,
                     line: lineCount + 1,
-                    reason: "it is longer than \(Self.longestLine) bytes"
+                    reason: "the line is longer than \(Self.longestLine) bytes"
                 )
             }
         }
@@ -68,7 +71,7 @@ struct OpensFile {
         }
         guard let open = try? JSON.decode(Line.self, from: Data(line)) else {
             let text = String(decoding: line.prefix(60), as: UTF8.self)
-            throw OpensFileError(path: path, line: lineCount, reason: #"\#(text.debugDescription) is no {"at": time}"#)
+            throw OpensFileError(path: path, line: lineCount, reason: #"\#(text.debugDescription) is not {"at": time}"#)
         }
         guard range.contains(open.at),
             seen.insert(Int((open.at.timeIntervalSince1970 / 300).rounded(.down))).inserted
@@ -83,18 +86,18 @@ struct OpensFile {
     private static let longestLine = 4096
 }
 
-/// Why a file of opens cannot be used.
+/// The error for a file of opens that cannot be used.
 struct OpensFileError: Error, CustomStringConvertible {
     var path: String
-    /// From 1 on.
+    /// The 1-based line; `nil` if the file cannot be read.
     var line: Int?
     var reason: String
-    /// Whether there is no such file.
+    /// Whether the file does not exist.
     var isMissing = false
 
     var description: String {
         let place = line.map { "\(path):\($0)" } ?? "cannot read \(path)"
-        let hint = line == nil ? "give a file with" : "write"
+        let hint = line == nil ? "name a file with" : "write"
         return #"\#(place): \#(reason); \#(hint) a line like {"at": "2026-03-02T08:30:00Z"} for each open"#
     }
 }

@@ -4,13 +4,14 @@ import BackgrounderAPI
 import FoundationEssentials
 import Glibc
 
-/// `backgrounderd plan`: what the service would plan for given opens, without a service.
+/// `backgrounderd plan`: plans fetches from a file of opens, without a service.
 struct PlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
-        abstract: "Plan the fetches of the next 24 hours from a file of opens, without a service.",
+        abstract: "Plan the fetches of 24 hours from a file of opens, without a service.",
         discussion: """
-            FILE has a line {"at": time} for each time that somebody looked; local time is that of TZ, or of the machine.
+            The file has one line {"at": TIME} for each open. The planned times are those by which a fetch should
+            be finished. TZ sets the local time.
 
             EXAMPLES
               backgrounder fetch plan --opens opens.jsonl --at 2026-03-02 --runs 8
@@ -22,27 +23,27 @@ struct PlanCommand: ParsableCommand {
         case table, json
     }
 
-    @Option(help: ArgumentHelp("The file, a JSON object a line.", valueName: "file.jsonl"))
+    @Option(help: ArgumentHelp("File of opens, one JSON object a line.", valueName: "file.jsonl"))
     var opens: String
 
-    @Option(help: ArgumentHelp("Now, as the plan takes it.", valueName: "time"))
+    @Option(help: ArgumentHelp("Start of the plan (default now).", valueName: "time"))
     var at: TimeArgument
 
-    @Option(help: ArgumentHelp("Fetches in 24 hours.", valueName: "n"))
+    @Option(help: ArgumentHelp("Fetches in 24 hours, 1 to 288.", valueName: "n"))
     var runs = 8
 
-    @Option(help: ArgumentHelp("When the last fetch ended.", valueName: "time"))
+    @Option(help: ArgumentHelp("End of the last fetch.", valueName: "time"))
     var last: TimeArgument?
 
-    @Option(help: "table or json.")
+    @Option(help: "Output format: table for people, json for scripts.")
     var format = Format.table
 
     func validate() throws {
         guard (1...288).contains(runs) else {
-            throw ValidationError("--runs \(runs) is no count of fetches a day: give 1 to 288")
+            throw ValidationError("--runs \(runs) is out of range; use 1 to 288")
         }
         if let last, last.date > at.date {
-            throw ValidationError("--last \(last) is later than --at \(at): exchange them")
+            throw ValidationError("--last \(last) is later than --at \(at); use an earlier --last")
         }
     }
 
@@ -87,9 +88,9 @@ struct PlanCommand: ParsableCommand {
         return ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
     }
 
-    /// A ``PlanEntry`` of no source.
+    /// A ``PlanEntry`` without a source.
     private struct PlannedTime: Encodable {
-        /// When a fetch should have ended.
+        /// When a fetch should be finished.
         var at: Date
         var why: String
     }

@@ -4,17 +4,17 @@ import FoundationEssentials
 import Glibc
 import StateStore
 
-/// `backgrounderd backup FILE`: a copy of the database, made beside the running service.
+/// `backgrounderd backup FILE`: copies the database while the service runs.
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Does the work of `backgrounder backup`.",
+        abstract: "Do the work of `backgrounder backup`.",
         shouldDisplay: false
     )
 
-    @Argument(help: ArgumentHelp("A file that does not exist yet.", valueName: "file"))
+    @Argument(help: ArgumentHelp("File to write; it must not exist.", valueName: "file"))
     var file: String
-    @Option(help: ArgumentHelp("One directory for configuration, state, socket and log.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Folder for configuration, state, sockets and log.", valueName: "dir"))
     var home: String?
 
     func run() async throws {
@@ -24,7 +24,7 @@ struct BackupCommand: AsyncParsableCommand {
             let summary = try Backup.write(from: paths.database, to: file)
             print("Wrote \(file): \(summary.words).")
             if let salvage = summary.salvage {
-                DaemonCommand.fail("the database is damaged: \(salvage); restart the service, which repairs it")
+                DaemonCommand.fail("the database is damaged: \(salvage); restart the service to repair it")
             }
         } catch {
             DaemonCommand.fail(error.description)
@@ -32,31 +32,31 @@ struct BackupCommand: AsyncParsableCommand {
     }
 }
 
-/// `backgrounderd restore FILE`: puts a copy in the place of the database.
+/// `backgrounderd restore FILE`: replaces the database with a backup.
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Does the work of `backgrounder restore`.",
+        abstract: "Do the work of `backgrounder restore`.",
         shouldDisplay: false
     )
 
-    @Argument(help: ArgumentHelp("A file that `backgrounder backup` wrote.", valueName: "file"))
+    @Argument(help: ArgumentHelp("File that `backgrounder backup` wrote.", valueName: "file"))
     var file: String
-    @Option(help: ArgumentHelp("One directory for configuration, state, socket and log.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Folder for configuration, state, sockets and log.", valueName: "dir"))
     var home: String?
 
     func run() async throws {
         let paths = RuntimePaths.current(home: home)
         do {
             try paths.makeDirectories()
-            // Nobody starts the service meanwhile.
+            // Prevents a start of the service meanwhile.
             let lock = try InstanceLock(
                 paths,
                 record: InstanceRecord(pid: getpid(), configuration: paths.configuration, source: "", driver: "")
             )
             let (summary, aside) = try Backup.restore(RuntimePaths.absolute(file), to: paths.database)
             print("Restored \(paths.database): \(summary.words).")
-            if let aside { print("What was there before is now \(aside).") }
+            if let aside { print("The previous database is now \(aside).") }
             _ = consume lock
         } catch let error as BackupError {
             DaemonCommand.fail(error.description)

@@ -6,14 +6,16 @@ import LocationUpdates
 package import Logging
 import Synchronization
 
-/// The log: one line a record, `2026-11-21T06:55:49.786Z info …`.
+/// The log: one line per record, `2026-11-21T06:55:49.786Z info …`.
 ///
-/// It goes to stderr on a terminal or under systemd, else to a file that is bounded: at 4 MiB it becomes `….1`, whose
-/// predecessor is deleted, and it itself once it is older than the retention. Any thread may log and none waits: lines are written on a queue of their own, those for the file also
-/// on a thread that may wait for the disk anyway, and a destination that takes nothing, or not in time, loses lines and nothing else.
+/// It goes to stderr on a terminal or under systemd, otherwise to a file. At 4 MiB the file is renamed to `….1`, replacing the
+/// previous one, which is deleted once it is older than the retention.
+///
+/// Any thread may log, and none waits: lines are written on a queue of their own, or on a thread that may wait for the disk
+/// anyway. A destination that is full or too slow loses lines and nothing else.
 package final class DaemonLog: Sendable {
-    private static let fileLimit = 4 << 20  // judgement: with the older one 8 MiB, about 60,000 lines
-    private static let mostPending = 1000  // judgement: more are a destination that hangs
+    private static let fileLimit = 4 << 20  // Tuned: with the older file 8 MiB, about 60,000 lines.
+    private static let mostPending = 1000  // Tuned: more means that the destination hangs.
 
     private struct Destination {
         var descriptor: CInt
@@ -22,14 +24,14 @@ package final class DaemonLog: Sendable {
         var isStandardError = false
     }
 
-    /// Whole lines on their way.
+    /// Complete lines that wait to be written.
     private struct Pending {
         var bytes: [UInt8] = []
         var lines = 0
         var isScheduled = false
     }
 
-    /// When the rotated file is deleted.
+    /// The schedule for deleting the rotated file.
     private struct Retention {
         var age: Duration
         var now: @Sendable () -> Date?
@@ -42,6 +44,7 @@ package final class DaemonLog: Sendable {
     private let pending = Mutex(Pending())
     private let queue = DispatchQueue(label: "backgrounder.log")
 
+    /// Opens the log at `path`, or uses stderr on a terminal and under systemd, which `environment` tells.
     package init(path: String, level: Logger.Level, environment: [String: String]) {
         currentLevel = Mutex(level)
         if isatty(STDERR_FILENO) == 1 || Self.isJournal(environment) {
@@ -56,25 +59,26 @@ package final class DaemonLog: Sendable {
         set { currentLevel.withLock { $0 = newValue } }
     }
 
-    /// From now on the rotated file is deleted when its last line is older than `age`: at the first line that is written, and
-    /// at the first one of each further hour.
+    /// Deletes the rotated file when its last line is older than `age`. This is checked with the next line, and then with the first
+    /// line of each hour.
     ///
-    /// - Parameter now: the present time; `nil` while no clock is trusted, when nothing is deleted. Called on any thread.
+    /// - Parameter now: returns the current time, or `nil` while no clock is trusted, when nothing is deleted. Called on any
+    ///   thread.
     func deleteRotated(after age: Duration, now: @escaping @Sendable () -> Date?) {
         retention.withLock { $0 = Retention(age: age, now: now) }
     }
 
-    /// A logger whose records come here.
+    /// Returns a logger that writes to this log.
     package func makeLogger() -> Logger {
         Logger(label: "backgrounder") { _ in Handler(log: self) }
     }
 
-    /// A logger for libraries, whose own progress is of no use here.
+    /// Returns a logger for libraries, which logs only warnings and errors.
     package func makeQuietLogger() -> Logger {
         Logger(label: "backgrounder.library") { _ in Handler(log: self, minimum: .warning) }
     }
 
-    /// Makes stderr the log file, so that what the runtime says of a crash is kept there.
+    /// Redirects stderr to the log file, so that the runtime's report of a crash is kept.
     package func adoptStandardError() {
         destination.withLock { destination in
             guard destination.path != nil else { return }
@@ -83,14 +87,18 @@ package final class DaemonLog: Sendable {
         }
     }
 
-    /// Waits until all lines are written, but not for long.
+    /// Waits until all lines are written, at most 0.3 s.
     package func flush() {
         let isWritten = DispatchSemaphore(value: 0)
         queue.async { isWritten.signal() }
-        _ = isWritten.wait(timeout: .now() + 0.3)  // judgement: little of the 2 s of a stop
+        _ = isWritten.wait(timeout: .now() + 0.3)  // Tuned: a small part of the 2 s that a stop may take.
     }
 
-    /// Writes `count` lines; `message` appends each, without control characters. `mayWait`: this thread may, for the disk.
+    /// Writes `count` lines.
+    ///
+    /// - Parameters:
+    ///   - mayWait: whether the calling thread may wait for the disk.
+    ///   - message: appends the text of each line, without control characters.
     func write(
         _ level: Logger.Level,
         count: Int = 1,
@@ -155,7 +163,7 @@ package final class DaemonLog: Sendable {
             guard stat(path, &file) == 0 else { return }
             let written = Date(timeIntervalSince1970: Double(file.st_mtim.tv_sec))
             if written < Self.oldest {
-                // Written while the clock had never been set: its age counts from now on.
+                // Written before the clock was set: its age counts from now on.
                 var times = [timespec](
                     repeating: timespec(tv_sec: Int(now.timeIntervalSince1970), tv_nsec: 0),
                     count: 2
@@ -167,7 +175,7 @@ package final class DaemonLog: Sendable {
         }
     }
 
-    /// Before this program was written: no clock that is set says so.
+    /// An earlier time means that the clock was never set.
     private static let oldest = Date(timeIntervalSince1970: 1_735_689_600)  // 2025-01-01T00:00:00Z
 
     private static func openFile(_ path: String) -> Destination {
@@ -176,7 +184,7 @@ package final class DaemonLog: Sendable {
         return Destination(descriptor: descriptor, path: path, size: Int(size))
     }
 
-    /// Whether stderr is the journal: the variable alone may be inherited, so that it names the file too (systemd.exec(5)).
+    /// Returns whether stderr is the journal. The variable may be inherited, so it is compared with the file (systemd.exec(5)).
     private static func isJournal(_ environment: [String: String]) -> Bool {
         var file = stat()
         guard let stream = environment["JOURNAL_STREAM"], fstat(STDERR_FILENO, &file) == 0 else { return false }

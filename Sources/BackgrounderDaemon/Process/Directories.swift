@@ -3,39 +3,40 @@ import FoundationEssentials
 import Glibc
 
 extension RuntimePaths {
-    /// Makes the directories of the service: 0700, and a home that is there already is left as it is.
+    /// Creates the folders of the service with mode 0700; the mode of an existing home is not changed.
     ///
-    /// - Throws: ``StartError`` also where another user could change one of them, or a file that is written here is a symbolic link.
+    /// - Throws: ``StartError`` if a folder cannot be created or written, another user could change it, or a file in it is a
+    ///   symbolic link.
     func makeDirectories() throws(StartError) {
         for path in [state, run, log] { try TrustedPath.require(path) }
-        // SQLite follows links, so that its files are looked at here.
+        // SQLite follows links, so its files are checked here.
         for path in [log, database, database + "-wal", database + "-shm"] { try TrustedPath.requireNoLink(path) }
         if let home { try Self.make(home) }
         for directory in [state, run] { try Self.make(directory) }
         guard access(state, W_OK | X_OK) == 0, access(run, W_OK | X_OK) == 0 else {
             throw StartError(
-                "cannot write in \(access(state, W_OK | X_OK) == 0 ? run : state): give a folder that can be written with --home"
+                "cannot write to \(access(state, W_OK | X_OK) == 0 ? run : state); check its mode, or name a writable folder with --home"
             )
         }
-        // `sockaddr_un` has 108 bytes, the last of which is the end of the string.
+        // `sockaddr_un` has 108 bytes, including the terminating NUL.
         let length = controlSocket.utf8.count
         guard length <= 107 else {
             throw StartError(
-                "the socket path \(controlSocket) has \(length) bytes, and 107 is the most: give a shorter --home"
+                "the socket path \(controlSocket) has \(length) bytes, more than 107; use a shorter --home"
             )
         }
     }
 
-    /// Closes the directories to others, where they were there before; to be called by the one service that has the lock.
+    /// Sets the mode of existing folders to 0700. Only the service that holds the lock may call it.
     func closeDirectories() {
-        // A directory that is not ours is as its owner wants it.
+        // This fails for a folder of another user, which stays as its owner wants it.
         for directory in [state, run] { chmod(directory, 0o700) }
     }
 
     private static func make(_ path: String) throws(StartError) {
         var isDirectory = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) {
-            guard isDirectory else { throw StartError("\(path) is no folder: give another --home") }
+            guard isDirectory else { throw StartError("\(path) is not a folder; use another --home") }
             return
         }
         do {
@@ -45,12 +46,12 @@ extension RuntimePaths {
                 attributes: [.posixPermissions: 0o700]
             )
         } catch {
-            throw StartError("cannot make \(path): \(error.reason); give a folder that can be written with --home")
+            throw StartError("cannot create \(path): \(error.reason); name a writable folder with --home")
         }
     }
 }
 
-/// Why the service does not start, on one line.
+/// Why the service cannot start, on one line.
 struct StartError: Error, CustomStringConvertible {
     let description: String
 

@@ -1,13 +1,14 @@
 import NIOCore
 import NIOPosix
 
-/// The monotonic clock, with sleeps by an event loop's timer.
+/// The monotonic clock, with sleeps on an event loop's timer.
 ///
-/// `ContinuousClock` itself would start libdispatch's pool at the first sleep, which then wakes up once a second for ever.
+/// `ContinuousClock` itself would start libdispatch's pool at the first sleep, which then wakes the process once a second for
+/// ever.
 struct EventLoopClock: Clock {
     typealias Instant = ContinuousClock.Instant
 
-    /// On the event loops that all of the service shares.
+    /// The clock on the event loops that the whole service shares.
     static let shared = EventLoopClock(group: MultiThreadedEventLoopGroup.singleton)
 
     let group: any EventLoopGroup
@@ -15,7 +16,9 @@ struct EventLoopClock: Clock {
     var now: Instant { .now }
     var minimumResolution: Duration { .milliseconds(1) }
 
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// Suspends until `deadline`.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled.
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let delay = deadline - now
         guard delay > .zero else { return try Task.checkCancellation() }

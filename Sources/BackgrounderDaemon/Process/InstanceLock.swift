@@ -3,18 +3,18 @@ import Dispatch
 import FoundationEssentials
 import Glibc
 
-/// The right to be the one service of a home: a lock on a file, which the kernel gives back however the process ends.
+/// The right to be the only service of a home: a file lock, which the kernel releases however the process ends.
 ///
-/// A record beside the file tells others who holds it (``InstanceRecord``); that either file exists means nothing.
+/// A record beside the file describes the holder (``InstanceRecord``). The existence of either file means nothing.
 struct InstanceLock: ~Copyable {
     private let descriptor: CInt
 
-    /// Takes the lock and leaves `record` for others.
+    /// Acquires the lock and writes `record` for other processes.
     ///
-    /// The run directory is locked meanwhile, for some microseconds: a process that is refused reads the record of the
-    /// process that was quicker, not that of an earlier one.
+    /// The run folder is locked meanwhile, for some microseconds, so that a process that is refused reads the record of the current
+    /// holder, not that of an earlier one.
     ///
-    /// - Throws: ``InstanceError`` when another process has it, or a file cannot be written.
+    /// - Throws: ``InstanceError`` if another process holds the lock or a file cannot be written.
     init(_ paths: RuntimePaths, record: InstanceRecord) throws(InstanceError) {
         let arbiter = try Self.open(paths.run, O_RDONLY | O_DIRECTORY)
         defer { close(arbiter) }
@@ -35,9 +35,9 @@ struct InstanceLock: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Takes the lock as soon as the process that has it ends, and leaves `record` for others.
+    /// Acquires the lock as soon as its holder releases it, and writes `record` for other processes.
     ///
-    /// - Throws: ``InstanceError`` when the lock is held for longer than `seconds`, or a file cannot be written.
+    /// - Throws: ``InstanceError`` if the lock is held for longer than `seconds` or a file cannot be written.
     static func wait(
         _ paths: RuntimePaths,
         record: InstanceRecord,
@@ -51,15 +51,15 @@ struct InstanceLock: ~Copyable {
             do throws(InstanceError) {
                 return try InstanceLock(paths, record: record)
             } catch .alreadyRunning {
-                // Another process was quicker.
+                // Another process acquired it first.
             }
         }
     }
 
-    /// Whether the lock on `descriptor` is given back before `deadline`; the descriptor is closed then.
+    /// Returns whether the lock on `descriptor` is released before `deadline`, and closes the descriptor in that case.
     private static func isFree(_ descriptor: CInt, until deadline: DispatchTime) async -> Bool {
         let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
-        // A lock has no timeout. At the deadline this thread is left to wait, and ends with the process.
+        // flock(2) has no timeout. After the deadline this thread keeps waiting and ends with the process.
         DispatchQueue(label: "backgrounder.lock").async {
             var code = flock(descriptor, LOCK_EX)
             while code != 0, errno == EINTR { code = flock(descriptor, LOCK_EX) }
@@ -88,9 +88,9 @@ enum InstanceError: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .alreadyRunning(let pid):
-            "already running\(pid.map { ", pid \($0)" } ?? ""); stop it with `backgrounder stop`, or give another --home"
+            "already running\(pid.map { ", pid \($0)" } ?? ""); stop it with `backgrounder stop`, or use another --home"
         case .cannotWrite(let path, let reason):
-            "cannot write \(path): \(reason); give a folder that can be written with --home"
+            "cannot write \(path): \(reason); name a writable folder with --home"
         }
     }
 }

@@ -1,9 +1,11 @@
 import BackgrounderAPI
 import Glibc
 
-/// Tells whoever started the service that it is ready: a pipe that `backgrounder start` gave, and systemd.
+/// Announces that the service is ready, on the pipe of `backgrounder start` and to systemd.
 enum Readiness {
-    /// - Parameter descriptor: of the pipe; it is closed.
+    /// Announces readiness.
+    ///
+    /// - Parameter descriptor: the pipe, which is closed.
     static func announce(to descriptor: CInt?, environment: [String: String]) {
         notifySystemd("READY=1", environment: environment)
         guard let descriptor else { return }
@@ -11,7 +13,7 @@ enum Readiness {
         close(descriptor)
     }
 
-    /// The protocol of sd_notify(3): one datagram to the socket that the environment names.
+    /// Sends `message` as in sd_notify(3): one datagram to the socket that the environment names.
     static func notifySystemd(_ message: String, environment: [String: String]) {
         guard let path = environment["NOTIFY_SOCKET"], path.utf8.count < 108, path.hasPrefix("/") || path.hasPrefix("@")
         else { return }

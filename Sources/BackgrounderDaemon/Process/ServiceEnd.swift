@@ -4,9 +4,9 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// The end of the service: at the first call gracefully and within 2 s whatever hangs, at the second at once.
+/// The end of the service. The first call stops it gracefully, within 2 s even if a part hangs; the second ends it immediately.
 ///
-/// All that matters is stored when it changes, so that an end at once loses nothing.
+/// Everything is stored when it changes, so an immediate end loses nothing.
 final class ServiceEnd: Sendable {
     private enum State {
         case running(ServiceGroup?)
@@ -25,12 +25,12 @@ final class ServiceEnd: Sendable {
         self.logger = logger
     }
 
-    /// From now on there is something to end.
+    /// Sets the services to stop.
     func connect(_ services: ServiceGroup) {
         state.withLock { $0 = .running(services) }
     }
 
-    /// Returns at once, and does not depend on the executor or the log, either of which may be what hangs.
+    /// Begins or hastens the end. Returns immediately, even if the executor or the log hangs.
     func begin() {
         let before = state.withLock { state in
             defer { state = .ending }
@@ -40,9 +40,9 @@ final class ServiceEnd: Sendable {
         case .ending, .running(nil):
             leave()
         case .running(let services?):
-            // judgement: leaves 0.2 s of the two for the process to be gone.
+            // Tuned: leaves 0.3 s of the 2 s for the process to exit.
             queue.asyncAfter(deadline: .now() + 1.7) { [logger] in
-                logger.warning("Something hangs; stopping without it.")
+                logger.warning("A part of the service hangs; stopping without waiting for it")
             }
             queue.asyncAfter(deadline: .now() + 1.8) { self.leave() }
             logger.info("Stopping.")

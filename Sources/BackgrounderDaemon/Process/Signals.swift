@@ -1,14 +1,14 @@
 import Dispatch
 import Glibc
 
-/// Turns signals into calls on a queue of their own.
+/// Delivers signals as calls on a queue of their own.
 final class Signals {
     private static let queue = DispatchQueue(label: "backgrounder.signals")
     private let sources: [any DispatchSourceSignal]
 
-    /// Handles each of `signals` with `handler` from when it returns on; one that comes before does what it always does.
+    /// Handles each of `signals` with `handler` once it returns; an earlier signal has its default effect.
     init(_ signals: [CInt], handler: @escaping @Sendable (CInt) -> Void) {
-        // Not ignored meanwhile: a SIGTERM in that moment would be lost, and the service that it was meant for never end.
+        // Not ignored meanwhile: a SIGTERM at that moment would be lost, and the service would never end.
         let isRegistered = DispatchSemaphore(value: 0)
         sources = signals.map { number in
             let source = DispatchSource.makeSignalSource(signal: number, queue: Self.queue)

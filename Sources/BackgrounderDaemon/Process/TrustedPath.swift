@@ -2,17 +2,17 @@ import BackgrounderAPI
 import FoundationEssentials
 import Glibc
 
-/// Refuses files and folders that another user could have prepared, or could change while the service runs, as OpenSSH's
+/// Rejects files and folders that another user could have prepared, or could change while the service runs, as OpenSSH's
 /// `StrictModes` does (sshd_config(5)).
 enum TrustedPath {
-    /// Looks at `path`, as far as it exists, and at every folder and symbolic link on the way to it.
+    /// Checks `path`, as far as it exists, and every folder and symbolic link on the way to it.
     ///
-    /// - Throws: ``StartError`` unless each belongs to root or to this user, and nobody else can write there. In a folder with the
-    ///   sticky bit, such as /tmp, others cannot touch what is not theirs.
+    /// - Throws: ``StartError`` unless each belongs to root or to this user and is not writable by others. Folders with the sticky bit,
+    ///   such as /tmp, are accepted on the way: others cannot change foreign files in them.
     static func require(_ path: String) throws(StartError) {
         try closeIfEmpty(path)
         try requireAll(on: path)
-        // Where links lead is looked at, too.
+        // The targets of links are checked, too.
         var existing = path
         while existing != "/" {
             if let resolved = realpath(existing, nil) {
@@ -24,20 +24,22 @@ enum TrustedPath {
         }
     }
 
-    /// - Throws: ``StartError`` where `path` is a symbolic link, which a file that is written here must not be.
+    /// Checks that `path`, a file that the service writes, is not a symbolic link.
+    ///
+    /// - Throws: ``StartError`` if it is.
     static func requireNoLink(_ path: String) throws(StartError) {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return }
-        throw StartError("\(path.debugDescription) is a symbolic link, and is not followed; remove it")
+        throw StartError("\(path.debugDescription) is a symbolic link, which is not followed; remove it")
     }
 
-    /// Closes a folder of this user to others where nobody has put anything in it: a file system that was just mounted, for example.
+    /// Sets the mode of an empty folder of this user to 0700, for example of a file system that was just mounted.
     private static func closeIfEmpty(_ path: String) throws(StartError) {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
             status.st_mode & 0o022 != 0
         else { return }
-        // Closed before it is looked at, so that nothing comes in between.
+        // Closed before its content is checked, so that nothing can be added in between.
         chmod(path, 0o700)
         let content = try? FileManager.default.contentsOfDirectory(atPath: path)
         if content?.isEmpty != true { chmod(path, status.st_mode & 0o7777) }
@@ -52,7 +54,7 @@ enum TrustedPath {
         }
     }
 
-    /// Of an absolute path.
+    /// Returns the parent of an absolute path.
     private static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
         return String(path[..<slash])
@@ -64,14 +66,14 @@ enum TrustedPath {
         let name = path.debugDescription
         guard status.st_uid == 0 || status.st_uid == geteuid() else {
             throw StartError(
-                "\(name) belongs to user \(status.st_uid), who could change what the service uses; give a folder of root or of this user"
+                "\(name) belongs to user \(status.st_uid), who could change files of the service; use a folder of root or of this user"
             )
         }
         let kind = status.st_mode & S_IFMT
         let isSticky = kind == S_IFDIR && status.st_mode & S_ISVTX != 0 && !isTarget
         guard kind == S_IFLNK || isSticky || status.st_mode & 0o022 == 0 else {
             throw StartError(
-                "\(name) can be written by others (mode \(String(status.st_mode & 0o7777, radix: 8))); run chmod go-w on it"
+                "other users can write to \(name) (mode \(String(status.st_mode & 0o7777, radix: 8))); run chmod go-w on it"
             )
         }
     }

@@ -1,7 +1,7 @@
 import BackgrounderAPI
 import LocationUpdates
 
-/// Holds a run against what is expected of it, fix by fix.
+/// Compares a run with the expected decisions, fix by fix.
 struct ExpectationCheck: ReplaySink {
     private enum Outcome: Equatable {
         case accepted(opensSegment: Bool?)
@@ -19,12 +19,12 @@ struct ExpectationCheck: ReplaySink {
     private let expected: ExpectedRuns.Run
     private let outcomes: [Outcome]
     private var received = 0
-    /// Lines for people, the first ones only.
+    /// The first differences, one line each.
     private(set) var differences: [String] = []
     private(set) var differenceCount = 0
     private static let shown = 20
 
-    // The numbers of what differs are worth a little time in a test.
+    // The figures of differences are worth some time in a test.
     var wantsExplanations: Bool { true }
 
     init(_ run: ExpectedRuns.Run) {
@@ -44,7 +44,7 @@ struct ExpectationCheck: ReplaySink {
         received += 1
         let explained = ExplainedFix(decision, fix)
         guard fix.index < outcomes.count else {
-            return differ("index \(fix.index): expected no such fix, got \(explained.decisionInWords)")
+            return differ("index \(fix.index): expected no fix, got \(explained.decisionInWords)")
         }
         let wanted = outcomes[fix.index]
         let got: Outcome
@@ -66,11 +66,11 @@ struct ExpectationCheck: ReplaySink {
         differ("expected \(outcomes.count) fixes, got \(received)")
     }
 
-    /// One line where nothing differs, else the heading and the first differences.
+    /// Returns one line if nothing differs, otherwise a heading and the first differences.
     func report(number: Int, of count: Int) -> String {
         let heading = "run \(number) of \(count), \(expected.settings.inWords)"
         guard differenceCount > 0 else {
-            return "\(heading): the same, \(received) received, \(expected.accepted.count) accepted\n"
+            return "\(heading): identical, \(received) received, \(expected.accepted.count) accepted\n"
         }
         let more = differenceCount - differences.count
         let lines = differences + (more > 0 ? ["and \(more) more"] : [])

@@ -3,11 +3,11 @@ import FoundationEssentials
 import Glibc
 import LocationUpdates
 
-/// `….expected.json`: what a track gives under stated settings, so that it can be held against a replay.
+/// The document `….expected.json`: the expected decisions about a track with given settings.
 struct ExpectedRuns: Codable {
     struct Settings: Codable {
         var desiredAccuracy: DesiredAccuracy
-        /// Metres; 0 is none.
+        /// In metres; 0 for none.
         var distanceFilter: Double
         var maximumAccuracy: Double?
         var jitterGuard: Bool
@@ -21,22 +21,24 @@ struct ExpectedRuns: Codable {
     struct Run: Codable {
         var settings: Settings
         var received: Int
-        /// Indices of what is accepted, in order.
+        /// The indices of accepted fixes, in order.
         var accepted: [Int]
-        /// Those of `accepted` that open a segment; not looked at where it is absent.
+        /// The elements of `accepted` that open a segment; not compared if absent.
         var segmentStarts: [Int]?
         var rejected: [Rejected]
     }
 
-    /// The file's name, for people.
+    /// The name of the track file, for display.
     var track: String
     var runs: [Run]
 
     /// Reads and checks the file at `path`.
+    ///
+    /// - Throws: ``ExpectationError``.
     init(path: String) throws(ExpectationError) {
         guard let data = FileManager.default.contents(atPath: path) else {
             let isMissing = access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)
-            let problem = isMissing ? "there is no such file" : "this is no file, or it may not be read"
+            let problem = isMissing ? "no such file" : "cannot read the file"
             throw ExpectationError(path: path, problem: problem, isMissing: isMissing)
         }
         do {
@@ -44,7 +46,7 @@ struct ExpectedRuns: Codable {
         } catch let error as DecodingError {
             throw ExpectationError(path: path, problem: error.inWords)
         } catch {
-            throw ExpectationError(path: path, problem: "this is no JSON")
+            throw ExpectationError(path: path, problem: "not valid JSON")
         }
         guard !runs.isEmpty else { throw ExpectationError(path: path, problem: "runs is empty") }
         for (number, run) in runs.enumerated() {
@@ -56,13 +58,13 @@ struct ExpectedRuns: Codable {
 }
 
 extension ExpectedRuns.Run {
-    /// What contradicts itself in here.
+    /// A contradiction in the run; `nil` if there is none.
     fileprivate var problem: String? {
         let settings = settings
         let lengths = 0...Double(Metres.maximum)
-        if !lengths.contains(settings.distanceFilter) { return ".settings.distanceFilter is no length" }
+        if !lengths.contains(settings.distanceFilter) { return ".settings.distanceFilter is out of range" }
         if let maximum = settings.maximumAccuracy, maximum == 0 || !lengths.contains(maximum) {
-            return ".settings.maximumAccuracy is no length above 0"
+            return ".settings.maximumAccuracy is out of range"
         }
         var seen = Set<Int>()
         for index in accepted + rejected.map(\.index) {
@@ -80,11 +82,11 @@ extension ExpectedRuns.Run {
     }
 }
 
-/// A file of expectations that cannot be used.
+/// The error for a file of expectations that cannot be used.
 struct ExpectationError: Error, CustomStringConvertible {
     var path: String
     var problem: String
-    /// Whether there is no such file.
+    /// Whether the file does not exist.
     var isMissing = false
 
     var description: String {
@@ -113,7 +115,7 @@ extension ExpectedRuns.Settings {
         )
     }
 
-    /// As the options of the command.
+    /// The settings as options of the command.
     var inWords: String {
         var words = "--accuracy \(desiredAccuracy.rawValue) --filter \(distanceFilter.plain)"
         if let maximumAccuracy { words += " --maximum \(maximumAccuracy.plain)" }
@@ -122,12 +124,12 @@ extension ExpectedRuns.Settings {
 }
 
 extension Double {
-    /// Without a fraction that is zero.
+    /// The number without a zero fraction.
     fileprivate var plain: String { rounded() == self && magnitude < 1e15 ? String(Int64(self)) : String(self) }
 }
 
 extension DecodingError {
-    /// Where in the document, and what is wrong there.
+    /// The place in the document and the fault.
     fileprivate var inWords: String {
         func place(_ context: Context) -> String {
             let path = context.codingPath.reduce(into: "") { text, key in
@@ -137,15 +139,15 @@ extension DecodingError {
         }
         return switch self {
         case .keyNotFound(let key, let context): "\(place(context)) has no \(key.stringValue)"
-        case .typeMismatch(_, let context), .valueNotFound(_, let context): "\(place(context)) is of another type"
+        case .typeMismatch(_, let context), .valueNotFound(_, let context): "\(place(context)) has the wrong type"
         case .dataCorrupted(let context):
-            context.codingPath.isEmpty ? "this is no JSON" : "\(place(context)): \(context.debugDescription)"
-        @unknown default: "this is no such document"
+            context.codingPath.isEmpty ? "not valid JSON" : "\(place(context)): \(context.debugDescription)"
+        @unknown default: "not a file of expectations"
         }
     }
 }
 
-/// Prints a run as a document that a later replay can be held against.
+/// Prints a run as a document that a later replay can be compared with.
 struct ExpectationPrinter: ReplaySink {
     private let track: String
     private var run: ExpectedRuns.Run

@@ -2,7 +2,7 @@ import BackgrounderAPI
 import FoundationEssentials
 import LocationUpdates
 
-/// Prints a row a fix: what the filter knew of it and what it decided.
+/// Prints one row per fix: the filter's figures and its decision.
 struct ExplanationPrinter: ReplaySink {
     private let format: ReplayCommand.Format
     private var isFirst = true
@@ -15,7 +15,7 @@ struct ExplanationPrinter: ReplaySink {
         ("DIST m", 10, true), ("DECISION", 0, false),
     ]
 
-    /// - Parameter format: table or json.
+    /// Creates a printer for `format`, which is table or json.
     init(format: ReplayCommand.Format) {
         self.format = format
         output.text.append(text: format == .json ? "[" : Self.line(Self.columns.map(\.title)))
@@ -24,7 +24,7 @@ struct ExplanationPrinter: ReplaySink {
     mutating func take(_ decision: Decision, _ fix: ReplayedFix) throws(OutputError) {
         let row = ExplainedFix(decision, fix)
         if format == .json {
-            // The filter's numbers are finite, so that a row always encodes.
+            // The filter's numbers are finite, so a row always encodes.
             try output.append((isFirst ? "\n" : ",\n") + ((try? JSON.line(row)) ?? "null"))
         } else {
             try output.append(Self.line(row))
@@ -56,23 +56,23 @@ struct ExplanationPrinter: ReplaySink {
     }
 }
 
-/// One fix and what became of it; in JSON what is unknown is absent.
+/// A fix and the decision about it. In JSON, unknown values are absent.
 struct ExplainedFix: Encodable {
     var index: Int
     var timestamp: Date?
-    /// Metres, Core Location's scale.
+    /// In metres, on Core Location's scale.
     var estimate: Double?
     var source: AccuracySource?
-    /// Metres of the gate in force.
+    /// The gate's limit in metres.
     var limit: Double?
-    /// Metres from the last delivered point.
+    /// The distance from the last delivered point in metres.
     var distance: Double?
-    /// `accepted`, or the reason why not.
+    /// `accepted`, or the reason for the rejection.
     var decision: String
-    /// What decided, and what it had to keep to, in the unit of the reason: metres, metres a second, seconds.
+    /// The decisive value and its bound, in the unit of the reason: metres, metres per second or seconds.
     var value: Double?
     var bound: Double?
-    /// Why an accepted point opens a segment.
+    /// Why the accepted point opens a segment.
     var segment: SegmentReason?
 
     init(_ decision: Decision, _ fix: ReplayedFix) {
@@ -106,7 +106,7 @@ struct ExplainedFix: Encodable {
 }
 
 extension Rejection {
-    /// The reason with its value and its limit.
+    /// The reason with value and limit.
     var inWords: String {
         let value = value.map { " \($0.decimals(2)) \(reason.unit)" } ?? ""
         return reason.rawValue + value + (limit.map { ", limit \($0.decimals(2)) \(reason.unit)" } ?? "")

@@ -2,14 +2,16 @@ import BackgrounderAPI
 import Glibc
 import LocationUpdates
 
-/// A live gpsd read without a service, until a signal or for a time, with a recording of what it says where one is wanted.
+/// Reads a live gpsd without a service, until a signal or for a given time, optionally recording it.
 struct LiveReplay {
     var address: GPSDAddress
     var record: String?
     var span: Duration?
 
-    /// - Returns: what stands in the way at the end; `nil` where gpsd answers.
-    /// - Throws: ``RecordingError`` where the recording cannot begin, ``OutputError`` where stdout takes nothing.
+    /// Reads until the end.
+    ///
+    /// - Returns: the obstacle at the end; `nil` if gpsd sends reports.
+    /// - Throws: ``RecordingError`` if the recording cannot begin, ``OutputError`` if stdout cannot be written.
     func read<Sink>(into run: inout ReplayRun<Sink>) async throws -> String? {
         let recorder = try record.map { path throws(RecordingError) in
             try Self.recorder(RuntimePaths.absolute(path)) { ReplayCommand.say($0) }
@@ -27,13 +29,13 @@ struct LiveReplay {
         try await run.read(live: feed) { item in
             switch item {
             case .disconnected(let reason):
-                // Said once, however often it is tried.
-                if !isWaiting { ReplayCommand.say("\(address) is not there: \(reason); waiting for it.") }
+                // Printed once, not for each retry.
+                if !isWaiting { ReplayCommand.say("Cannot connect to \(address): \(reason); retrying") }
                 isWaiting = true
                 obstacle = reason
             case .connected: (isWaiting, obstacle) = (false, nil)
-            case .silent: obstacle = "it is silent"
-            case .noDevice: obstacle = "it has no receiver"
+            case .silent: obstacle = "gpsd is silent"
+            case .noDevice: obstacle = "gpsd has no receiver"
             case .devicePresent: obstacle = nil
             default: break
             }
@@ -42,7 +44,7 @@ struct LiveReplay {
         return obstacle
     }
 
-    /// A recorder that says its end to `say`.
+    /// Creates a recorder that prints its end with `say`.
     static func recorder(
         _ path: String,
         say: @escaping @Sendable (String) -> Void

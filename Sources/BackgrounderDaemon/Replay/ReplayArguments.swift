@@ -2,25 +2,25 @@ import ArgumentParser
 import BackgrounderAPI
 import LocationUpdates
 
-/// Metres from 0 on, or `none`.
+/// A length in metres, or `none`.
 struct MetresArgument {
     var metres: Double?
 
     @Sendable static func parse(_ text: String) throws -> MetresArgument {
         guard let metres = Metres.orNone(text) else {
-            throw ValidationError("\(text.debugDescription) is no length: give metres from 0 on, or none")
+            throw ValidationError("\(text.debugDescription) is not a valid length; use metres from 0, or none")
         }
         return MetresArgument(metres: metres)
     }
 }
 
-/// A span of time above 0, as people write it.
+/// A duration above 0.
 struct DurationArgument {
     var duration: Duration
 
     @Sendable static func parse(_ text: String) throws -> DurationArgument {
         guard let duration = Durations.duration(text), duration > .zero else {
-            throw ValidationError("\(text.debugDescription) is no duration: give one above 0, such as 90s, 10m or 1h")
+            throw ValidationError("\(text.debugDescription) is not a valid duration; use 90s, 10m, 1h and the like")
         }
         return DurationArgument(duration: duration)
     }
@@ -29,7 +29,7 @@ struct DurationArgument {
 extension ReplayRate {
     @Sendable static func parse(_ text: String) throws -> ReplayRate {
         guard let rate = ReplayRate(text) else {
-            throw ValidationError("\(text.debugDescription) is no rate: give 0.001 to 1000000, or max")
+            throw ValidationError("\(text.debugDescription) is not a valid rate; use 0.001 to 1000000, or max")
         }
         return rate
     }

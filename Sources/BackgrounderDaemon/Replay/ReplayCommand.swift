@@ -4,12 +4,15 @@ import FoundationEssentials
 import Glibc
 import LocationUpdates
 
-/// `backgrounderd replay FILE`: a recording through the filter, without a service and without its configuration.
+/// `backgrounderd replay FILE`: runs a recording through the filter, without a service and its configuration.
 struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Run a recording through the filter and print what is accepted; a summary goes to stderr.",
+        abstract: "Run a recording through the filter, without a service.",
         discussion: """
+            Prints the accepted points, and a summary to stderr. Without options, the filter has its default settings;
+            the configuration is not read.
+
             EXAMPLES
               backgrounder track replay tracks/city-walk.gpx --filter 10
               backgrounder track replay tracks/bad-fixes.gpx --rejected --format json
@@ -28,7 +31,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A GPX 1.0 or 1.1 file, gpsd-log:FILE with gpsd's JSON lines, or gpsd://host[:port] for a live one.",
+            "GPX 1.0 or 1.1 file, gpsd-log:FILE with gpsd's JSON lines, or gpsd://host[:port] for a live gpsd.",
             valueName: "file"
         )
     )
@@ -36,7 +39,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "N times as fast as it was recorded, or max: as fast as possible (the default).",
+            "Speed of the replay: N times real time, or max (default max).",
             valueName: "n|max"
         ),
         transform: ReplayRate.parse
@@ -45,7 +48,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "One of \(DesiredAccuracy.allCases.map(\.rawValue).joined(separator: ", ")); best unless given.",
+            "Accuracy level (default best).",
             valueName: "level"
         )
     )
@@ -53,30 +56,30 @@ struct ReplayCommand: AsyncParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Metres between points; 0 or none takes every fix.", valueName: "metres"),
+        help: ArgumentHelp("Least distance between points, in metres, or none (default none).", valueName: "metres"),
         transform: MetresArgument.parse
     )
     var filter: MetresArgument?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The largest accuracy that is taken, in metres, or none.", valueName: "metres"),
+        help: ArgumentHelp("Largest position error to accept, in metres, or none (default none).", valueName: "metres"),
         transform: MetresArgument.parse
     )
     var maximum: MetresArgument?
 
-    @Flag(name: .customLong("no-jitter-guard"), help: "Take a distance that the errors explain for movement.")
+    @Flag(name: .customLong("no-jitter-guard"), help: "Accept movement that is within the position error.")
     var noJitterGuard = false
 
-    @Flag(help: "Print what is not accepted, with the reason, instead.")
+    @Flag(help: "Print the rejected fixes with their reasons instead.")
     var rejected = false
 
-    @Flag(help: "Print every fix with its accuracy, the limit, the distance and what was decided, instead.")
+    @Flag(help: "Print every fix with accuracy, limit, distance and decision instead.")
     var explain = false
 
     @Option(
         help: ArgumentHelp(
-            "Hold the runs of this file, with their settings, against the replay; exit 1 where they differ.",
+            "Compare the replay with the runs in this file, using their settings; exit 1 if they differ.",
             valueName: "file.expected.json"
         )
     )
@@ -84,41 +87,41 @@ struct ReplayCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("record"),
-        help: ArgumentHelp("Write what a live gpsd says to this new file.", valueName: "file")
+        help: ArgumentHelp("Record what a live gpsd sends to this new file.", valueName: "file")
     )
     var ownRecord: String?
 
-    /// The service has an option of the same name, which takes it first.
+    /// The parent command has an option of the same name, which is parsed first.
     @ParentCommand var service: DaemonCommand
     private var record: String? { ownRecord ?? service.record }
 
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("End a live one after this time.", valueName: "duration"),
+        help: ArgumentHelp("Stop reading a live gpsd after this time.", valueName: "duration"),
         transform: DurationArgument.parse
     )
     var span: DurationArgument?
 
-    @Option(help: "table, json, geojson, gpx, kml, csv, or expected: a file for --expect.")
+    @Option(help: "Output format; expected writes a file for --expect.")
     var format: Format?
 
     func validate() throws {
-        if rejected, explain { throw ValidationError("--rejected and --explain are two outputs: give one of them") }
+        if rejected, explain { throw ValidationError("--rejected and --explain exclude each other; use one of them") }
         for (option, isGiven) in [("--rejected", rejected), ("--explain", explain)] where isGiven {
             guard let format, ![.table, .json].contains(format) else { continue }
-            throw ValidationError("\(option) prints table or json, not \(format.rawValue)")
+            throw ValidationError("\(option) cannot print \(format.rawValue); use table or json")
         }
-        if maximum?.metres == 0 { throw ValidationError("--maximum 0 takes nothing: give metres above 0, or none") }
+        if maximum?.metres == 0 { throw ValidationError("--maximum 0 rejects every fix; use metres above 0, or none") }
         if expect != nil, let option = givenBesideExpect {
-            throw ValidationError("--expect takes its settings and its output from its file: leave \(option) out")
+            throw ValidationError("--expect reads its settings from the file; omit \(option)")
         }
         guard try input().isLive else {
-            if record != nil { throw ValidationError("--record writes what a live gpsd says: give gpsd://HOST[:PORT]") }
-            if span != nil { throw ValidationError("--for ends a live gpsd: a file ends by itself") }
+            if record != nil { throw ValidationError("--record needs a live gpsd; use gpsd://HOST[:PORT]") }
+            if span != nil { throw ValidationError("--for needs a live gpsd; use gpsd://HOST[:PORT], or omit --for") }
             return
         }
-        if rate != nil { throw ValidationError("--rate is for a file: a live gpsd has its own pace") }
-        if expect != nil { throw ValidationError("--expect needs a file: record the live gpsd first, with --record") }
+        if rate != nil { throw ValidationError("--rate needs a file; omit it for a live gpsd") }
+        if expect != nil { throw ValidationError("--expect needs a file; record the live gpsd first with --record") }
     }
 
     private func input() throws(ValidationError) -> ReplayInput {
@@ -148,7 +151,7 @@ struct ReplayCommand: AsyncParsableCommand {
             }
         } catch let fault as TrackFault where fault.isMissing {
             DaemonCommand.fail(
-                "\(fault); give a GPX file, or gpsd-log:FILE with gpsd's lines",
+                "\(fault); name a GPX file, or gpsd-log:FILE with gpsd's lines",
                 code: DaemonCommand.noSuchItem
             )
         } catch let error as ExpectationError where error.isMissing {
@@ -197,28 +200,28 @@ struct ReplayCommand: AsyncParsableCommand {
             if run.counts.received == 0 {
                 try run.sink.end()
                 let reason = obstacle.map { ": \($0)" } ?? ""
-                DaemonCommand.fail("no fix came from \(address)\(reason); is a receiver connected to it?")
+                DaemonCommand.fail("no fix arrived from \(address)\(reason); check that a receiver is connected")
             }
         }
         if !input.isLive { failIfEmpty(run) }
         try run.sink.end()
         if let odd = run.oddLines { Self.say("\(odd)") }
-        // Where nothing was received the fault says it all.
+        // If nothing was received, the fault is enough.
         if run.counts.received > 0 { Self.say(run.counts.summary) }
         if let fault = run.fault { throw fault }
     }
 
-    /// Ends with one line where `run` brought nothing to judge.
+    /// Exits with one line if `run` received no fixes.
     private func failIfEmpty<Sink>(_ run: ReplayRun<Sink>) {
         guard run.counts.received == 0, run.fault == nil else { return }
         if file.hasPrefix("gpsd-log:") {
-            let odd = run.oddLines.map { " (lines that are none of gpsd's: \($0.count))" } ?? ""
-            DaemonCommand.fail("\(file) has no fix of gpsd (TPV)\(odd); give what --record or `gpspipe -w` wrote")
+            let odd = run.oddLines.map { " (\(counted($0.count, "line")) not from gpsd)" } ?? ""
+            DaemonCommand.fail("\(file) has no fix (TPV)\(odd); name a file that --record or `gpspipe -w` wrote")
         }
-        DaemonCommand.fail("\(file) has no track points (trkpt); give a GPX file with a recorded track")
+        DaemonCommand.fail("\(file) has no track points (trkpt); name a GPX file with a recorded track")
     }
 
-    /// Replays `input` once for each run; does not return where one differs.
+    /// Replays `input` once for each run; does not return if one differs.
     private func check(_ input: ReplayInput, _ expected: ExpectedRuns) async throws {
         var different = 0
         for (number, wanted) in expected.runs.enumerated() {
@@ -228,7 +231,7 @@ struct ReplayCommand: AsyncParsableCommand {
             case .log(let path, _): try await run.read(log: path, rate: .max)
             case .live: return
             }
-            // What comes before damage is held against the file as well: that it stays so can be the very thing to test.
+            // The points before damage are compared as well: their number can be what is tested.
             if number == 0 {
                 if run.counts.received == 0, let fault = run.fault { throw fault }
                 failIfEmpty(run)
@@ -241,11 +244,11 @@ struct ReplayCommand: AsyncParsableCommand {
         }
         guard different > 0 else { return }
         DaemonCommand.fail(
-            "\(file): \(different) of \(expected.runs.count) runs are not as expected; `--explain` shows every fix"
+            "\(file): \(different) of \(counted(expected.runs.count, "run")) differ; `--explain` shows every fix"
         )
     }
 
-    /// A line on stderr.
+    /// Prints a line to stderr.
     static func say(_ text: String) {
         _ = (text.withoutControlCharacters + "\n").withCString { write(STDERR_FILENO, $0, strlen($0)) }
     }

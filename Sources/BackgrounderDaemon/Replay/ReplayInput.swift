@@ -2,14 +2,16 @@ import BackgrounderAPI
 import FoundationEssentials
 import LocationUpdates
 
-/// What `track replay` reads.
+/// The input of `track replay`.
 enum ReplayInput: Sendable {
     case gpx(path: String, rate: ReplayRate)
     case log(path: String, rate: ReplayRate)
     case live(GPSDAddress)
 
-    /// A source as the configuration has it, or the path of a GPX file. `rate` wins over the source's own, and a file is read
-    /// as fast as possible where neither says anything.
+    /// Parses a location source or the path of a GPX file.
+    ///
+    /// - Parameter rate: overrides the rate of the source; without either, a file is read as fast as possible.
+    /// - Throws: ``LocationSourceError``.
     init(_ argument: String, rate: ReplayRate?) throws(LocationSourceError) {
         let isSource = ["gpx:", "gpsd-log:", "gpsd://"].contains { argument.hasPrefix($0) }
         guard isSource else {
@@ -31,20 +33,22 @@ enum ReplayInput: Sendable {
     }
 }
 
-/// Takes what became of each fix of a replay, in order.
+/// A receiver of the decisions of a replay, in order.
 protocol ReplaySink {
-    /// Whether ``take(_:_:)`` is to be given the numbers behind each decision.
+    /// Whether ``take(_:_:)`` needs the figures of each decision.
     var wantsExplanations: Bool { get }
 
+    /// Processes a decision.
     mutating func take(_ decision: Decision, _ fix: ReplayedFix) throws(OutputError)
-    /// Nothing comes for a while.
+    /// Called when nothing follows for a while, to flush output.
     mutating func pause() throws(OutputError)
+    /// Called at the end.
     mutating func end() throws(OutputError)
 }
 
-/// Which fix was decided on.
+/// The fix of a decision.
 struct ReplayedFix {
-    /// Counts the file's points or gpsd's fixes, from 0 on.
+    /// The 0-based number of the point in the file, or of gpsd's fix.
     var index: Int
     var time: Date?
     var explanation: Explanation?
@@ -55,7 +59,7 @@ struct ReplayRun<Sink: ReplaySink> {
     var filter: LocationFilter
     var sink: Sink
     private(set) var counts = LocationCounts()
-    /// Why the file could not be read to its end.
+    /// Why the file could not be read to its end; `nil` if it could.
     private(set) var fault: TrackFault?
     private(set) var oddLines: OddLines?
 
@@ -64,7 +68,9 @@ struct ReplayRun<Sink: ReplaySink> {
         self.sink = sink
     }
 
-    /// Reads a file to its end or its damage; what cannot be opened at all throws a ``TrackFault``.
+    /// Reads a GPX file to its end or its damage.
+    ///
+    /// - Throws: ``TrackFault`` if the file cannot be opened.
     mutating func read(gpx path: String, rate: ReplayRate) async throws {
         let reader = try GPXReader(path: path, start: Date())
         var pace = ReplayPace(rate: rate)
@@ -80,7 +86,7 @@ struct ReplayRun<Sink: ReplaySink> {
         }
     }
 
-    /// As ``read(gpx:rate:)``, of gpsd's lines.
+    /// Like ``read(gpx:rate:)``, for a gpsd log.
     mutating func read(log path: String, rate: ReplayRate) async throws {
         let reader = try GPSDLogReader(path: path)
         var pace = ReplayPace(rate: rate)
@@ -101,7 +107,7 @@ struct ReplayRun<Sink: ReplaySink> {
         oddLines = reader.oddLines
     }
 
-    /// Takes what a live source brings until it is stopped; `onNews` is told what else there is to say.
+    /// Reads a live source until it is stopped, and passes messages other than reports to `onNews`.
     mutating func read(live feed: GPSDFeed, onNews: (SourceItem) -> Void) async throws {
         for await items in feed.batches {
             for item in items {

@@ -1,7 +1,7 @@
 import BackgrounderAPI
 import LocationUpdates
 
-/// Prints what is accepted, or what is not, in one of the formats.
+/// Prints the accepted points, or the rejected fixes, in one of the formats.
 struct ReplayPrinter: ReplaySink {
     private let format: ReplayCommand.Format
     private let showsRejected: Bool
@@ -44,7 +44,7 @@ struct ReplayPrinter: ReplaySink {
     }
 
     private func json(_ index: Int, _ rejection: Rejection) -> String {
-        // A rejection holds finite numbers only, so that it always encodes.
+        // A rejection has only finite numbers, so it always encodes.
         (isFirst ? "\n" : ",\n") + ((try? JSON.line(IndexedRejection(index: index, rejection: rejection))) ?? "null")
     }
 
@@ -58,7 +58,7 @@ struct ReplayPrinter: ReplaySink {
     }
 }
 
-/// Text for stdout, written in large pieces.
+/// Buffers text for stdout and writes it in large pieces.
 struct BufferedOutput {
     var text = TextBuffer()
 
@@ -77,7 +77,7 @@ struct BufferedOutput {
     }
 }
 
-/// In JSON one object.
+/// A rejection and its index as one JSON object.
 private struct IndexedRejection: Encodable {
     enum CodingKeys: CodingKey {
         case index

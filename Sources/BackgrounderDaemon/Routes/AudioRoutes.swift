@@ -28,7 +28,7 @@ extension Daemon {
                 return await reporting(
                     try await player.play(paths: Self.absolute(items), within: folder(for: request.access))
                 )
-            case (_?, _?): throw WireError(.invalid, "id and items are both there", hint: "give one of them")
+            case (_?, _?): throw WireError(.invalid, "id and items exclude each other", hint: "use one of them")
             }
         }
         router.on(Routes.pause) { _ in await reporting(player.pause()) }
@@ -49,7 +49,7 @@ extension Daemon {
             switch (request.body.to, request.body.by) {
             case (let to?, nil): return await reporting(try await player.seek(to: to))
             case (nil, let by?): return await reporting(try await player.seek(by: by))
-            default: throw WireError(.invalid, "a seek is to a time or by a difference", hint: "give one of to and by")
+            default: throw WireError(.invalid, "a seek needs either to or by", hint: "use one of them")
             }
         }
         router.on(Routes.interrupt) { request in
@@ -77,7 +77,7 @@ extension Daemon {
             case (nil, nil): return try await player.append(paths, within: folder)
             case (let position?, nil): return try await player.insert(paths, at: position, within: folder)
             case (nil, .current): return try await player.insert(paths, within: folder)
-            case (_?, _?): throw WireError(.invalid, "position and after are both there", hint: "give one of them")
+            case (_?, _?): throw WireError(.invalid, "position and after exclude each other", hint: "use one of them")
             }
         }
         router.on(Routes.clearQueue) { _ in
@@ -95,14 +95,14 @@ extension Daemon {
         }
         router.on(Routes.removeItems) { request in
             guard !request.body.ids.isEmpty else {
-                throw WireError(.invalid, "ids is empty", hint: "give at least one id")
+                throw WireError(.invalid, "ids is empty", hint: "pass at least one id")
             }
             try await player.remove(ids: request.body.ids)
             return Empty()
         }
     }
 
-    /// The folder whose files this caller may have opened; any file for one who may execute.
+    /// Returns which files the caller may have opened: those of the music folder, or any file with the right to execute.
     private func folder(for access: AccessLevel) -> MediaScope {
         access >= .execute ? .everywhere : .folder(musicDirectory)
     }
@@ -112,43 +112,52 @@ extension Daemon {
     }
 
     private static func absolute(_ paths: [String]) throws(WireError) -> [String] {
-        guard !paths.isEmpty else { throw WireError(.invalid, "items is empty", hint: "give at least one path") }
+        guard !paths.isEmpty else { throw WireError(.invalid, "items is empty", hint: "pass at least one path") }
         return try paths.map { path throws(WireError) in try absolute(path) }
     }
 
     private static func absolute(_ path: String) throws(WireError) -> String {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
-            throw WireError(.invalid, "\(path.debugDescription) is no absolute path", hint: "paths begin with /")
+            throw WireError(
+                .invalid,
+                "\(path.debugDescription) is not an absolute path",
+                hint: "use a path that begins with /"
+            )
         }
         return path
     }
 }
 
 extension PlayerError: WireErrorConvertible {
+    /// The error as it crosses the socket.
     package var wireError: WireError {
         switch self {
         case .notStored:
-            WireError(.unavailable, description, hint: "`backgrounder doctor` says what is wrong with the storage")
-        case .emptyQueue: WireError(.conflict, description, hint: "add something with `backgrounder queue add FILE`")
-        case .pastEnd: WireError(.conflict, description, hint: "`backgrounder audio next` skips the item")
-        case .stopped: WireError(.conflict, description, hint: "play something first")
+            WireError(.unavailable, description, hint: "run `backgrounder doctor`")
+        case .emptyQueue: WireError(.conflict, description, hint: "add files with `backgrounder queue add FILE`")
+        case .pastEnd: WireError(.conflict, description, hint: "skip the item with `backgrounder audio next`")
+        case .stopped: WireError(.conflict, description, hint: "start playback first")
         case .tooManyAnnouncements:
-            WireError(.conflict, description, hint: "wait for one to end, or drop them with `backgrounder audio stop`")
+            WireError(
+                .conflict,
+                description,
+                hint: "wait for one to end, or discard them with `backgrounder audio stop`"
+            )
         case .outside:
             WireError(
                 .forbidden,
                 description,
-                hint: "name files of audio.musicDirectory; others need a user that control.execute names"
+                hint: "name files in audio.musicDirectory; other files need a user named in control.execute"
             )
-        case .queueFull: WireError(.conflict, description, hint: "take some out, or name less")
-        case .suspended: WireError(.conflict, description, hint: "declare audio in modes, or attach")
-        case .notAFile: WireError(.notFound, description, hint: "give a file that can be read")
+        case .queueFull: WireError(.conflict, description, hint: "remove some items, or add fewer")
+        case .suspended: WireError(.conflict, description, hint: "add audio to modes, or attach")
+        case .notAFile: WireError(.notFound, description, hint: "name a readable file")
         case .noSuchItem: WireError(.notFound, description, hint: "`backgrounder queue` lists the ids")
         case .noSuchPath, .noMedia, .emptyPlaylist: WireError(.notFound, description, hint: "check the path")
         case .notPlayableKind, .unreadable:
-            WireError(.notFound, description, hint: "give a file or a folder that can be read")
+            WireError(.notFound, description, hint: "name a readable file or folder")
         case .notAudio:
-            WireError(.notFound, description, hint: "give audio, such as MP3, WAV, FLAC, Ogg or AIFF")
+            WireError(.notFound, description, hint: "name an audio file, such as MP3, WAV, FLAC, Ogg or AIFF")
         case .tooMany, .invalidPosition, .invalidVolume, .invalidDuck, .invalidTime, .unknownDriver:
             WireError(.invalid, description)
         }
@@ -156,12 +165,13 @@ extension PlayerError: WireErrorConvertible {
 }
 
 extension StorageFailure: WireErrorConvertible {
+    /// The error as it crosses the socket.
     package var wireError: WireError {
         WireError(
             .unavailable,
             kind == .damaged
-                ? "part of the database cannot be read: \(reason)" : "the change cannot be stored: \(reason)",
-            hint: "`backgrounder doctor` says what to do"
+                ? "cannot read a part of the database: \(reason)" : "cannot store the change: \(reason)",
+            hint: "run `backgrounder doctor`"
         )
     }
 }

@@ -45,7 +45,7 @@ extension FetchPart {
             _ = try await scheduler.source(request.name)
             let count = try request.query("last").map { text throws(WireError) in
                 guard let count = Int(text), (1...500).contains(count) else {
-                    throw WireError(.invalid, "last=\(text) is no count", hint: "a whole number from 1 to 500")
+                    throw WireError(.invalid, "last=\(text) is out of range", hint: "use a whole number from 1 to 500")
                 }
                 return count
             }
@@ -64,7 +64,7 @@ extension FetchPart {
                 throw WireError(
                     .conflict,
                     "\(request.name): Not yet updated",
-                    hint: "`backgrounder fetch run \(request.name)` fetches it now"
+                    hint: "fetch it now with `backgrounder fetch run \(request.name)`"
                 )
             }
             return content.bytes
@@ -73,14 +73,19 @@ extension FetchPart {
 }
 
 extension FetchError: WireErrorConvertible {
+    /// The error as it crosses the socket.
     package var wireError: WireError {
         switch self {
         case .noSuchSource: WireError(.notFound, description, hint: "`backgrounder fetch list` lists them")
         case .exists:
-            WireError(.conflict, description, hint: "take another name, or `backgrounder fetch remove` it first")
+            WireError(
+                .conflict,
+                description,
+                hint: "use another name, or remove it first with `backgrounder fetch remove`"
+            )
         case .credentials(.missing): WireError(.notFound, description, hint: "check the path")
         case .invalid, .credentials: WireError(.invalid, description)
-        case .tooMany: WireError(.conflict, description, hint: "`backgrounder fetch remove` takes one out")
+        case .tooMany: WireError(.conflict, description, hint: "remove one with `backgrounder fetch remove NAME`")
         case .off: WireError(.conflict, description)
         case .ended: WireError(.unavailable, description, hint: "start it again with `backgrounder start`")
         case .notSaved:

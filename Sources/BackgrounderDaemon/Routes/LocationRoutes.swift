@@ -14,7 +14,7 @@ extension Daemon {
         router.on(Routes.track, query: ["last"]) { request in
             let text = request.query("last") ?? "100"
             guard let last = Int(text), (1...100).contains(last) else {
-                throw WireError(.invalid, "last=\(text) is no count of points", hint: "from 1 to 100")
+                throw WireError(.invalid, "last=\(text) is out of range", hint: "use a whole number from 1 to 100")
             }
             return await location.track(last: last)
         }
@@ -22,7 +22,7 @@ extension Daemon {
             guard let id = selection.trip else { return store.history(since: selection.since, until: selection.until) }
             let pages = try await store.history(ofTrip: id, since: selection.since, until: selection.until)
             guard let pages else {
-                throw WireError(.notFound, "there is no trip \(id)", hint: "`backgrounder track trips` lists them")
+                throw WireError(.notFound, "no trip \(id)", hint: "`backgrounder track trips` lists them")
             }
             return pages
         }
@@ -40,16 +40,16 @@ extension Daemon {
         let (since, until) = (try request.time("since"), try request.time("until"))
         let trip = try request.query("trip").map { text throws(WireError) in
             guard let trip = Int(text) else {
-                throw WireError(.invalid, "trip=\(text) is no trip", hint: "ids of trips are whole numbers")
+                throw WireError(.invalid, "trip=\(text) is not a trip id", hint: "use a whole number")
             }
             return trip
         }
         guard since != nil || until != nil || trip != nil else {
-            throw WireError(.invalid, "nothing says which points to delete", hint: "give since, until or trip")
+            throw WireError(.invalid, "the range of points is missing", hint: "use since, until or trip")
         }
         let isTrial = request.query("trial") ?? "0"
         guard ["0", "1"].contains(isTrial) else {
-            throw WireError(.invalid, "trial=\(isTrial) is neither 0 nor 1")
+            throw WireError(.invalid, "trial=\(isTrial) is not valid", hint: "use 0 or 1")
         }
         func delete(upTo newest: Int64, isTrial: Bool) async throws -> DeletionReply {
             let reply = try await store.deletePoints(
@@ -63,7 +63,7 @@ extension Daemon {
             guard let reply else {
                 throw WireError(
                     .notFound,
-                    "there is no trip \(trip ?? 0)",
+                    "no trip \(trip ?? 0)",
                     hint: "`backgrounder track trips` lists them"
                 )
             }
@@ -71,22 +71,30 @@ extension Daemon {
         }
         let trial = try await delete(upTo: store.newestPoint(), isTrial: true)
         if isTrial == "1" || trial.points == 0 { return trial }
-        // Points that come meanwhile stay.
+        // Points that arrive meanwhile are kept.
         let newest = try await location.forgetCourse { try await store.newestPoint() }
         let reply = try await delete(upTo: newest, isTrial: false)
         try await location.reloadTrack { try store.newestLocations(Track.capacity) }
         let (points, trips) = (counted(reply.points, "point"), counted(reply.trips, "trip"))
-        log.makeLogger().notice("Deleted \(points) of \(trips) on request.")
+        log.makeLogger().notice("Deleted \(points) of \(trips) on request")
         return reply
     }
 
-    /// All of `change`, or nothing of it.
+    /// Applies all of `change`, or nothing of it.
     private func change(_ change: LocationChange) async throws {
         if let metres = change.distanceFilter, !(0...Double(Metres.maximum)).contains(metres) {
-            throw WireError(.invalid, "distanceFilter \(metres) is no length", hint: Keys.distanceFilter.allowed)
+            throw WireError(
+                .invalid,
+                "distanceFilter \(metres) is out of range",
+                hint: "use \(Keys.distanceFilter.allowed)"
+            )
         }
         if case .some(.some(let metres)) = change.maximumAccuracy, !(metres > 0 && metres <= Double(Metres.maximum)) {
-            throw WireError(.invalid, "maximumAccuracy \(metres) is no length", hint: Keys.maximumAccuracy.allowed)
+            throw WireError(
+                .invalid,
+                "maximumAccuracy \(metres) is out of range",
+                hint: "use \(Keys.maximumAccuracy.allowed)"
+            )
         }
         if change.updating == true { try modes.require(.location, attached: lifecycle.current.attached) }
         try await preferences.save(change)

@@ -7,7 +7,7 @@ import Logging
 import StateStore
 
 extension Daemon {
-    /// All routes and the event stream.
+    /// Creates the router with all routes and the event stream.
     func makeRouter(store: StateStore, end: ServiceEnd) -> ControlRouter {
         var router = ControlRouter()
         addServiceRoutes(to: &router, end: end)
@@ -30,14 +30,14 @@ extension Daemon {
             return await health()
         }
         router.on(Routes.stop) { _ in
-            // The answer goes first.
+            // The reply is sent first.
             Task { end.begin() }
             return ProcessReply(pid: ProcessInfo.processInfo.processIdentifier)
         }
         router.on(Routes.reload) { _ in try await reload() }
     }
 
-    /// Reads the configuration again and applies what can change in a running service; a faulty one changes nothing.
+    /// Reads the configuration again and applies the keys that can change in a running service. A faulty file changes nothing.
     func reload() async throws -> ReloadReply {
         let new: DaemonConfiguration
         do {
@@ -45,18 +45,11 @@ extension Daemon {
         } catch {
             throw WireError(
                 .invalid,
-                "the configuration was not loaded: \(error)",
-                hint: "the service goes on as it was"
+                "cannot load the configuration: \(error)",
+                hint: "the service continues with the previous one"
             )
         }
         let changed = new.changes(from: await preferences.configuration)
-        let live: Set<String> = [
-            Keys.desiredAccuracy.name, Keys.distanceFilter.name, Keys.maximumAccuracy.name, Keys.jitterGuard.name,
-            Keys.source.name, Keys.usageDescription.name, Keys.modes.name, Keys.observerInterval.name,
-            Keys.logLevel.name, Keys.logProgress.name,
-        ]
-        // Of use only while there is no queue.
-        let once: Set<String> = [Keys.queue.name, Keys.autoplay.name]
         try await preferences.replace(new)
         log.level = new.value(Keys.logLevel)
         modes.declared = new.value(Keys.modes)
@@ -73,17 +66,17 @@ extension Daemon {
             try InstanceRecord(new, recording: recording).write(to: paths.instance)
         } catch {
             logger.warning(
-                "Cannot write \(paths.instance): \(error.reason); `start` compares with the old configuration."
+                "Cannot write \(paths.instance): \(error.reason); `backgrounder start` will compare with the old configuration"
             )
         }
         let reply = ReloadReply(
-            applied: changed.filter(live.contains),
-            needsRestart: changed.filter { !live.contains($0) && !once.contains($0) }
+            applied: changed.filter(Keys.reloadable.contains),
+            needsRestart: changed.filter { !Keys.reloadable.contains($0) && !Keys.initial.contains($0) }
         )
-        logger.info("Configuration reloaded; applied: \(reply.applied), needs a restart: \(reply.needsRestart).")
+        logger.info("Reloaded the configuration; applied: \(reply.applied), needs a restart: \(reply.needsRestart)")
         return reply
     }
-    /// As ``reload()``, for whoever gets no answer.
+    /// Like ``reload()``, but logs a failure.
     func reloadAndLog() async {
         do {
             _ = try await reload()
