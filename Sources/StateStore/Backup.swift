@@ -3,21 +3,21 @@ import FoundationEssentials
 import GRDB
 import Glibc
 
-/// Copies of the database in one file, made while it is in use, and put back while it is not.
+/// Copies the database to a single file while it is in use, and restores such a copy while it is not.
 package enum Backup {
-    /// What a copy holds.
+    /// The contents of a copy.
     package struct Summary: Hashable, Sendable {
         package var points: Int
         package var trips: Int
         /// Bytes.
         package var size: Int
-        /// What could be read of a damaged database, in words; `nil` for a whole one.
+        /// A summary of the rows salvaged from a damaged database; `nil` if the database was intact.
         package var salvage: String?
     }
 
-    /// Writes a copy of the database at `path` to the new file `file`, checks it and syncs it. Others may use the database meanwhile.
+    /// Writes a copy of the database at `path` to the new file `file`, checks it and syncs it.
     ///
-    /// Blocks. A damaged database is copied as far as it can be read.
+    /// Blocks. Other processes may use the database meanwhile. A damaged database is copied as far as it can be read.
     package static func write(from path: String, to file: String) throws(BackupError) -> Summary {
         guard FileManager.default.fileExists(atPath: path) else { throw .noDatabase(path: path) }
         guard !FileManager.default.fileExists(atPath: file) else { throw .exists(file: file) }
@@ -40,7 +40,7 @@ package enum Backup {
             var summary = try check(partial, named: file)
             summary.salvage = salvage?.summary
             try sync(partial)
-            // Unlike a rename, it never replaces a file that somebody else has just made.
+            // Unlike rename(2), link(2) never replaces a file that another process has just created.
             guard link(partial, file) == 0 else {
                 if errno == EEXIST { throw BackupError.exists(file: file) }
                 throw BackupError.failed(file: file, reason: systemMessage(errno))
@@ -54,11 +54,11 @@ package enum Backup {
         }
     }
 
-    /// Puts the copy `file` in the place of the database at `path`, which nobody uses; that one is set aside.
+    /// Replaces the database at `path` with the copy `file`, and sets the previous database aside.
     ///
-    /// Blocks. The copy is checked before anything else is touched.
+    /// Blocks. No process may use the database. The copy is checked before anything is changed.
     ///
-    /// - Returns: what it holds, and where the database went that was there before.
+    /// - Returns: the contents of the copy, and the new path of the previous database, if there was one.
     package static func restore(_ file: String, to path: String) throws(BackupError) -> (
         summary: Summary, aside: String?
     ) {
@@ -86,14 +86,14 @@ package enum Backup {
         }
     }
 
-    /// A new file that nobody else can read.
+    /// Creates a file that only its owner can read.
     private static func make(_ file: String) throws {
         let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw BackupError.failed(file: file, reason: systemMessage(errno)) }
         close(descriptor)
     }
 
-    /// One statement, which SQLite executes on the state of its beginning.
+    /// Copies the database with a single statement, which SQLite executes on the state at its start.
     private static func copy(_ path: String, to file: String) throws {
         var configuration = Configuration()
         configuration.readonly = true
@@ -103,7 +103,7 @@ package enum Backup {
         try database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [file]) }
     }
 
-    /// Looks at every page and index of the copy, which nobody else uses; errors call it `name`.
+    /// Checks every page and index of the copy, which no other process uses. Errors name it `name`.
     private static func check(_ file: String, named name: String) throws -> Summary {
         var configuration = Configuration()
         configuration.readonly = true
@@ -125,7 +125,7 @@ package enum Backup {
         }
     }
 
-    /// A file, or a folder with the names in it.
+    /// Syncs a file, or a folder with its entries.
     private static func sync(_ path: String) throws {
         let folder =
             path.hasSuffix("/..") ? URL(filePath: String(path.dropLast(3))).deletingLastPathComponent().path : path
@@ -142,29 +142,30 @@ package enum Backup {
     }
 }
 
-/// Why there is no copy, or why it was not put back.
+/// An error of a backup or restore.
 package enum BackupError: Error, Hashable, CustomStringConvertible {
     case noDatabase(path: String)
     case noFile(file: String)
     case exists(file: String)
-    /// Not a database of Backgrounder.
+    /// The file is not a Backgrounder database.
     case foreign(file: String)
-    /// A later version of Backgrounder wrote it.
+    /// A later version of Backgrounder wrote the file.
     case newer(file: String)
     case damaged(file: String, report: String)
     case failed(file: String, reason: String)
 
     package var description: String {
         switch self {
-        case .noDatabase(let path): "there is no database \(path) yet; start the service, or give another --home"
-        case .noFile(let file): "there is no file \(file); name a file that `backgrounder backup` wrote"
-        case .exists(let file): "\(file) exists already; name a new file"
+        case .noDatabase(let path): "no database at \(path); start the service first, or use another --home"
+        case .noFile(let file): "cannot open \(file): no such file; name a file that `backgrounder backup` wrote"
+        case .exists(let file): "\(file) already exists; name a new file"
         case .foreign(let file):
-            "\(file) is not a database of Backgrounder; name a file that `backgrounder backup` wrote"
+            "\(file) is not a Backgrounder database; name a file that `backgrounder backup` wrote"
         case .newer(let file):
             "\(file) was written by a later version of Backgrounder; install that version, or name another file"
         case .damaged(let file, let report): "\(file) is damaged (\(report)); name another copy"
-        case .failed(let file, let reason): "\(file): \(reason); check the folder, its mode and the free space"
+        case .failed(let file, let reason):
+            "cannot copy the database: \(file): \(reason); check the folder's mode and the free space"
         }
     }
 }

@@ -3,20 +3,21 @@ package import FoundationEssentials
 import GRDB
 
 extension StateStore {
-    /// The id of the newest point that was recorded; 0 where there is none.
+    /// Returns the id of the newest recorded point; 0 if there is none.
     package func newestPoint() async throws -> Int64 { try await read { try $0.newestID() } }
 
-    /// Deletes the points with `since <= timestamp < until`, of the trip `trip` or of all, in portions, so that no writer waits for
-    /// it. What is left of a trip becomes trips of its own; one without points is gone.
+    /// Deletes the points with `since <= timestamp < until`, of the trip `trip` or of the whole history, in portions,
+    /// so that writers never wait long.
     ///
-    /// Afterwards the deleted points are in no part of the database file and its log (`PRAGMA secure_delete`).
+    /// The remaining points of a trip become new trips; a trip without points is deleted. Afterwards no part of the
+    /// database file and its log contains the deleted points (`PRAGMA secure_delete`).
     ///
     /// - Parameters:
-    ///   - newest: points that were recorded after the one with this id stay.
-    ///   - findTrips: the trips in points that remain, in the order of recording.
-    ///   - isTrial: only count.
-    /// - Returns: `nil` where there is no such trip.
-    /// - Throws: ``StorageFailure``; some of the points may be deleted then, and deleting again completes it.
+    ///   - newest: points recorded after the one with this id stay.
+    ///   - findTrips: finds the trips in the remaining points, which come in the order of recording.
+    ///   - isTrial: whether to count the points and trips without deleting anything.
+    /// - Returns: the numbers of deleted points and affected trips; `nil` if there is no such trip.
+    /// - Throws: ``StorageFailure``; some of the points may be deleted by then, and another call deletes the rest.
     package func deletePoints(
         since: Date?,
         until: Date?,
@@ -58,13 +59,13 @@ extension StateStore {
     }
 }
 
-/// Milliseconds since 1970.
+/// A period from `since` up to, but not including, `until`, in milliseconds since 1970.
 private struct Times: Sendable {
     var since: Int64
     var until: Int64
 }
 
-/// Which points are meant.
+/// The points with these ids and times.
 private struct PointSelection: Sendable {
     var ids: ClosedRange<Int64>
     var times: Times
@@ -86,7 +87,7 @@ extension Database {
         ) ?? 0
     }
 
-    /// The trips that would lose points.
+    /// Returns the number of trips that would lose points.
     fileprivate func tripCount(upTo newest: Int64, _ times: Times) throws -> Int {
         let trips = try Int.fetchAll(
             self,
@@ -109,9 +110,9 @@ extension Database {
         return changesCount
     }
 
-    /// Puts in the place of each trip that lost points those that are left of it.
+    /// Replaces each trip that lost points with the trips that its remaining points form.
     ///
-    /// - Returns: how many trips had lost points.
+    /// - Returns: the number of trips that had lost points.
     fileprivate func repairTrips(_ findTrips: ([Location]) -> [TripRecord]) throws -> Int {
         var count = 0
         for row in try Row.fetchAll(self, sql: "SELECT id, points, imported, recorded, firstPoint FROM trip") {
@@ -133,7 +134,7 @@ extension Database {
     private func repairTrip(_ trip: Row, _ left: [Row], _ findTrips: ([Location]) -> [TripRecord]) throws {
         let ids = left.map { $0["id"] as Int64 }
         var locations = left.map { Location(row: $0) }
-        // The way across a gap is not known.
+        // The path across a gap is unknown.
         for (index, id) in ids.enumerated().dropFirst() where ids[index - 1] + 1 < id {
             locations[index].segmentStart = true
         }

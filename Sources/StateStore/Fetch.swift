@@ -2,7 +2,7 @@ package import BackgrounderAPI
 package import FoundationEssentials
 import GRDB
 
-/// A source as it was kept.
+/// A stored fetch source. `standing` is in the mode's own encoding.
 package struct SavedFetch: Sendable {
     package var definition: FetchDefinition
     package var standing: Data
@@ -10,7 +10,7 @@ package struct SavedFetch: Sendable {
 }
 
 extension StateStore {
-    /// In the order in which they were added.
+    /// Returns the fetch sources in the order in which they were added. Blocks the calling thread.
     package func fetchSources() throws -> [SavedFetch] {
         try read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM fetchSource ORDER BY id").map { row in
@@ -33,21 +33,21 @@ extension StateStore {
         }
     }
 
-    /// The greatest id that a run ever had.
+    /// Returns the highest id that a run ever had; 0 if there was none. Blocks the calling thread.
     package func lastFetchRun() throws -> Int {
         try read { database in
             try Int.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'fetchRun'") ?? 0
         }
     }
 
-    /// Runs whose end was never told.
+    /// Returns the runs without a recorded end, by id. Blocks the calling thread.
     package func openFetchRuns() throws -> [FetchRun] {
         try read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM fetchRun WHERE ended IS NULL ORDER BY id").map(FetchRun.init)
         }
     }
 
-    /// The newest `count` runs of `source`, oldest first.
+    /// Returns the newest `count` runs of `source`, oldest first.
     package func fetchRuns(of source: String, last count: Int) async throws -> [FetchRun] {
         try await read { database in
             let sql = "SELECT * FROM fetchRun WHERE source = ? ORDER BY id DESC LIMIT ?"
@@ -55,7 +55,7 @@ extension StateStore {
         }
     }
 
-    /// What `source` gave last; `nil` before the first time.
+    /// Returns the content that `source` last delivered; `nil` if there is none.
     package func fetchContent(of source: String) async throws -> FetchContent? {
         try await read { database in
             let sql = "SELECT bytes, mediaType, items FROM fetchContent WHERE source = ?"
@@ -69,7 +69,7 @@ extension StateStore {
         }
     }
 
-    /// The items of the feed `source`, without its bytes.
+    /// Returns the items of the feed `source`, without its bytes.
     package func fetchItems(of source: String) async throws -> [FetchItem] {
         try await read { database in
             let items = try Data.fetchOne(
@@ -81,14 +81,14 @@ extension StateStore {
         }
     }
 
-    /// The mode's record of the items of a feed.
+    /// Returns the mode's record of the items of a feed, in the mode's own encoding.
     package func fetchSeen(of source: String) async throws -> Data? {
         try await read { database in
             try Data.fetchOne(database, sql: "SELECT seen FROM fetchContent WHERE source = ?", arguments: [source])
         }
     }
 
-    /// By source, oldest first.
+    /// Returns the opens of each source, oldest first. Blocks the calling thread.
     package func fetchOpens() throws -> [String: [FetchOpen]] {
         try read { database in
             var opens: [String: [FetchOpen]] = [:]
@@ -101,7 +101,7 @@ extension StateStore {
         }
     }
 
-    /// Takes the steps in their order, all or none.
+    /// Applies `changes` in their order, in one transaction.
     package func save(_ changes: [FetchChange], durable: Bool = true) async throws {
         try await write(durable: durable) { database in
             for change in changes { try database.take(change) }
@@ -192,11 +192,11 @@ extension Database {
     }
 }
 
-/// How much is kept of what only grows.
+/// The number of runs and opens that are kept per source.
 private enum FetchLimits {
-    static let runs = 500  // judgement: of a source; ten days of the most that quickness earns
-    static let opens = 2000  // judgement: of a source; 22 a day for as long as they count
-    static let openAge: Int64 = 90 * 86_400_000  // judgement: six half-lives of an open's weight
+    static let runs = 500  // Tuned: ten days of the most frequent runs.
+    static let opens = 2000  // Tuned: 22 a day within the age limit.
+    static let openAge: Int64 = 90 * 86_400_000  // Tuned: six half-lives of an open's weight.
 }
 
 extension FetchRun {

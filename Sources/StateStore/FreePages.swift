@@ -1,12 +1,11 @@
 import GRDB
 
-/// The pages of the database file that nothing uses.
 extension DatabaseQueue {
-    /// Gives free pages back to the file system, in small steps between which writers get their turn, and empties the log, which
-    /// holds copies of older pages.
+    /// Releases free pages of the file to the file system, and truncates the log, which holds copies of older pages.
+    /// Works in small steps, between which writers get their turn.
     ///
-    /// - Parameter keeping: so many stay for what comes next.
-    /// - Throws: `DatabaseError`, also while another program reads the file.
+    /// - Parameter keeping: the number of free pages to keep for future writes.
+    /// - Throws: `DatabaseError`, for example while another program reads the file.
     func releaseFreePages(keeping: Int) async throws {
         while try await write({ try $0.releaseSomePages(keeping: keeping) }) {}
         try await writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
@@ -14,29 +13,33 @@ extension DatabaseQueue {
 }
 
 extension Database {
-    // Tuned: some milliseconds.
+    // Tuned: releasing this many pages takes a few milliseconds.
     private static let step = 256
 
-    /// The file, without pages that nothing uses: bytes.
+    /// The size of the file without its free pages, in bytes.
     var usedSize: Int {
         get throws { try (pragma("page_count") - pragma("freelist_count")) * pragma("page_size") }
     }
 
-    /// After a purge as many free pages stay as a day or so of points needs: 4 MB, or a sixteenth of the file.
+    /// The number of free pages to keep after a purge, about as many as a day of points needs: 4 MB or a sixteenth of
+    /// the file, the larger of the two.
     var freePagesWorthKeeping: Int {
         get throws { try max(1024, pragma("page_count") / 16) }
     }
 
-    /// - Returns: whether there are more.
+    /// Releases one step of free pages.
+    ///
+    /// - Returns: whether there are more to release.
     fileprivate func releaseSomePages(keeping: Int) throws -> Bool {
         let free = try pragma("freelist_count") - keeping
-        // A file that was made before pages could be released keeps its size; see prepareForRelease.
+        // 2 is INCREMENTAL. A large file of a version without it keeps its size; see prepareForRelease().
         guard free > 0, try pragma("auto_vacuum") == 2 else { return false }
         try execute(sql: "PRAGMA incremental_vacuum(\(min(free, Self.step)))")
         return free > Self.step
     }
 
-    /// Rearranges a file of a version that could not release pages, if that takes no more than a second or two.
+    /// Rebuilds a file from a version that could not release pages, unless the file is too large to rebuild in a second
+    /// or two.
     func prepareForRelease() throws {
         guard try pragma("auto_vacuum") == 0, try usedSize <= Self.largestRearranged else { return }
         try execute(sql: "PRAGMA auto_vacuum = INCREMENTAL; VACUUM")

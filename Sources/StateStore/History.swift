@@ -3,19 +3,19 @@ package import FoundationEssentials
 import GRDB
 
 extension StateStore {
-    /// The points with `since <= timestamp < until`, in pages, so that a long answer neither fills the memory nor holds up the
-    /// writers.
+    /// Returns the points with `since <= timestamp < until`, in pages, so that a long answer neither fills the memory
+    /// nor delays the writers.
     ///
-    /// Segments come in the order of their first points, and each of them whole: where a clock went back, two of them cover the same
-    /// time, and points sorted by time alone would jump between them. Points that damage makes unreadable are left out; the point
-    /// after a gap opens a segment.
+    /// Segments come whole, in the order of their first points. If a clock was set back, two segments can cover the
+    /// same time; points sorted by time alone would jump between them. Points that damage makes unreadable are skipped,
+    /// and the point after such a gap opens a segment.
     package func history(since: Date?, until: Date?) -> AsyncThrowingStream<[Location], any Error> {
         let pages = HistoryPages(store: self, since: since?.milliseconds ?? .min, until: until?.milliseconds ?? .max)
         return AsyncThrowingStream { try await pages.next() }
     }
 
-    /// The points of a trip with `since <= timestamp < until` in the order in which they were recorded, in pages as
-    /// ``history(since:until:)``; `nil` where there is no such trip.
+    /// Returns the points of a trip with `since <= timestamp < until`, in the order in which they were recorded and in
+    /// pages like ``history(since:until:)``; `nil` if there is no such trip.
     package func history(
         ofTrip id: Int,
         since: Date?,
@@ -32,17 +32,17 @@ extension StateStore {
     }
 }
 
-// Tuned: a page is read in about 2 ms.
+// Tuned: reading a page takes about 2 ms.
 private let pageSize = 1000
 
-/// A place in the history, moved on a page at a time.
+/// An iterator over the pages of the history.
 private actor HistoryPages {
     private enum Phase {
         /// Between two segments.
         case searching
-        /// In a segment; the point with this id is its next one, if it has another.
+        /// Inside a segment; its next point, if any, has this id.
         case reading(Int64, isFirst: Bool)
-        /// The index of times is damaged: what is left comes in the order of ids, from this one on.
+        /// The time index is damaged; the remaining points come in the order of ids, from this one on.
         case scanning(Int64)
         case ended
     }
@@ -51,13 +51,13 @@ private actor HistoryPages {
     private let since: Int64
     private let until: Int64
     private var phase = Phase.searching
-    /// Every point up to here, in the order of times, was given.
+    /// Every point up to this key was returned.
     private var cursor: TimeKey
-    /// Ids after the cursor that were given, or cannot be read.
+    /// Ids after the cursor that were returned or cannot be read.
     private var done = IDSet()
-    /// The point that was given last.
+    /// The last point that was returned.
     private var last: StoredPoint?
-    /// Whether the next one opens a segment although it does not say so.
+    /// Whether the next point opens a segment although it is not stored as a segment start.
     private var isAfterGap = false
 
     init(store: StateStore, since: Int64, until: Int64) {
@@ -82,7 +82,7 @@ private actor HistoryPages {
         }
     }
 
-    /// Finds where the next segment begins.
+    /// Finds the start of the next segment.
     private func search() async throws {
         do {
             let (cursor, until, done) = (cursor, until, done)
@@ -98,8 +98,7 @@ private actor HistoryPages {
         }
     }
 
-    /// Whether the next point opens a segment although it does not say so: what came before it was deleted or cannot be read, or
-    /// the points that are given jump back in time.
+    /// Sets ``isAfterGap`` if the points before `next` were deleted or cannot be read, or if time jumps back at `next`.
     private func lookForGap(before next: TimeKey) async throws {
         guard let last else { return }
         isAfterGap = next.time < last.time
@@ -111,7 +110,8 @@ private actor HistoryPages {
         }
     }
 
-    /// The points with `id` and the following ones of its segment, at most a page; none where the segment is over.
+    /// Returns the next points of a segment, at most a page, starting with the point `id`; empty if the segment is
+    /// over.
     private func segmentPoints(from id: Int64, isFirst: Bool) async throws -> [StoredPoint] {
         let page = try await store.readablePoints(id ... .max, limit: pageSize)
         if isFirst, page.first?.id != id {
@@ -135,10 +135,10 @@ private actor HistoryPages {
         return try await finish(points, upTo: newest)
     }
 
-    /// Moves the cursor behind `points`, or notes them as done where points of other segments lie between them.
+    /// Moves the cursor past `points`, or adds them to ``done`` if points of other segments lie between them.
     ///
-    /// - Returns: the points up to the first gap in time that other points fill, as they do where an import found some of its points
-    ///   in the history: those are next.
+    /// - Returns: the points up to the first time gap that other points fill; those points come next. Such gaps exist
+    ///   where an import found some of its points in the history already.
     private func finish(_ points: [StoredPoint], upTo newest: StoredPoint) async throws -> [StoredPoint] {
         do {
             let (cursor, key) = (cursor, TimeKey(time: newest.time, id: newest.id))
@@ -160,7 +160,7 @@ private actor HistoryPages {
         return points
     }
 
-    /// What was not given yet of the next page of all ids.
+    /// Returns the points of the next page of ids that were not returned yet.
     private func remainingPoints(from id: Int64) async throws -> [StoredPoint] {
         let page = try await store.readablePoints(id ... .max, limit: pageSize)
         guard let newest = page.last else {
@@ -182,12 +182,12 @@ private actor HistoryPages {
     }
 }
 
-/// A place in the points of a trip, moved on a page at a time.
+/// An iterator over the pages of a trip.
 private actor TripPages {
     private let store: StateStore
     private let since: Int64
     private let until: Int64
-    /// What is left.
+    /// The ids that are still to be read.
     private var runs: ArraySlice<ClosedRange<Int64>>
     private var last: StoredPoint?
 
@@ -206,7 +206,7 @@ private actor TripPages {
             }
             let points = page.filter { since <= $0.time && $0.time < until }
             if !points.isEmpty {
-                // Two runs need not follow each other, and are of one trip all the same.
+                // A run that does not follow the last point opens no segment, because both are part of the same trip.
                 defer { last = points.last }
                 return points.locations(after: run.lowerBound == last.map { $0.id + 1 } ? last : nil)
             }
@@ -216,7 +216,7 @@ private actor TripPages {
 }
 
 extension [StoredPoint] {
-    /// The locations; one that does not follow its neighbour opens a segment.
+    /// Returns the locations; a point whose id does not follow the id of the point before it opens a segment.
     fileprivate func locations(after last: StoredPoint?) -> [Location] {
         var before = last
         return map { point in
@@ -230,13 +230,13 @@ extension [StoredPoint] {
 }
 
 extension StoredPoint {
-    /// Whether both are of one segment, `before` first.
+    /// Returns whether this point follows `before` in the same segment.
     fileprivate func continues(_ before: StoredPoint) -> Bool {
         location.segmentStart != true && id == before.id + 1 && time >= before.time
     }
 }
 
-/// A place in the order of times.
+/// A position in the order of times; points of the same time are ordered by id.
 fileprivate struct TimeKey: Comparable {
     /// Milliseconds since 1970.
     var time: Int64
@@ -245,9 +245,9 @@ fileprivate struct TimeKey: Comparable {
     static func < (a: Self, b: Self) -> Bool { (a.time, a.id) < (b.time, b.id) }
 }
 
-/// A set of ids that is mostly ranges.
+/// A set of ids, stored as ranges.
 private struct IDSet {
-    /// In order, with gaps between them.
+    /// Ascending, with gaps between them.
     private var ranges: [ClosedRange<Int64>] = []
 
     func contains(_ id: Int64) -> Bool {
@@ -278,18 +278,18 @@ private struct IDSet {
     }
 }
 
-/// What a search for points that were not given finds.
+/// The result of a search for the next point that was not returned yet.
 private enum SearchResult {
     case found(TimeKey)
-    /// Everything up to here was given; more may follow.
+    /// Everything up to this key was returned; more points may follow.
     case onlyDone(TimeKey)
 }
 
 extension Database {
-    // Tuned: a search holds up a writer for no more than a few milliseconds.
+    // Tuned: a search delays a writer by at most a few milliseconds.
     private static var longestSearch: Int { 10_000 }
 
-    /// The first point in the order of times after `cursor` that is not in `done`. Reads the index alone.
+    /// Returns the first point after `cursor`, in the order of times, that is not in `done`. Reads only the index.
     fileprivate func firstPoint(after cursor: TimeKey, before until: Int64, notIn done: IDSet) throws -> SearchResult? {
         let rows = try Row.fetchCursor(
             cachedStatement(
@@ -306,8 +306,8 @@ extension Database {
         return last.map(SearchResult.onlyDone)
     }
 
-    /// How many of the points with the ids `own` come before the first gap between two of them that holds all of another segment;
-    /// `nil` where there is no such gap.
+    /// Returns how many of the points with the ids `own` precede the first gap between two of them that contains a
+    /// whole other segment; `nil` if there is no such gap.
     fileprivate func pointsBeforeFilledGap(
         _ own: ClosedRange<Int64>,
         after first: TimeKey,
@@ -338,7 +338,7 @@ extension Database {
         return nil
     }
 
-    /// Whether a segment begins with the point `key`.
+    /// Returns whether a segment begins with the point `key`.
     private func begins(_ key: TimeKey) throws -> Bool {
         let rows = try Row.fetchAll(
             cachedStatement(sql: "SELECT id, segmentStart FROM location WHERE id BETWEEN ? AND ? ORDER BY id DESC"),
@@ -347,7 +347,7 @@ extension Database {
         return try rows.count < 2 || rows[0].decode(Bool.self, atIndex: 1)
     }
 
-    /// Whether the segment of the point `key` has points from `time` on.
+    /// Returns whether the segment of the point `key` continues with a point at or after `time`.
     private func continues(_ key: TimeKey, from time: Int64) throws -> Bool {
         let row = try Row.fetchOne(
             cachedStatement(sql: "SELECT time, segmentStart FROM location WHERE id = ?"),
@@ -357,7 +357,7 @@ extension Database {
         return try row.decode(Int64.self, atIndex: 0) >= time && !row.decode(Bool.self, atIndex: 1)
     }
 
-    /// Whether the history has points with these ids.
+    /// Returns whether the history has points with these ids.
     fileprivate func hasPoints(_ ids: ClosedRange<Int64>) throws -> Bool {
         try Int.fetchOne(
             cachedStatement(sql: "SELECT segmentStart FROM location WHERE id BETWEEN ? AND ? LIMIT 1"),
@@ -365,7 +365,8 @@ extension Database {
         ) != nil
     }
 
-    /// How many points lie after `first` up to `last` in the order of times. Reads the index alone.
+    /// Returns the number of points after `first` up to and including `last`, in the order of times. Reads only the
+    /// index.
     fileprivate func countPoints(after first: TimeKey, through last: TimeKey) throws -> Int {
         try Int.fetchOne(
             cachedStatement(sql: "SELECT count(*) FROM location WHERE (time, id) > (?, ?) AND (time, id) <= (?, ?)"),

@@ -2,16 +2,16 @@ package import BackgrounderAPI
 import FoundationEssentials
 import GRDB
 
-/// How far an import is: what became of its points, and where those of its unfinished trip are.
+/// The progress of an import: the counts so far, and the ids of the points of the unfinished trip.
 package struct ImportSession: Sendable {
-    /// Points that were new.
+    /// The number of new points.
     package private(set) var stored = 0
-    /// Points that were there before.
+    /// The number of points that the history already had.
     package private(set) var known = 0
-    /// Trips that were new or have changed.
+    /// The number of trips that are new or have changed.
     package private(set) var trips = 0
 
-    /// Points of consecutive numbers and ids, all of them new or none.
+    /// Points with consecutive numbers in the file and consecutive ids, either all new or all known.
     private struct Run {
         var number: Int
         var first: Int64
@@ -22,9 +22,10 @@ package struct ImportSession: Sendable {
     /// The newest runs, oldest first.
     private var runs: [Run] = []
     private var count: Int { stored + known }
-    /// The first point of the trip that was counted last.
+    /// The id of the first point of the trip that was counted last.
     private var lastTrip: Int64?
 
+    /// Creates the session of an import that has not begun.
     package init() {}
 
     fileprivate mutating func add(_ id: Int64, isNew: Bool) {
@@ -36,7 +37,7 @@ package struct ImportSession: Sendable {
         if isNew { stored += 1 } else { known += 1 }
     }
 
-    /// The ids of the points of `record`, in order, and how many of them are new.
+    /// Returns the ids of the points of `record`, in order, and how many of them are new.
     fileprivate func points(of record: TripRecord) -> (ids: [ClosedRange<Int64>], new: Int) {
         let numbers = count - 1 - record.pointsAfterFirst...count - 1 - record.pointsAfterLast
         var ids: [ClosedRange<Int64>] = []
@@ -66,13 +67,14 @@ package struct ImportSession: Sendable {
 }
 
 extension StateStore {
-    /// Adds points of another origin to the history, those of them that are not there yet, and the `trips` that changed by them.
+    /// Adds points of another origin to the history, except those it already has, and saves the `trips` that they
+    /// change. The write is durable.
     ///
-    /// Their ids are below 0, so that they are no part of the rolling track. What was imported before is recognised by time and
-    /// place: importing again adds nothing, and completes an import that was cut off.
+    /// Imported points have ids below 0 and are not part of the rolling track. Known points are recognised by time and
+    /// place, so importing a file again adds nothing, or completes an interrupted import.
     ///
     /// - Parameter openPoints: how many of the newest points can still become part of a trip that changes.
-    /// - Returns: `session` after it.
+    /// - Returns: the session after this portion.
     package func importPoints(
         _ locations: [Location],
         trips: [TripRecord],
@@ -112,8 +114,8 @@ extension StateStore {
     }
 }
 
-/// The points of one time that are in the history: to look for each point of a file alone would take for ever where all of them
-/// state the same time.
+/// The points of the history at one time. Without this cache, importing a file whose points all have the same time
+/// would take quadratic time.
 private struct Moment {
     struct Place: Hashable {
         var latitude: Double
@@ -121,7 +123,7 @@ private struct Moment {
     }
 
     private var time: Int64?
-    /// The least id of each place.
+    /// The lowest id at each place.
     var ids: [Place: Int64] = [:]
 
     mutating func move(to time: Int64, _ database: Database) throws {
@@ -141,7 +143,7 @@ private struct Moment {
 }
 
 extension Database {
-    /// Imported points have ids from here up to 0; the live ones follow.
+    /// The id of the first imported point; imported ids count up from here and stay below 0.
     private static let lowestID: Int64 = -1 << 62
 
     fileprivate func newestImportedID() throws -> Int64 {
@@ -150,15 +152,18 @@ extension Database {
         ) ?? Self.lowestID - 1
     }
 
-    /// - Returns: whether anything had to be written.
+    /// Saves an imported trip, unless the history already has it.
+    ///
+    /// - Parameter new: how many of its points are new.
+    /// - Returns: whether the trip was written.
     fileprivate func saveImported(
         _ trip: Trip,
         points: [ClosedRange<Int64>],
         new: Int,
         _ recorded: Date
     ) throws -> Bool {
-        // While only points that were there before have come, the trip is as it was; but an import that was cut off may have left
-        // it longer than it is.
+        // With only known points so far, the trip is unchanged, and an interrupted import may have stored more of it
+        // already.
         if new == 0, trip.inProgress == true { return false }
         let stored = try Row.fetchOne(
             cachedStatement(sql: "SELECT id, ended, points FROM trip WHERE imported = 1 AND firstPoint = ?"),
@@ -166,14 +171,14 @@ extension Database {
         )
         if let stored {
             if stored["ended"] == trip.end.milliseconds, stored["points"] == trip.points { return false }
-            // Through a coarser filter it has less of the same points, and would take the rest of them from the trip.
+            // A coarser filter accepts fewer of the same points; saving would remove the others from the trip.
             if new == 0, try pointCount(ofTrip: stored["id"], until: trip.end) > trip.points { return false }
         } else if 2 * new <= trip.points {
-            // Most of it is in the history by another way, as a trip of its own where it is one.
+            // Most of its points came into the history another way, and form a trip there if they are one.
             return false
         }
         var trip = trip
-        // A file does not go on.
+        // No further points follow the end of a file.
         trip.inProgress = nil
         try save(trip, points: points, imported: true, recorded: recorded)
         return true

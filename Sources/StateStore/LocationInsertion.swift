@@ -3,17 +3,19 @@ import FoundationEssentials
 import GRDB
 import GRDBSQLite
 
-/// Inserts points by SQLite's own calls: for each of them GRDB's arguments cost more than SQLite's whole work.
+/// Inserts points with SQLite's C functions, because binding GRDB's arguments takes longer than the insertion itself.
 ///
-/// For one transaction, on GRDB's queue.
+/// Valid within one transaction, on GRDB's queue.
 struct LocationInsertion {
     private let database: Database
-    /// Keeps the pointer alive.
+    /// Keeps the statement's pointer alive.
     private let statement: Statement
     private let recorded: Int64?
 
-    /// - Parameter recorded: from when the age of the points counts where that is later than their own time; `nil` where only
-    ///   their own time counts.
+    /// Prepares the statement.
+    ///
+    /// - Parameter recorded: the time from which the points age if it is later than their own; `nil` if they age from
+    ///   their own time.
     init(_ database: Database, recorded: Date?) throws {
         self.database = database
         self.recorded = recorded?.milliseconds
@@ -26,6 +28,8 @@ struct LocationInsertion {
         )
     }
 
+    /// Inserts `location` with this row id.
+    ///
     /// - Throws: `DatabaseError`.
     func insert(_ location: Location, id: Int64) throws {
         let pointer = statement.sqliteStatement
@@ -43,7 +47,7 @@ struct LocationInsertion {
         sqlite3_bind_int64(pointer, 12, Int64(location.mode))
         sqlite3_bind_int64(pointer, 13, location.segmentStart == true ? 1 : 0)
         let code = sqlite3_step(pointer)
-        // Says the same code again where the step failed, and takes back nothing of the transaction.
+        // After a failed step this returns the same code again. It does not roll back the transaction.
         sqlite3_reset(pointer)
         guard code == SQLITE_DONE else {
             throw DatabaseError(
@@ -66,7 +70,7 @@ struct LocationInsertion {
             sqlite3_bind_null(statement.sqliteStatement, index)
             return
         }
-        // SQLITE_TRANSIENT: SQLite copies the text at once.
+        // SQLITE_TRANSIENT: SQLite copies the text during the call.
         let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         sqlite3_bind_text(statement.sqliteStatement, index, source.rawValue, -1, copies)
     }

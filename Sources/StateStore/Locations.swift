@@ -3,7 +3,9 @@ import FoundationEssentials
 import GRDB
 
 extension StateStore {
-    /// Appends `locations` to the history, and saves the `trips` that changed by them and `state` in the same transaction.
+    /// Appends `locations` to the history, and saves the `trips` that they change and `state` in the same transaction.
+    ///
+    /// - Parameter origin: decides from when the points age; a receiver's points also set ``clock``.
     package func append(
         _ locations: [Location],
         from origin: LocationOrigin = .file,
@@ -15,7 +17,8 @@ extension StateStore {
         received(locations, from: origin)
     }
 
-    /// As the other, on this thread, which waits for the disk; it must not be one of the cooperative pool.
+    /// Appends `locations` like the asynchronous variant, but blocks the calling thread while the disk works. Do not
+    /// call it on the cooperative thread pool.
     package func append(
         _ locations: [Location],
         from origin: LocationOrigin = .file,
@@ -32,17 +35,18 @@ extension StateStore {
         clock.receive(fixTime: newest.timestamp)
     }
 
-    /// The newest `count` points in the order in which they were accepted, without the imported.
+    /// Returns the newest `count` points, in the order in which they were accepted and without imported points. Blocks
+    /// the calling thread.
     package func newestLocations(_ count: Int) throws -> [Location] {
         try read { try $0.newestLocations(count) }
     }
 }
 
-/// Where points come from.
+/// The origin of points.
 package enum LocationOrigin: Sendable {
-    /// A receiver that made them just now: their times are GPS time.
+    /// A receiver that has just delivered the fixes: their times are GPS time.
     case receiver
-    /// A file that is replayed.
+    /// A replayed file.
     case file
 }
 
@@ -72,7 +76,7 @@ extension Database {
         try save(state)
     }
 
-    /// The id of the newest point that was not imported; 0 where there is none.
+    /// Returns the id of the newest point that was not imported; 0 if there is none.
     func newestID() throws -> Int64 {
         try Int64.fetchOne(
             cachedStatement(sql: "SELECT id FROM location WHERE id > 0 ORDER BY id DESC LIMIT 1")
@@ -99,7 +103,7 @@ extension Location {
 }
 
 extension Date {
-    /// Since 1970; what the tables hold.
+    /// Milliseconds since 1970, the unit of the tables.
     var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
 
     init(milliseconds: Int64) {

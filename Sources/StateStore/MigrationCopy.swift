@@ -2,18 +2,20 @@ import FoundationEssentials
 import GRDB
 import Glibc
 
-/// The database as it was before a new version changed its tables. It is kept until the new version has worked for a week.
+/// A copy of the database from before a new version changed its tables, kept until the new version has worked for a
+/// week.
 struct MigrationCopy: Codable, Hashable, Sendable {
     var path: String
-    /// Since when nothing is wrong with the storage, milliseconds since 1970 of trusted time; `nil` until that is known.
+    /// The time since which the storage has had no problems: milliseconds since 1970, trusted time. `nil` until that is
+    /// known.
     var goodSince: Int64?
 
-    // Tuned: somebody who goes back to the old version does so in the first days.
+    // Tuned: a user who returns to the old version does so within days.
     private static let goodTime: Int64 = 7 * 86_400_000
 
     /// Copies the database if it has tables of an earlier version.
     ///
-    /// - Throws: `DatabaseError`, when there is no room, for example.
+    /// - Throws: `DatabaseError`, for example if the disk is full.
     static func make(of database: DatabaseQueue, at path: String) throws -> MigrationCopy? {
         let migrator = Schema.migrator
         let version = try database.read { database in
@@ -33,9 +35,9 @@ struct MigrationCopy: Codable, Hashable, Sendable {
         return copy
     }
 
-    /// Counts the good week, which a problem of the storage begins anew.
+    /// Updates ``goodSince``: a storage problem restarts the week.
     ///
-    /// - Returns: whether it is over.
+    /// - Returns: whether a week without problems is over.
     fileprivate mutating func review(now: Int64, isWell: Bool) -> Bool {
         guard isWell, let goodSince, goodSince <= now else {
             goodSince = isWell ? now : nil
@@ -52,7 +54,9 @@ extension Database {
         try save(StateRecord(name: Self.copyState, value: try JSONEncoder().encode(copy)))
     }
 
-    /// - Returns: the copy that is no longer needed, and of which the database knows no longer.
+    /// Updates the record of the copy, and removes the record once the copy is no longer needed.
+    ///
+    /// - Returns: the copy to delete, or `nil`.
     func reviewMigrationCopy(now: Int64, isWell: Bool) throws -> MigrationCopy? {
         let sql = "SELECT value FROM state WHERE name = ?"
         guard let value = try Data.fetchOne(self, sql: sql, arguments: [Self.copyState]),

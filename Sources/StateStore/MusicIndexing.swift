@@ -2,9 +2,9 @@ package import BackgrounderAPI
 package import FoundationEssentials
 import GRDB
 
-/// What the scanner of the music directory reads and writes: a thread that may wait for the disk calls these.
+/// The reads and writes of the music directory's scanner. All of them block the calling thread while the disk works.
 extension StateStore {
-    /// Empties the music database where it is that of another directory.
+    /// Prepares the music database for `directory`; empties it if it belongs to another directory.
     package func openMusic(directory: String) throws {
         let before = try musicReader.sync { try String.fetchOne($0, sql: "SELECT directory FROM music") }
         if before == directory { return }
@@ -15,6 +15,7 @@ extension StateStore {
         }
     }
 
+    /// Returns the files and subfolders of `folder` that the music database knows.
     package func musicFolder(_ folder: String) throws -> MusicFolder {
         try musicReader.sync { database in
             var known = MusicFolder()
@@ -41,13 +42,14 @@ extension StateStore {
         }
     }
 
+    /// Returns the number of songs in the music database.
     package func songCount() throws -> Int {
         try musicReader.sync { try Int.fetchOne($0, sql: "SELECT count(*) FROM song") ?? 0 }
     }
 
-    /// Commits `changes`, those of single files in one transaction.
+    /// Commits `changes`: removed folders in portions, then everything else in one transaction.
     ///
-    /// - Returns: how many songs went with removed folders.
+    /// - Returns: the number of songs that were in the removed folders.
     package func apply(_ changes: MusicChanges, at time: Date) throws -> Int {
         var gone = 0
         for folder in changes.removedFolders { gone += try removeMusic(below: folder) }
@@ -78,7 +80,10 @@ extension StateStore {
         return gone
     }
 
-    /// A folder with all that is in it, "" being the music directory; a little at a time, so that no other writer waits.
+    /// Removes a folder and everything in it, in small portions, so that other writers never wait long. "" is the music
+    /// directory.
+    ///
+    /// - Returns: the number of removed songs.
     private func removeMusic(below folder: String) throws -> Int {
         let (from, to) = folder.isEmpty ? ("", "\u{10FFFF}") : pathsBelow(folder)
         var count = 0
@@ -103,7 +108,7 @@ extension StateStore {
 }
 
 extension Database {
-    /// Of `folders` and those that they are in, the ones without a song.
+    /// Removes those of `folders` and of their parent folders that have no song.
     fileprivate func removeEmptyMusicFolders(_ folders: Set<String>) throws {
         let first = try cachedStatement(sql: "SELECT 1 FROM song WHERE path >= ? AND path < ? LIMIT 1")
         let removal = try cachedStatement(sql: "DELETE FROM songFolder WHERE path = ?")
@@ -118,10 +123,10 @@ extension Database {
     }
 }
 
-/// Puts songs in the place of those with their paths.
+/// Inserts songs, replacing those with the same paths.
 private struct SongInsertion {
     private let database: Database
-    /// Folders that have their row.
+    /// Folders that are known to have a row.
     private var folders: Set<String> = [""]
 
     init(_ database: Database) { self.database = database }
@@ -173,7 +178,8 @@ extension Song {
         tags.first { $0.name == name }.flatMap { Int($0.value) } ?? 0
     }
 
-    /// The tags with their ordinals, and the artists in place of album artists where there are none.
+    /// The tags with their ordinals, and the artists as album artists, from ordinal 1,000 on, if the song has no album
+    /// artist.
     fileprivate var searchedTags: [(Int, SongTag)] {
         var searched = tags.filter { !$0.value.isEmpty }.enumerated().map { ($0.offset, $0.element) }
         if !tags.contains(where: { $0.name == .albumArtist }) {

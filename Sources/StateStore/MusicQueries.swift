@@ -2,31 +2,33 @@ package import BackgrounderAPI
 package import FoundationEssentials
 import GRDB
 
-/// What songs are sorted by in place of their paths.
+/// A sort order of songs other than the order of a walk.
 package enum SongOrder: Hashable, Sendable {
     case tag(SongTagName)
     case modified
 }
 
-/// Songs and seconds of one value; without a grouping the value is "".
+/// The number of songs with one tag value and their playing time in seconds. Without a grouping the value is "".
 package struct SongCount: Hashable, Sendable {
     package var value: String
     package var songs: Int
     package var playtime: Double
 }
 
+/// Totals of the music database. Artists and albums are counted by their different names.
 package struct MusicStatistics: Hashable, Sendable {
     package var artists = 0
     package var albums = 0
     package var songs = 0
-    /// Seconds.
+    /// The playing time of all songs in seconds.
     package var playtime = 0.0
-    /// The last change.
+    /// The time of the last change; `nil` if there was none.
     package var updated: Date?
 }
 
-/// What is asked of the music database. It waits for the disk on a queue of its own and keeps no writer waiting.
+/// Queries of the music database. They run on the queue of the reading connection and do not delay writers.
 extension StateStore {
+    /// Returns the song with this path; `nil` if there is none.
     package func song(_ path: String) async throws -> Song? {
         try await musicReader.read { database in
             try Row.fetchOne(
@@ -36,7 +38,7 @@ extension StateStore {
         }
     }
 
-    /// The songs that have these paths, by path.
+    /// Returns the songs with these paths, by path.
     package func songs(at paths: [String]) async throws -> [String: Song] {
         try await musicReader.read { database in
             let statement = try database.cachedStatement(sql: "SELECT \(Song.columns) FROM song WHERE path = ?")
@@ -48,7 +50,9 @@ extension StateStore {
         }
     }
 
-    /// Songs in the order of a walk, or by `order` and then in that one; of these the ones of `window`.
+    /// Returns the songs that match `filter`: sorted by `order`, and among equals in the order of a walk.
+    ///
+    /// - Parameter window: the positions to return in that order; `nil` for all.
     package func songs(
         _ filter: SongFilter,
         by order: SongOrder? = nil,
@@ -59,7 +63,7 @@ extension StateStore {
         return try await musicReader.read { database in try query.songs(database) }
     }
 
-    /// The songs that lie in a folder itself.
+    /// Returns the songs directly in a folder, by disc, track and name.
     package func songs(in folder: String) async throws -> [Song] {
         try await musicReader.read { database in
             try database.songs(
@@ -69,7 +73,9 @@ extension StateStore {
         }
     }
 
-    /// Folders in a folder, or all below it too, in the order of a walk; `nil` where the folder itself is not known.
+    /// Returns the subfolders of a folder in the order of a walk; `nil` if the folder is unknown.
+    ///
+    /// - Parameter deep: whether to include the folders at all levels below.
     package func musicFolders(
         in folder: String,
         deep: Bool = false
@@ -88,7 +94,7 @@ extension StateStore {
         }
     }
 
-    /// When a folder was last changed, where that is known.
+    /// Returns the time at which a folder was last changed; `nil` if it is unknown.
     package func musicFolder(at path: String) async throws -> Date? {
         try await musicReader.read { database in
             try Int64.fetchOne(database, sql: "SELECT modified FROM songFolder WHERE path = ?", arguments: [path])
@@ -96,8 +102,11 @@ extension StateStore {
         }
     }
 
-    /// The different values of `tag`, "" for songs without it, each with its values of `grouping` behind it; in the order of the
-    /// last of these, then of the one before it, and at last of the value.
+    /// Returns the distinct combinations of a value of `tag` and the values of the tags in `grouping`, in this order. A
+    /// song without a tag has "".
+    ///
+    /// Rows are sorted by the last tag of `grouping` first, then by the one before it, and finally by the value of
+    /// `tag`.
     package func tagValues(
         _ tag: SongTagName,
         _ filter: SongFilter,
@@ -118,7 +127,8 @@ extension StateStore {
         }
     }
 
-    /// Songs and seconds of each value of `grouping`, "" for songs without it; one count of all without a grouping.
+    /// Returns the songs and their playing time for each value of `grouping`, with "" for songs without it; without a
+    /// grouping, one count of all songs.
     package func songCounts(_ filter: SongFilter, groupedBy grouping: SongTagName?) async throws -> [SongCount] {
         let condition = SongCondition(filter)
         let sql =
@@ -138,6 +148,7 @@ extension StateStore {
         }
     }
 
+    /// Returns the totals of the music database.
     package func musicStatistics() async throws -> MusicStatistics {
         try await musicReader.read { database in
             func values(_ name: SongTagName) throws -> Int {
@@ -160,7 +171,7 @@ extension StateStore {
     }
 }
 
-/// One statement for songs.
+/// A statement that selects songs.
 struct SongQuery {
     let sql: String
     let arguments: StatementArguments

@@ -1,6 +1,6 @@
-/// Texts that compare by their bytes as people count: `2 b` before `10 a`, and no difference between A and a.
+/// Sort keys for natural order: compared by their bytes, `2 b` comes before `10 a`, and case makes no difference.
 enum NaturalKey {
-    /// Of a name.
+    /// Returns the key of a name.
     static func name(_ name: Substring) -> String {
         var key = ""
         var rest = fold(String(name))[...]
@@ -13,25 +13,26 @@ enum NaturalKey {
             let digits = rest.prefix(while: isDigit)
             rest.removeFirst(digits.count)
             let number = digits.drop { $0 == "0" }
-            // The length of a number goes before it: 1 to 8, and a 9 for each nine digits.
+            // A number is preceded by its number of digits: a 9 for each nine digits, then the remainder.
             key += String(repeating: "9", count: number.count / 9) + String(number.count % 9) + number
         }
         return key
     }
 
-    /// Of a folder's path: what is in a folder comes right behind it.
+    /// Returns the key of a folder's path. A folder is directly followed by its contents.
     static func folder(_ path: String) -> String {
         path.utf8.split(separator: UInt8(ascii: "/")).map { name(Substring($0)) }.joined(separator: "\u{1}")
     }
 
-    /// A text without the difference between small and capital letters, of all scripts.
+    /// Returns `text` with case folded, in all scripts.
     static func fold(_ text: String) -> String {
-        // First up: ß is SS then, and the two forms of the small sigma are one.
+        // Uppercasing first turns ß into SS and unifies the two forms of the small sigma.
         text.utf8.allSatisfy { $0 < 0x80 } ? text.lowercased() : text.uppercased().lowercased()
     }
 
     private static func isDigit(_ character: Character) -> Bool { character.isASCII && character.isNumber }
 }
 
-/// What begins with `folder` and a slash, as the ends of a range of texts: the character after the slash is the zero.
+/// Returns the bounds of the half-open range of paths that begin with `folder` and a slash; `0` is the character after
+/// `/`.
 func pathsBelow(_ folder: String) -> (from: String, to: String) { (folder + "/", folder + "0") }

@@ -1,17 +1,16 @@
 import Glibc
 import Synchronization
 
-/// The pages of the database that is in use.
+/// The pages of the database while it is in use.
 final class DatabasePages: Sendable {
     private let path: String
-    /// Opened at the first use and then kept: closing it would drop the locks that SQLite has of the file (fcntl(2)).
+    /// Opened at the first use and then kept open: closing it would release SQLite's locks on the file (fcntl(2)).
     private let file = Mutex<ReadableFile?>(nil)
 
     init(path: String) { self.path = path }
 
-    /// The pages as they are now. To be used in the database's queue, while nothing is written.
-    ///
-    /// - Returns: `nil` where the file cannot be opened.
+    /// Returns the pages as they are now; `nil` if the file cannot be opened. Use them on the database's queue, while
+    /// nothing is written.
     func current() -> PageFile? {
         let file = file.withLock { file in
             if file == nil { file = ReadableFile(path) }
@@ -21,20 +20,21 @@ final class DatabasePages: Sendable {
     }
 }
 
-/// The pages of an SQLite file, read without SQLite, with those of its write-ahead log in the place of older ones.
+/// The pages of an SQLite file, read without SQLite. Pages in the write-ahead log replace older ones in the file.
 ///
-/// SQLite finds a row by the pages above it, so that one damaged page can hide thousands of good ones. This finds them.
-/// The format: https://sqlite.org/fileformat2.html. To be used by one thread at a time, while nothing writes to the file.
+/// SQLite reaches a row through the pages above it, so one damaged page can hide thousands of intact rows. This type
+/// reads pages directly. The format: https://sqlite.org/fileformat2.html. Use it from one thread at a time, while
+/// nothing writes to the file.
 final class PageFile {
-    /// Bytes of a page: SQLite's own default, which no version of this service changed. The head of the file, which says it too, may be
-    /// damaged.
+    /// Bytes of a page: SQLite's default, which no version of this service has changed. The file's header states it
+    /// too, but may be damaged.
     static let pageSize = 4096
-    /// The number of the last page; the first is 1.
+    /// The number of the last page; the first page is 1.
     let count: Int
     private let file: ReadableFile
     private let log: ReadableFile?
     private var lastMap: (number: Int, bytes: [UInt8])?
-    /// Where the newest version of a page is in the log.
+    /// The offset of the newest version of a page in the log.
     private let logged: [Int: Int]
 
     init(_ file: ReadableFile, log: ReadableFile?) {
@@ -44,21 +44,23 @@ final class PageFile {
         count = log.count ?? file.size / Self.pageSize
     }
 
-    /// Like ``page(_:)``, but keeps the last page that was read: each page of a tree is looked up in the same map page.
+    /// Returns a page like ``page(_:)``, but caches the last one: consecutive look-ups mostly need the same map page.
     func mapPage(_ number: Int) -> [UInt8]? {
         if lastMap?.number != number { lastMap = page(number).map { (number, $0) } }
         return lastMap?.number == number ? lastMap?.bytes : nil
     }
 
-    /// - Returns: `nil` where there is no such page, or it cannot be read.
+    /// Returns the bytes of a page; `nil` if the page does not exist or cannot be read.
     func page(_ number: Int) -> [UInt8]? {
         guard number > 0, number <= count else { return nil }
         if let offset = logged[number] { return log?.read(Self.pageSize, at: offset) }
         return file.read(Self.pageSize, at: (number - 1) * Self.pageSize)
     }
 
-    /// The committed frames of a log (section 4 of the format): their salts are those of its head, and their sums are right. The last
-    /// of them tells how many pages the database has.
+    /// Returns the offsets of the committed pages in a log, and the number of pages of the database, which the last
+    /// commit frame states.
+    ///
+    /// A frame is valid if its salts match the header's and its checksum is correct (section 4 of the format).
     private static func pages(of log: ReadableFile) -> (pages: [Int: Int], count: Int?) {
         guard let head = log.read(32, at: 0), let magic = head.bigEndian(4, at: 0),
             magic & ~1 == 0x377F_0682, head.bigEndian(4, at: 8) == UInt32(pageSize)
@@ -108,11 +110,11 @@ private struct LogSum {
     }
 }
 
-/// A file that is read at any place. From any thread.
+/// A file with random access for reading. May be used from any thread.
 final class ReadableFile: Sendable {
     private let descriptor: CInt
 
-    /// - Returns: `nil` where `path` cannot be opened, or is a symbolic link.
+    /// Opens the file at `path`; `nil` if it cannot be opened or is a symbolic link.
     init?(_ path: String) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return nil }
@@ -121,10 +123,10 @@ final class ReadableFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Bytes.
+    /// The size of the file in bytes.
     var size: Int { max(0, lseek(descriptor, 0, SEEK_END)) }
 
-    /// - Returns: `nil` where there are fewer bytes, or they cannot be read.
+    /// Returns `count` bytes at `offset`; `nil` if there are fewer or they cannot be read.
     func read(_ count: Int, at offset: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         return pread(descriptor, &bytes, count, offset) == count ? bytes : nil
@@ -132,7 +134,7 @@ final class ReadableFile: Sendable {
 }
 
 extension [UInt8] {
-    /// The unsigned number of `width` bytes; `nil` beyond the end.
+    /// Returns the big-endian unsigned number of `width` bytes at `offset`; `nil` beyond the end.
     func bigEndian(_ width: Int, at offset: Int) -> UInt32? {
         guard offset >= 0, offset + width <= count else { return nil }
         return self[offset..<offset + width].reduce(0) { $0 << 8 | UInt32($1) }

@@ -1,24 +1,25 @@
 import BackgrounderAPI
 import GRDB
 
-/// Finds the rows of tables in the pages of a file, also of those to which no intact page leads.
+/// Finds the rows of tables in the pages of a file, including pages to which no intact page leads.
 ///
-/// Which table a page belongs to says the pointer map (section 1.8 of SQLite's file format), which files with `auto_vacuum` have: it
-/// names the page above each page.
+/// The pointer map, which files with `auto_vacuum` have, names the parent of each page, and so the table that the page
+/// belongs to (section 1.8 of SQLite's file format).
 struct PageScan {
+    /// A table and the layout of its records.
     struct Table {
         let name: String
-        /// Names of columns in the order in which a record has them.
+        /// The names of the columns in the order of a record.
         fileprivate(set) var columns: [String]
-        /// The index of the column that is the row id, for which a record has NULL.
+        /// The index of the column that is an alias of the row id, for which a record has NULL.
         fileprivate(set) var idColumn: Int?
     }
 
     private let file: PageFile
-    /// By the numbers of the pages at the top of their trees.
+    /// The tables, by the numbers of their root pages.
     private let tables: [Int: Table]
 
-    /// - Returns: `nil` where the tables cannot be found: without a pointer map, or where nothing describes them.
+    /// Reads the schema of `file`; `nil` without a pointer map or a readable description of a table.
     init?(_ file: PageFile) {
         self.file = file
         var statements: [Int: (name: String, sql: String)] = [:]
@@ -36,7 +37,7 @@ struct PageScan {
         guard !tables.isEmpty else { return nil }
     }
 
-    /// Calls `body` with each readable row of a table, in no order.
+    /// Calls `body` with each readable row of a table, in no particular order. Reads every page of the file.
     func forEachRow(of name: String, _ body: (Table, RawRow) throws -> Void) rethrows {
         for number in 1...max(1, file.count) {
             guard let table = table(of: number), table.name == name, let page = TreePage(number, of: file) else {
@@ -46,9 +47,11 @@ struct PageScan {
         }
     }
 
-    /// The first `limit` rows of a table with these ids, in their order, less those that cannot be read.
+    /// Returns the readable ones of the first `limit` rows with these ids, in the order of ids. Reads every page of the
+    /// file.
     ///
-    /// - Returns: with the rows, the id of the last one that was looked at, if there are more.
+    /// - Returns: the rows, and the id of the last row that was examined if there are more; `nil` if the table is
+    ///   unknown.
     func rows(of name: String, _ ids: ClosedRange<Int64>, limit: Int) -> (table: Table, rows: [RawRow], last: Int64?)? {
         guard let table = tables.values.first(where: { $0.name == name }) else { return nil }
         var places: [(id: Int64, page: Int)] = []
@@ -76,11 +79,11 @@ struct PageScan {
 
     private func table(of page: Int) -> Table? { Self.root(of: page, in: file).flatMap { tables[$0] } }
 
-    /// The page at the top of the tree in which `page` is; `nil` where it is in none.
+    /// Returns the root page of the tree that `page` belongs to; `nil` if it belongs to none.
     private static func root(of page: Int, in file: PageFile) -> Int? {
         if page == 1 { return 1 }
         var page = page
-        // A tree of more levels would have more pages than a file can have.
+        // A tree with more levels would need more pages than a file can have.
         for _ in 0..<24 {
             guard let entry = pointer(of: page, in: file) else { return nil }
             switch entry.type {
@@ -93,12 +96,12 @@ struct PageScan {
         return nil
     }
 
-    /// The entry of the pointer map for `page`.
+    /// Returns the entry of the pointer map for `page`.
     private static func pointer(of page: Int, in file: PageFile) -> (type: UInt8, above: Int)? {
         let entries = PageFile.pageSize / 5
         guard page > 2 else { return nil }
         var map = (page - 2) / (entries + 1) * (entries + 1) + 2
-        // The page in which SQLite locks is never used (section 1.2).
+        // The lock-byte page is never used (section 1.4 of the format).
         if map == 0x4000_0000 / PageFile.pageSize + 1 { map += 1 }
         guard map < page, let bytes = file.mapPage(map) else { return nil }
         let offset = (page - map - 1) * 5
@@ -106,10 +109,10 @@ struct PageScan {
         return (bytes[offset], Int(above))
     }
 
-    /// An empty database in memory. It stays, for the reason that `StateStore.probe` has.
+    /// An empty database in memory. Leaked for the reason given in `StateStore.probe(_:)`.
     private static let interpreter = try? DatabaseQueue()
 
-    /// Lets SQLite read the statement that made a table.
+    /// Lets SQLite parse the statement that created a table.
     private static func describe(_ name: String, _ sql: String) -> Table? {
         guard name != "sqlite_sequence" else { return Table(name: name, columns: ["name", "seq"]) }
         guard Salvage.tables.contains(name), let start = sql.firstRange(of: "(")?.lowerBound, let queue = interpreter,
@@ -120,7 +123,7 @@ struct PageScan {
         return try? queue.writeWithoutTransaction { database in
             try database.beginTransaction()
             defer { try? database.rollback() }
-            // Refuses more than one statement.
+            // Throws if there is more than one statement.
             try database.makeStatement(sql: sql).execute()
             let columns = try Row.fetchAll(
                 database,
@@ -140,7 +143,7 @@ struct PageScan {
 }
 
 extension PageScan.Table {
-    /// The values of these columns, with NULL for those that a row does not have.
+    /// Returns the values of these columns, with NULL for columns that the row does not have.
     func values(_ names: [String], of row: RawRow) -> [DatabaseValue] {
         names.map { name in
             guard let index = columns.firstIndex(of: name) else { return .null }

@@ -1,16 +1,17 @@
 package import BackgrounderAPI
 import Glibc
 
-/// Where the player is in its item, in a file of its own beside the database: 32 bytes that are overwritten twice a second,
-/// for a fiftieth of what a commit costs.
+/// The player's position in the current item, in a separate file beside the database: 32 bytes that are overwritten
+/// twice a second, at a fiftieth of the cost of a commit.
 ///
-/// What was written survives the end of this process; a power cut may take it, or leave an older one, or half of one, which
-/// the checksum tells. One thread writes, none reads meanwhile.
+/// A written position survives the end of this process. After a power cut it may be lost, outdated or incomplete; the
+/// checksum detects an incomplete one. Write from one thread at a time, and do not read meanwhile.
 final class PositionFile: Sendable {
     let path: String
     private let descriptor: CInt
 
-    /// Three numbers and their checksum, in the machine's byte order: the file stays on its machine.
+    /// Generation, item, seconds and their checksum, in the machine's byte order, because the file never leaves the
+    /// machine.
     private typealias Record = (Int64, Int64, UInt64, UInt64)
 
     init(path: String) throws(StateStoreError) {
@@ -32,7 +33,7 @@ final class PositionFile: Sendable {
         }
     }
 
-    /// `nil` where none was written, or not a whole one.
+    /// Returns the written position; `nil` if there is none or the checksum is wrong.
     func read() -> PlayerPosition? {
         var record: Record = (0, 0, 0, 0)
         let count = withUnsafeMutableBytes(of: &record) { pread(descriptor, $0.baseAddress, $0.count, 0) }
@@ -43,7 +44,8 @@ final class PositionFile: Sendable {
         return PlayerPosition(generation: Int(generation), itemID: Int(item), elapsed: Double(bitPattern: seconds))
     }
 
-    /// FNV-1a (Fowler, Noll and Vo) over words; not 0 for three zeros.
+    /// Returns an FNV-1a hash over 64-bit words in place of bytes; it is not 0 for three zeros, so an empty record is
+    /// invalid.
     private static func checksum(_ generation: Int64, _ item: Int64, _ seconds: UInt64) -> UInt64 {
         [UInt64(bitPattern: generation), UInt64(bitPattern: item), seconds].reduce(0xCBF2_9CE4_8422_2325) {
             ($0 ^ $1) &* 0x0000_0100_0000_01B3
@@ -52,6 +54,6 @@ final class PositionFile: Sendable {
 }
 
 extension StateStore {
-    /// The position that was kept last.
+    /// Returns the position that was saved last; `nil` if there is none. Blocks the calling thread.
     package func position() -> PlayerPosition? { positionFile.read() }
 }

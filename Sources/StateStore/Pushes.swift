@@ -12,6 +12,7 @@ package struct PushRow: Hashable, Sendable {
     package var received = 0
     package var ignored = PushIgnored()
 
+    /// Creates a row. The counts of a new subscription begin at 0; those here are not stored.
     package init(
         name: String,
         url: String,
@@ -38,6 +39,7 @@ package struct PushMessageRow: Hashable, Sendable {
     package var alert: String?
     package var arrived: Date
 
+    /// Creates the row of a message that waits for its fetch.
     package init(source: String, id: String, alert: String?, arrived: Date) {
         self.source = source
         self.id = id
@@ -46,9 +48,9 @@ package struct PushMessageRow: Hashable, Sendable {
     }
 }
 
-/// Silent push. What was taken is durable; a message that led to nothing is only counted.
+/// The tables of silent push. Accepted messages are stored durably; ignored messages are only counted.
 extension StateStore {
-    /// Oldest first.
+    /// Returns the subscriptions, oldest first. Blocks the calling thread.
     package func pushes() throws -> [PushRow] {
         try read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM push ORDER BY number").map { row in
@@ -72,10 +74,11 @@ extension StateStore {
         }
     }
 
-    /// The messages whose fetch is not over, one a source. Those that were being fetched wait again: the process that did ended.
+    /// Returns, after a restart, the messages whose fetch is not over, one per source. If the previous process ended
+    /// during the fetch, the message waits again.
     ///
-    /// A newer message of the source stands for one that was cut off. The begin of one that was cut off for the first time no
-    /// longer counts; a message that ends the process each time uses up its hour.
+    /// A newer message of the same source replaces an interrupted one. The first interruption of a message takes its
+    /// fetch back from the hourly count; a message that crashes the process every time uses up the hour's fetches.
     package func recoverPushMessages() async throws -> [PushMessageRow] {
         try await write(durable: false) { database in
             try database.execute(
@@ -99,7 +102,7 @@ extension StateStore {
         }
     }
 
-    /// When the last fetches of each source began, oldest first.
+    /// Returns the times at which recent fetches of each source began, oldest first. Blocks the calling thread.
     package func pushStarts() throws -> [String: [Date]] {
         try read { database in
             try Row.fetchAll(database, sql: "SELECT source, began FROM pushStart ORDER BY began")
@@ -107,6 +110,9 @@ extension StateStore {
         }
     }
 
+    /// Stores a new subscription durably.
+    ///
+    /// - Throws: `DatabaseError` if there is one with this name.
     package func add(_ push: PushRow) async throws {
         try await write(durable: true) { database in
             try database.execute(
@@ -116,18 +122,20 @@ extension StateStore {
         }
     }
 
+    /// Deletes the subscription with this name durably.
     package func removePush(_ name: String) async throws {
         try await write(durable: true) { database in
             try database.execute(sql: "DELETE FROM push WHERE name = ?", arguments: [name])
         }
     }
 
-    /// Remembers the id of a message of `push`, counts it, and puts it in the place of the one that waits for its source.
+    /// Accepts a message of `push` durably: remembers its id, counts it, and replaces the message that waits for the
+    /// same source.
     ///
     /// - Parameters:
-    ///   - ids: how many ids are remembered.
-    ///   - memory: for how many seconds.
-    /// - Returns: false when the id is known; then it is counted as a duplicate, and nothing else is done.
+    ///   - ids: the number of ids to remember.
+    ///   - memory: the time to remember them, in seconds.
+    /// - Returns: false if the id is known; the message then only counts as a duplicate.
     package func take(
         _ message: PushMessageRow,
         of push: String,
@@ -138,7 +146,7 @@ extension StateStore {
             let arrived = message.arrived.milliseconds
             try database.execute(
                 sql: "DELETE FROM pushID WHERE arrived < ? OR arrived > ?",
-                // What comes from the future was written before the clock was set back.
+                // Times in the future were recorded before the clock was set back.
                 arguments: [arrived - Int64(memory * 1000), arrived + Int64(memory * 1000)]
             )
             try database.execute(
@@ -167,9 +175,9 @@ extension StateStore {
         }
     }
 
-    /// Counts messages of `push` that led to nothing.
+    /// Adds to the counts of ignored messages of `push`.
     ///
-    /// - Parameter reasons: how many for each reason.
+    /// - Parameter reasons: the number of messages for each reason.
     package func count(_ reasons: PushIgnored, of push: String) async throws {
         try await write(durable: false) { database in
             try database.execute(
@@ -185,7 +193,7 @@ extension StateStore {
         }
     }
 
-    /// The fetch for the message that waits begins.
+    /// Records durably that the fetch for the waiting message of `source` begins.
     package func beginPush(_ source: String, at time: Date) async throws {
         try await write(durable: true) { database in
             let began = time.milliseconds
@@ -194,12 +202,14 @@ extension StateStore {
                 arguments: [began, source]
             )
             try database.execute(sql: "INSERT INTO pushStart VALUES (?, ?)", arguments: [source, began])
-            // Older than an hour is of no use; a few more do no harm.
+            // Only the last hour counts; two hours leave a margin.
             try database.execute(sql: "DELETE FROM pushStart WHERE began < ?", arguments: [began - 7_200_000])
         }
     }
 
-    /// The fetch that began then is over; `takenBack`: it does not count.
+    /// Records durably that the fetch that began at `began` is over.
+    ///
+    /// - Parameter takenBack: whether to remove the fetch from the hourly count.
     package func endPush(_ source: String, began: Date, takenBack: Bool) async throws {
         try await write(durable: true) { database in
             try database.execute(
@@ -214,7 +224,7 @@ extension StateStore {
         }
     }
 
-    /// The alert of the message was shown.
+    /// Records that the alert of a message was shown, so that it is not shown again.
     package func pushAlerted(_ source: String, id: String) async throws {
         try await write(durable: false) { database in
             try database.execute(

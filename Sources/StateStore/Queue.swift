@@ -1,10 +1,10 @@
 package import BackgrounderAPI
 import GRDB
 
-/// The queue, a row an item. `position` is a key that sorts, not a count: the keys are far apart, so that an item comes
-/// between two others, or goes, without a write to any row but its own.
+/// The queue, one row per item. The column `position` is a sort key, not an index. Keys are far apart, so that
+/// inserting, moving or removing an item writes only its own row.
 extension StateStore {
-    /// The queue in its order.
+    /// Returns the queue in its order. Blocks the calling thread.
     package func queue() throws -> [PlayerItem] {
         try read { database in
             var items: [PlayerItem] = []
@@ -14,14 +14,15 @@ extension StateStore {
         }
     }
 
-    /// Ids of the items whose content was looked at and told nothing.
+    /// Returns the ids of the items without readable content. Blocks the calling thread.
     package func unreadableItems() throws -> Set<Int> {
         try read { try Int.fetchSet($0, sql: "SELECT id FROM queueItem WHERE unreadable") }
     }
 
-    /// Takes the steps in their order, and saves `state` in the same transaction.
+    /// Applies `changes` in their order, and saves `state` in the same transaction. The write is durable unless the
+    /// changes only describe the content of items.
     package func save(_ changes: [QueueChange], state: StateRecord) async throws {
-        // What only the files said can be read again.
+        // Descriptions can be read from the files again.
         let isDurable = changes.contains { change in
             switch change {
             case .inserted, .moved, .removed, .replaced: true
@@ -37,14 +38,14 @@ extension StateStore {
 
 /// The keys that sort the queue.
 private enum QueueKey {
-    /// Room for 40 items one after the other between the same two.
+    /// The distance between neighbours: room to insert 40 items, one by one, between the same two.
     static let gap: Int64 = 1 << 40
-    /// Of the first item of a new queue; two million may come before it one by one, six behind it.
+    /// The key of the first item of a new queue: two million items fit before it, and six million after it.
     static let first: Int64 = 1 << 61
 }
 
 extension Database {
-    /// All rows in the order of the queue, with their keys; the positions are counted.
+    /// Calls `body` with each item in the order of the queue, and with its key. The items' positions are their indices.
     func queue(_ body: (PlayerItem, _ key: Int64) throws -> Void) throws {
         let rows = try Row.fetchCursor(
             self,
@@ -97,7 +98,7 @@ extension Database {
         }
     }
 
-    /// Makes the stored queue equal to `items`; only rows that differ are written.
+    /// Makes the stored queue equal to `items`. Writes only the rows that differ.
     private func replaceQueue(with items: [PlayerItem]) throws {
         guard !items.isEmpty else { return try execute(sql: "DELETE FROM queueItem") }
         let stored = try Int.fetchSet(self, sql: "SELECT id FROM queueItem")
@@ -127,7 +128,7 @@ extension Database {
         }
     }
 
-    /// Keys for `count` items at `place`; where the room is used up, all items get new ones first.
+    /// Returns keys for `count` items at `place`. If there is no room left, all items get new keys first.
     private func keys(_ count: Int, _ place: QueuePlace) throws -> QueueKeys {
         if let keys = try freeKeys(count, place) { return keys }
         try execute(
@@ -165,7 +166,7 @@ extension Database {
     }
 }
 
-/// Keys that follow each other.
+/// Equidistant keys.
 private struct QueueKeys {
     var first: Int64
     var step: Int64
@@ -173,13 +174,13 @@ private struct QueueKeys {
     subscript(index: Int) -> Int64 { first + Int64(index) * step }
 }
 
-/// More items than there are keys.
+/// An error: the queue has more items than there are keys.
 private struct QueueFull: Error, CustomStringConvertible {
     var description: String { "the queue has more items than can be stored" }
 }
 
-/// A change names an item that is not stored; the player then writes the whole queue.
+/// An error: a change names an item that is not stored. The player then writes the whole queue.
 private struct MissingNeighbour: Error, CustomStringConvertible {
     var id: Int
-    var description: String { "item \(id) of the queue is not stored" }
+    var description: String { "queue item \(id) is not stored" }
 }

@@ -1,8 +1,8 @@
 import GRDB
 import Synchronization
 
-/// A second connection that only reads, opened at its first use: a search through a large table must not keep a point or a
-/// command waiting, which the one connection that writes would.
+/// A second connection that only reads, opened at its first use. A search through a large table runs here, so that it
+/// does not block points and commands on the writing connection.
 final class ReadConnection: Sendable {
     private enum State {
         case unopened
@@ -19,7 +19,8 @@ final class ReadConnection: Sendable {
         try await queue().read(body)
     }
 
-    /// As the other, on this thread, which waits for the disk; it must be none of the cooperative pool.
+    /// Returns what `body` reads, and blocks the calling thread while the disk works. Do not call it on the cooperative
+    /// thread pool.
     func sync<Value>(_ body: (Database) throws -> Value) throws -> Value { try queue().read(body) }
 
     func close() throws {

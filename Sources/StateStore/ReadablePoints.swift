@@ -2,7 +2,7 @@ import BackgrounderAPI
 import FoundationEssentials
 import GRDB
 
-/// A point as a row of the history.
+/// A point of the history, with its row id.
 struct StoredPoint: Sendable {
     var id: Int64
     /// Milliseconds since 1970.
@@ -16,10 +16,10 @@ struct StoredPoint: Sendable {
     ]
     fileprivate static let scan = RowScan(table, columns: columns.joined(separator: ", "))
 
-    /// The first `limit` rows of points that SQLite does not find because a page above them is damaged, in the order of ids; less
-    /// those with impossible values.
+    /// Returns the first `limit` points that SQLite cannot find because a page above them is damaged, in the order of
+    /// ids and without those whose values are impossible.
     ///
-    /// - Returns: the points, and the id of the last row if there may be more.
+    /// - Returns: the points, and the id of the last examined row if there may be more.
     fileprivate static func hidden(
         _ ids: ClosedRange<Int64>,
         limit: Int,
@@ -38,7 +38,9 @@ struct StoredPoint: Sendable {
         return (points, found.last)
     }
 
-    /// - Throws: where damage left values that no point has.
+    /// Decodes a row.
+    ///
+    /// - Throws: an error if damage left values that no point can have.
     fileprivate init(row: Row) throws {
         id = try row.decode(atIndex: 0)
         time = try row.decode(atIndex: 1)
@@ -55,7 +57,7 @@ struct StoredPoint: Sendable {
             mode: try row.decode(atIndex: 10),
             segmentStart: try row.decode(Bool.self, atIndex: 11) ? true : nil
         )
-        // No point gets the last id, so that there is always a next one.
+        // No point has the largest id, so `id + 1` never overflows.
         guard abs(location.latitude) <= 90, abs(location.longitude) <= 180, id < .max else { throw ImpossiblePoint() }
     }
 }
@@ -63,7 +65,7 @@ struct StoredPoint: Sendable {
 private struct ImpossiblePoint: Error {}
 
 extension Row {
-    /// The number in a column, if there is one. SQLite itself would take a text or a blob for 0.
+    /// Returns the number in a column; `nil` for NULL. SQLite itself would convert a text or blob to 0.
     fileprivate func number(_ index: Int) throws -> Double? {
         switch (self[index] as DatabaseValue).storage {
         case .null: nil
@@ -75,13 +77,13 @@ extension Row {
 }
 
 extension StateStore {
-    /// The first `limit` points with these ids that can be read, in the order of ids. Damage is reported, and skipped.
+    /// Returns the first `limit` readable points with these ids, in the order of ids. Damage is reported and skipped.
     func readablePoints(_ ids: ClosedRange<Int64>, limit: Int) async throws -> [StoredPoint] {
         var points: [StoredPoint] = []
         var next: Int64? = ids.lowerBound
         while let id = next, points.count < limit {
             let (range, rest) = (id...ids.upperBound, limit - points.count)
-            // Not in a transaction: SQLite refuses to commit one in which damage was met.
+            // No transaction: SQLite refuses to commit one in which it met damage.
             let (portion, result) = try await database.writeWithoutTransaction { [pages] database in
                 var portion: [StoredPoint] = []
                 var result = try StoredPoint.scan.read(range, limit: rest, from: database) { row in

@@ -4,9 +4,9 @@ import GRDB
 import Glibc
 import Synchronization
 
-/// What one purge deleted.
+/// The result of one purge: the points and trips that it deleted.
 package struct Purge: Hashable, Sendable, CustomStringConvertible {
-    /// The setting that asked for it.
+    /// The setting that caused the purge.
     package enum Cause: String, Hashable, Sendable {
         case age = "older than store.retention"
         case size = "to stay within store.maximumSize"
@@ -17,14 +17,14 @@ package struct Purge: Hashable, Sendable, CustomStringConvertible {
     package var points = 0
     /// Deleted trips.
     package var trips = 0
-    /// Times of the oldest and the newest deleted point.
+    /// The times of the oldest and the newest deleted point.
     package var range: ClosedRange<Date>?
 
-    /// `Deleted 86400 points and 3 trips older than store.retention, from 2025-11-21T06:55:49.786Z to 2025-11-22T….`
+    /// `Deleted 86400 points and 3 trips older than store.retention, from 2025-11-21T06:55:49.786Z to 2025-11-22T…`
     package var description: String {
         let span = range.map { ", from \(ISO8601.string($0.lowerBound)) to \(ISO8601.string($0.upperBound))" } ?? ""
         let (points, trips) = (counted(points, "point"), trips == 0 ? "" : " and \(counted(trips, "trip"))")
-        return "Deleted \(points)\(trips) \(cause.rawValue)\(span)."
+        return "Deleted \(points)\(trips) \(cause.rawValue)\(span)"
     }
 
     init(_ cause: Cause) {
@@ -39,22 +39,22 @@ package struct Purge: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Deletes points older than the retention: at most once an hour, at most one day's worth of points at a time, and in small
-/// portions, so that no writer waits for it. Once an hour it also deletes the oldest points of a file that is larger than it may
-/// be, whatever the time is.
+/// Deletes points older than the retention: at most once an hour, at most one day's worth of points at a time, and in
+/// small portions, so that writers never wait long. Once an hour it also deletes the oldest points while the file is
+/// larger than its maximum size.
 ///
-/// The age of a point that a receiver made counts from its own time; that of a replayed or imported point counts from its own
-/// time or from when it was stored, whichever is later. Nothing is deleted while no clock is trusted.
+/// A point from a receiver ages from its own time. A replayed or imported point ages from its own time or from when it
+/// was stored, the later of the two. While no clock is trusted, nothing is deleted because of its age.
 final class Retention: Sendable {
     private struct State {
         var next: ContinuousClock.Instant?
-        /// When the size is looked at next.
+        /// When the size is checked next.
         var nextMeasurement: ContinuousClock.Instant?
         var purge: Task<Void, Never>?
         var isEnded = false
     }
 
-    // Tuned: the hour and the day bound what a clock that is trusted and wrong can cost before somebody reads the log.
+    // Tuned: the hour and the day limit the loss that a trusted but wrong clock causes before a user reads the log.
     private static let interval: Double = 3600
     private static let window: Int64 = 86_400_000
 
@@ -65,8 +65,8 @@ final class Retention: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - age: the retention.
-    ///   - maximumSize: bytes, or `nil` for any size.
+    ///   - age: the age after which points are deleted.
+    ///   - maximumSize: the maximum size of the file in bytes, or `nil` for no limit.
     ///   - onPurge: called on no particular thread after a purge that deleted something.
     init(
         _ age: Duration,
@@ -80,9 +80,9 @@ final class Retention: Sendable {
         self.onPurge = onPurge
     }
 
-    /// Begins a purge if one is due, and returns immediately. Any thread.
+    /// Starts a purge if one is due, and returns immediately. May be called from any thread.
     ///
-    /// - Parameter isWell: whether nothing is wrong with the storage.
+    /// - Parameter isWell: returns whether the storage has no problems.
     func purgeIfDue(_ database: DatabaseQueue, isWell: @escaping @Sendable () -> Bool) {
         let instant = ContinuousClock.now
         state.withLock { state in
@@ -107,17 +107,19 @@ final class Retention: Sendable {
         }
     }
 
-    /// Returns when no purge is under way.
+    /// Waits until no purge is running.
     func settled() async {
         await state.withLock { $0.purge }?.value
     }
 
-    /// No portion begins after this.
+    /// Stops purging: no further portion begins.
     func end() {
         state.withLock { $0.isEnded = true }
     }
 
-    /// A purge that fails is retried in an hour; nothing depends on it. Waiting writers get their turn between two portions.
+    /// Deletes the points that are too old. Waiting writers get their turn between two portions.
+    ///
+    /// A failed purge is retried in an hour, because nothing depends on it.
     private func purge(_ database: DatabaseQueue, now: Int64) async {
         guard let parts = try? await database.write({ try $0.beginPurge(now: now, every: Self.interval) }) else {
             return
@@ -139,7 +141,7 @@ final class Retention: Sendable {
         await end(purge, database)
     }
 
-    /// As ``purge(_:now:)``, by size.
+    /// Deletes the oldest points while the file uses more than `size` bytes.
     private func shrink(_ database: DatabaseQueue, to size: Int) async {
         var purge = Purge(.size)
         while !state.withLock({ $0.isEnded }) {
@@ -155,7 +157,7 @@ final class Retention: Sendable {
         guard purge.points > 0 else { return }
         var purge = purge
         purge.trips = (try? await database.write { try $0.deleteTripsWithoutPoints() }) ?? 0
-        // The next purge tries again.
+        // Errors are ignored: the next purge tries again.
         if let kept = try? await database.read({ try $0.freePagesWorthKeeping }) {
             try? await database.releaseFreePages(keeping: kept)
         }
@@ -163,29 +165,29 @@ final class Retention: Sendable {
     }
 }
 
-/// The two halves of the history: ids above 0 were recorded, ids below 0 imported.
+/// One of the two parts of the history: recorded points have ids above 0, imported points below 0.
 struct HistoryPart: Sendable {
     let condition: String
-    /// How many of the newest are never purged: the rolling track.
+    /// The number of newest points that are never purged: the rolling track.
     let kept: Int
 
     static let all = [HistoryPart(condition: "id > 0", kept: 100), HistoryPart(condition: "id < 0", kept: 0)]
 }
 
-/// Where a purge is in one part of the history. Times are milliseconds since 1970.
+/// The position of a purge in one part of the history. Times are milliseconds since 1970.
 struct PurgeCursor: Sendable {
     var part: HistoryPart
     var now: Int64
-    /// Points from here on stay.
+    /// Points from this time on stay.
     var cutoff: Int64
     var window: Int64
-    /// The oldest point's time that this purge found: its day is all that it deletes.
+    /// The time of the first expired point that this purge found. The purge deletes one `window` of time from here.
     var dayStart: Int64?
-    /// The last id that was looked at.
+    /// The last id that was examined.
     var id = Int64.min
 }
 
-/// What became of one portion.
+/// The result of purging one portion.
 struct PurgedPortion: Sendable {
     var count = 0
     var oldest = Int64.max
@@ -195,14 +197,14 @@ struct PurgedPortion: Sendable {
 }
 
 extension Database {
-    /// The state that holds when the last purge began, so that restarts do not make them more frequent.
+    /// The state record with the start of the last purge, so that restarts do not make purges more frequent.
     private static let purgeState = "retention.last"
     private static let portionSize = 2000  // Tuned: a portion takes a few milliseconds.
 
-    /// Notes that a purge begins now, if the last one is `interval` seconds ago. A last purge in the future was noted by a wrong clock
-    /// and does not count.
+    /// Records the start of a purge if the last one began at least `interval` seconds ago. A last purge in the future
+    /// does not count: a wrong clock recorded it.
     ///
-    /// - Returns: the parts of the history, the one with the older points first; none if no purge is due.
+    /// - Returns: the parts of the history, the one with the older points first; empty if no purge is due.
     fileprivate func beginPurge(now: Int64, every interval: Double) throws -> [HistoryPart] {
         let last = try Data.fetchOne(self, sql: "SELECT value FROM state WHERE name = ?", arguments: [Self.purgeState])
             .flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
@@ -211,7 +213,7 @@ extension Database {
         return try historyParts()
     }
 
-    /// The part with the older points first.
+    /// Returns the parts of the history, the one with the older points first.
     private func historyParts() throws -> [HistoryPart] {
         try HistoryPart.all.map { part in
             let sql = "SELECT max(time, recorded) FROM location WHERE \(part.condition) ORDER BY id LIMIT 1"
@@ -243,7 +245,8 @@ extension Database {
         return portion
     }
 
-    /// Looks at the next portion of ids, which are in the order of recording, and deletes the expired points of its first day.
+    /// Examines the next portion of points, in the order of recording, and deletes the expired ones within the day of
+    /// the purge.
     fileprivate func purgePortion(_ cursor: PurgeCursor) throws -> PurgedPortion {
         let part = cursor.part.condition
         let rows = try Row.fetchAll(
@@ -270,7 +273,7 @@ extension Database {
             portion.oldest = min(portion.oldest, point.dated)
             portion.newest = max(portion.newest, point.dated)
         }
-        // Points from the future, which a wrong clock made, stay and hide no older ones behind them.
+        // A portion with only future points, which a wrong clock recorded, deletes nothing; older points may follow.
         if !due.isEmpty || rows.allSatisfy({ $0.dated > cursor.now }) {
             portion.next = cursor
             portion.next?.id = last
@@ -279,9 +282,9 @@ extension Database {
         return portion
     }
 
-    /// Deletes the trips whose first point is gone; the trip in progress stays as long as it has points.
+    /// Deletes the trips whose first point is gone; the trip in progress stays as long as it has its last point.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: the number of deleted trips.
     func deleteTripsWithoutPoints() throws -> Int {
         try execute(
             sql: """

@@ -1,12 +1,12 @@
 import BackgrounderAPI
 import GRDB
 
-/// Reads the rows of a table in the order of their row ids, around damage.
+/// Reads the rows of a table in the order of their row ids, and skips damage.
 ///
-/// A damaged page costs the rows that are in it: behind it the scan continues with the next row that can be read.
+/// A damaged page costs the rows in it; the scan continues with the next readable row.
 struct RowScan: Sendable {
     let table: String
-    /// What is read of each row; the row id comes first.
+    /// The columns to read, as an SQL list; the row id comes first.
     let columns: String
 
     init(_ table: String, columns: String) {
@@ -14,18 +14,19 @@ struct RowScan: Sendable {
         self.columns = columns
     }
 
-    /// What one call read.
+    /// The result of one call.
     struct Result: Sendable {
-        /// Where more rows may be; `nil` at the end.
+        /// The id at which to continue; `nil` at the end.
         var next: Int64?
         var damage: StorageFailure?
-        /// Ids of rows to which damage bars the way.
+        /// The range of ids that damage makes unreachable.
         var gap: ClosedRange<Int64>?
     }
 
-    /// Calls `body` with the rows of these ids, up to damage or to `limit`. `body` throws for a row whose values are damaged.
+    /// Calls `body` with the rows of these ids, up to damage or to `limit`. `body` throws if the values of a row are
+    /// damaged.
     ///
-    /// - Throws: `DatabaseError` other than damage.
+    /// - Throws: a `DatabaseError` that is not damage.
     func read(
         _ ids: ClosedRange<Int64>,
         limit: Int,
@@ -63,7 +64,8 @@ struct RowScan: Sendable {
         return result
     }
 
-    /// The least id of a row that can be read, where the first one cannot: found by steps that double and then by halves.
+    /// Returns the lowest id of a readable row, given that the first one is not: a search with doubling steps, then by
+    /// bisection.
     private func firstReadableID(in ids: ClosedRange<Int64>, _ database: Database) throws -> Int64? {
         var unreadable = ids.lowerBound
         var step: Int64 = 1
@@ -89,7 +91,7 @@ struct RowScan: Sendable {
     }
 
     private enum Look {
-        /// The least id, if there is any.
+        /// The lowest id; `nil` without rows.
         case readable(Int64?)
         case damaged
     }

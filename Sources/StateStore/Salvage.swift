@@ -1,18 +1,20 @@
 import FoundationEssentials
 import GRDB
 
-/// Copies what can be read of a damaged database into a new one. The damaged file is only read.
+/// Copies the readable rows of a damaged database into a new one. The damaged file is only read.
 struct Salvage {
-    /// What was copied.
+    /// The number of copied points.
     private(set) var points = 0
+    /// The number of other copied rows.
     private(set) var others = 0
-    /// Why it ended early, where it did.
+    /// Why the copy ended early; `nil` if it did not.
     private(set) var fault: String?
 
-    /// Tables in which damage was met.
+    /// Tables with damage.
     private var damaged: Set<String> = []
 
-    /// Every table but those of the music, which its next look through the folders fills. Parents come before what refers to them.
+    /// All tables except those of the music, which the next scan of the music directory refills. Parents come before
+    /// the tables that reference them.
     static let tables = [
         "location", "trip", "queueItem", "state", "setting", "task", "taskHook", "fetchSource", "fetchContent",
         "fetchRun",
@@ -21,13 +23,13 @@ struct Salvage {
     // Tuned: a transaction of a megabyte or two.
     private static let portion = 10_000
 
-    /// Copies from the file at `path`, which nobody else uses.
+    /// Copies the database at `path` into `new`. No other process may use the file.
     init(from path: String, into new: DatabaseQueue) {
         do {
             var configuration = Configuration()
             configuration.readonly = true
             let old = try DatabaseQueue(path: path, configuration: configuration)
-            // For the reason that StateStore.probe has.
+            // Leaked for the reason given in StateStore.probe(_:).
             _ = Unmanaged.passRetained(old)
             defer { try? old.close() }
             for table in Self.tables { try copy(table, from: old, into: new) }
@@ -46,20 +48,21 @@ struct Salvage {
     private mutating func insert(_ rows: [StatementArguments], _ columns: [String], _ writer: RowWriter) throws {
         let result = try writer.insert(rows, columns: columns)
         if writer.table == "location" { points += result.inserted } else { others += result.inserted }
-        // The parents may be among what SQLite does not find.
+        // The parents may be among the rows that SQLite cannot find.
         if result.lackParents { damaged.insert(writer.table) }
     }
 
-    // MARK: What SQLite does not find
+    // MARK: Rows that SQLite cannot find
 
-    /// Copies the rows of the damaged tables that no intact page leads to; those of all tables if SQLite could not read the file.
+    /// Copies the rows that no intact page leads to: from the damaged tables, or from all tables if SQLite could not
+    /// read the file.
     private mutating func copyHidden(from path: String, into new: DatabaseQueue) throws {
         guard fault != nil || !damaged.isEmpty, let file = ReadableFile(path),
             let scan = PageScan(PageFile(file, log: ReadableFile(path + "-wal")))
         else { return }
         for name in Self.tables where fault != nil || damaged.contains(name) {
             let writer = try RowWriter(name, in: new)
-            // By their columns: a row from before a column was added lacks it.
+            // Grouped by columns: a row written before a column was added lacks that column.
             var waiting: [[String]: [StatementArguments]] = [:]
             try scan.forEachRow(of: name) { table, row in
                 var columns = table.columns.prefix(row.values.count).filter(writer.columns.contains)
@@ -80,19 +83,19 @@ struct Salvage {
         try Self.raise(sequences, in: new)
     }
 
-    /// `4955 points and 12 other rows were saved from it`
+    /// The result in words: `salvaged 4955 points and 12 other rows`.
     var summary: String {
         let saved =
             points + others == 0
-            ? "nothing could be saved from it" : "\(points) points and \(others) other rows were saved from it"
+            ? "nothing could be salvaged" : "salvaged \(points) points and \(others) other rows"
         return saved + (fault.map { " (\($0))" } ?? "")
     }
 
-    // MARK: What SQLite finds
+    // MARK: Rows that SQLite finds
 
     private mutating func copy(_ table: String, from old: DatabaseQueue, into new: DatabaseQueue) throws {
         let writer = try RowWriter(table, in: new)
-        // A file of an earlier version lacks tables and columns.
+        // A file of an earlier version lacks some tables and columns.
         let found = (try? old.unsafeRead { try $0.columns(in: table).map(\.name) }) ?? []
         let columns = found.filter(writer.columns.contains)
         guard !columns.isEmpty else { return }
@@ -110,7 +113,7 @@ struct Salvage {
         _ writer: RowWriter
     ) throws {
         let scan = RowScan(table, columns: "rowid, \(columns.joined(separator: ", "))")
-        // Tables without any key have it, too, so that a row is not copied twice.
+        // A table without an id column keeps its row ids, so that no row is copied twice.
         let hasIDColumn = try old.unsafeRead { try $0.primaryKey(table).rowIDColumn } != nil
         let copied = hasIDColumn ? columns : ["rowid"] + columns
         var next: Int64? = .min
@@ -127,7 +130,7 @@ struct Salvage {
         }
     }
 
-    /// Reads a table without row ids forwards and backwards, up to damage.
+    /// Copies a table without row ids: forwards from its first row and backwards from its last row, each up to damage.
     private mutating func copyFromBothEnds(
         _ table: String,
         _ columns: [String],
@@ -151,7 +154,7 @@ struct Salvage {
         }
     }
 
-    /// Ids that were given are never given again: raises the counters of AUTOINCREMENT to these pairs of a table and a number.
+    /// Raises the AUTOINCREMENT counters to these pairs of a table and a number, so that ids are never reused.
     private static func raise(_ sequences: [[DatabaseValue]], in new: DatabaseQueue) throws {
         try new.write { database in
             for pair in sequences where pair.count == 2 {
@@ -177,9 +180,9 @@ struct Salvage {
     }
 }
 
-/// Inserts rows into a table of the new database. Skips rows that are already there and rows that the table refuses.
+/// Inserts rows into a table of the new database. Skips rows that already exist and rows that violate a constraint.
 private struct RowWriter {
-    /// Of the table.
+    /// The names of the table's columns.
     let columns: Set<String>
     let table: String
     private let database: DatabaseQueue
@@ -189,7 +192,10 @@ private struct RowWriter {
         columns = Set(try database.read { try $0.columns(in: table).map(\.name) })
     }
 
-    /// - Returns: how many rows are new, and whether some were refused because the row that they belong to is missing.
+    /// Inserts `rows`, which have a value for each of `columns`.
+    ///
+    /// - Returns: the number of inserted rows, and whether some were rejected because the row that they reference is
+    ///   missing.
     func insert(_ rows: [StatementArguments], columns: [String]) throws -> (inserted: Int, lackParents: Bool) {
         let places = columns.map { _ in "?" }.joined(separator: ", ")
         let sql = "INSERT OR IGNORE INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(places))"
@@ -201,7 +207,7 @@ private struct RowWriter {
                     try statement.execute(arguments: row)
                     result.inserted += database.changesCount
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-                    // Otherwise it is damage that left readable but impossible values.
+                    // Any other violation is damage: values that are readable but impossible.
                     if error.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY { result.lackParents = true }
                 }
             }

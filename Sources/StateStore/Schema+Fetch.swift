@@ -1,7 +1,8 @@
 import GRDB
 
 extension Schema {
-    /// The fetch mode. Times are milliseconds since 1970; `standing` and `seen` are the mode's own words.
+    /// Creates the tables of the fetch mode. Times are milliseconds since 1970; `standing` and `seen` are in the mode's
+    /// own encoding.
     static func createFetch(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -53,13 +54,13 @@ extension Schema {
                 """
         )
     }
-    /// The path of the file with a source's credentials, never what is in it.
+    /// Adds the path of the file with a source's credentials. The credentials themselves are never stored.
     static func addFetchCredentials(_ database: Database) throws {
         try database.execute(
             sql: "ALTER TABLE fetchSource ADD COLUMN credentials TEXT CHECK (credentials LIKE '/%')"
         )
     }
-    /// What there is to say of a run that did not fail.
+    /// Adds a remark for runs that did not fail.
     static func addFetchNotes(_ database: Database) throws {
         try database.execute(sql: "ALTER TABLE fetchRun ADD COLUMN note TEXT")
     }

@@ -1,11 +1,11 @@
 import GRDB
 
 extension Schema {
-    /// The music database. It can be made again from the files, so that none of its writes is durable.
+    /// Creates the music database. It can be rebuilt from the files, so none of its writes is durable.
     ///
-    /// A song is in the order of a walk: a folder's songs by disc, track and name, then the folders in it; the keys compare as
-    /// people count. `tags` are all of them as they come; `songTag` has them one by one to be looked for, and those of an
-    /// ordinal from 1,000 on are not the song's: an artist stands for an album artist who is missing.
+    /// Songs are in the order of a walk: a folder's songs by disc, track and name, then its subfolders; the keys are
+    /// ``NaturalKey``s. `tags` holds all tags of a song as one text. `songTag` has a row per tag, for searches; rows
+    /// with an ordinal of 1,000 or more are not tags of the song, but artists that stand in for a missing album artist.
     static func createMusic(_ database: Database) throws {
         try database.execute(
             sql: """

@@ -1,9 +1,10 @@
 import GRDB
 
 extension Schema {
-    /// Silent push: what is listened to, the ids of messages that came, those whose fetch is not over, and when fetches began.
+    /// Creates the tables of silent push: the subscriptions, the ids of received messages, the messages whose fetch is
+    /// not over, and the times at which fetches began.
     ///
-    /// A source has at most one message that waits and one that is being fetched. Times are milliseconds since 1970.
+    /// A source has at most one waiting message and one that is being fetched. Times are milliseconds since 1970.
     static func createPush(_ database: Database) throws {
         try database.execute(
             sql: """

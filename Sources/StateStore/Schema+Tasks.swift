@@ -1,9 +1,10 @@
 import GRDB
 
 extension Schema {
-    /// The finite-length tasks. Times are nanoseconds, of the monotonic clock of that `boot`; an id is never given again.
+    /// Creates the tables of the finite-length tasks. Times are nanoseconds on the monotonic clock of that `boot`; ids
+    /// are never reused.
     ///
-    /// `used` is what of the budget had gone when it began to count last, at `countingSince`.
+    /// `used` is the part of the budget that was spent before `countingSince`, when the budget last began to count.
     static func createTasks(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -42,7 +43,7 @@ extension Schema {
                 """
         )
     }
-    /// The variables that a task or hook was given, a JSON object of strings.
+    /// Adds the environment variables of a task or hook, as a JSON object of strings.
     static func addTaskEnvironment(_ database: Database) throws {
         for table in ["task", "taskHook"] {
             try database.execute(

@@ -1,8 +1,10 @@
 import GRDB
 
 extension Schema {
-    /// Transfers, and the events of their sessions until those are acknowledged. An event is stored with the end that it tells of;
-    /// `detail` is the mode's own, and empty once the transfer is over. A session keeps its number of events for ever.
+    /// Creates the tables of the transfers and of their sessions' events, which stay until they are acknowledged.
+    ///
+    /// The end of a transfer and its event are stored together. `detail` is in the mode's own encoding, and NULL once
+    /// the transfer is over. A session keeps its last event number forever.
     static func createTransfers(_ database: Database) throws {
         try database.execute(
             sql: """

@@ -1,6 +1,6 @@
 import GRDB
 
-/// The tables, by numbered migrations; each is final once it was released.
+/// The tables, as numbered migrations. A released migration never changes.
 enum Schema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -46,8 +46,9 @@ enum Schema {
                     """
             )
         }
-        // Points are live above id 0 and imported below it. The points of a trip are the ids from firstPoint to lastPoint, or those
-        // of `runs`, a JSON list of [first, last], where an import found some of them in the history before.
+        // Live points have ids above 0, imported points below 0. A trip's points are the ids from firstPoint to
+        // lastPoint. If an import found some of them in the history already, `runs` has the ids: a JSON list of pairs
+        // of a first and a last id.
         migrator.registerMigration("2 trips") { database in
             try database.execute(
                 sql: """
@@ -77,7 +78,7 @@ enum Schema {
                     """
             )
         }
-        // Whether the content was looked at and told nothing, so that it is not looked at again at each start.
+        // Marks items without readable content, so that their files are not read again at each start.
         migrator.registerMigration("3 unreadable items") { database in
             try database.execute(
                 sql: """

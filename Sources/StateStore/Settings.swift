@@ -1,13 +1,14 @@
 import GRDB
 
-/// A setting that a command changed, beside what the configuration said at that time: once the configuration says
-/// something else, it wins again.
+/// A setting that a command changed, together with the configured value at that time. Once the configuration has
+/// another value, the configuration wins again.
 package struct Setting: Hashable, Sendable {
     package var key: String
     package var value: String
-    /// `nil` where the configuration has no such key.
+    /// The configured value; `nil` if the configuration did not have the key.
     package var configured: String?
 
+    /// Creates a setting; saving it replaces the one with the same key.
     package init(key: String, value: String, configured: String?) {
         self.key = key
         self.value = value
@@ -16,6 +17,7 @@ package struct Setting: Hashable, Sendable {
 }
 
 extension StateStore {
+    /// Returns all changed settings, by key. Blocks the calling thread.
     package func settings() throws -> [Setting] {
         try read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM setting ORDER BY key").map { row in
@@ -24,6 +26,7 @@ extension StateStore {
         }
     }
 
+    /// Saves `settings` durably, replacing those with the same keys.
     package func save(_ settings: [Setting]) async throws {
         try await write(durable: true) { database in
             for setting in settings {
@@ -38,6 +41,7 @@ extension StateStore {
         }
     }
 
+    /// Deletes the settings with these keys durably.
     package func removeSettings(_ keys: [String]) async throws {
         try await write(durable: true) { database in
             for key in keys { try database.execute(sql: "DELETE FROM setting WHERE key = ?", arguments: [key]) }

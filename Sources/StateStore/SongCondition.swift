@@ -1,9 +1,9 @@
 import BackgrounderAPI
 import GRDB
 
-/// A filter as a condition of SQL on the row `song`. Texts are always arguments.
+/// A filter as an SQL condition on the row `song`. Texts are always bound as arguments.
 ///
-/// As MPD has it, a song without a tag has the value "", which equals "" and of which "" is a part.
+/// As in MPD, a missing tag counts as the value "", which equals "" and contains "".
 struct SongCondition {
     private(set) var sql = ""
     private(set) var arguments = StatementArguments()
@@ -53,7 +53,7 @@ struct SongCondition {
             sql += match.kind == .equals ? "0" : "1"
             return
         }
-        // Each name is a step into the index, which has no order of values alone.
+        // Listing all names lets SQLite use the index, whose first column is the name.
         let names = SongTagName.allCases.map(\.rawValue)
         let places = names.map { _ in "?" }.joined(separator: ", ")
         add("song.id IN (SELECT song FROM songTag WHERE ordinal < 1000 AND name IN (\(places)) AND ", names)
@@ -67,7 +67,7 @@ struct SongCondition {
         switch match.kind {
         case .equals: add("\(column) = ?", [text])
         case .contains: add("instr(\(column), ?) > 0", [text])
-        // No character comes behind the last one.
+        // U+10FFFF is the last code point, so it bounds all texts with this prefix.
         case .startsWith: add("(\(column) >= ? AND \(column) < ?)", [text, text + "\u{10FFFF}"])
         }
     }

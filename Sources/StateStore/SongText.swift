@@ -2,7 +2,7 @@ import BackgrounderAPI
 import FoundationEssentials
 import GRDB
 
-/// A song's tags as one text: a line each, which their values have none of.
+/// Encodes a song's tags as one text, one `NAME=VALUE` per line. Values contain no newlines.
 enum SongText {
     static func text(_ tags: [SongTag]) -> String {
         tags.map { "\($0.name.rawValue)=\($0.value)" }.joined(separator: "\n")
@@ -19,7 +19,7 @@ enum SongText {
 }
 
 extension Song {
-    /// The columns that ``init(row:)`` wants.
+    /// The columns that ``init(row:)`` reads, in order.
     static let columns = "song.path, song.modified, song.duration, song.sampleRate, song.channels, song.tags"
 
     init(row: Row) {
@@ -37,6 +37,6 @@ extension Song {
 extension Date {
     init(nanoseconds: Int64) { self.init(timeIntervalSince1970: Double(nanoseconds) / 1e9) }
 
-    /// Since 1970, as far as the number goes.
+    /// Nanoseconds since 1970, clamped to the range of `Int64`.
     var nanoseconds: Int64 { Int64(exactly: (timeIntervalSince1970 * 1e9).rounded()) ?? (self < Date() ? .min : .max) }
 }

@@ -4,11 +4,11 @@ import FoundationEssentials
 import GRDB
 import Glibc
 
-/// Everything that a restart must give back, in one SQLite file with one connection.
+/// The persistent state of the service: one SQLite file with one writing connection.
 ///
-/// A write is committed when its call returns and survives the end of this process. Whether it survives the end of the
-/// machine's power is the difference between the two kinds of writes: after a *durable* one the file is synced within
-/// `syncInterval`, once for all that waits; the others are synced along with them, and alone never.
+/// A write is committed when its call returns, and survives the end of this process. Whether it survives a power cut
+/// depends on its kind. After a *durable* write the file is synced within `syncInterval`, once for all pending writes.
+/// Other writes never cause a sync; they reach the disk with the next durable one.
 ///
 ///     let store = try StateStore(path: "/var/lib/backgrounder/backgrounder.sqlite", syncInterval: .seconds(1))
 ///     try await store.save(StateRecord(name: "audio", value: data), durable: true)
@@ -16,26 +16,26 @@ import Glibc
 /// All methods may be called from any thread; SQLite is only used on GRDB's serial queue.
 package final class StateStore: Sendable {
     let database: DatabaseQueue
-    /// Where the file went that could not be read, when there was one.
+    /// The new path of an unreadable database that was set aside at this start; `nil` if the file was readable.
     package let movedAside: String?
-    /// Its presence says that the file was found damaged while it was in use: the next start moves it aside.
+    /// A file that marks the database as damaged: use of it met damage, and the next start sets it aside.
     private let marker: String
     private let sync: SyncTimer
     private let monitor: StorageMonitor
     let musicReader: ReadConnection
-    /// For rows that damage hides from SQLite.
+    /// Finds rows that damage hides from SQLite.
     let pages: DatabasePages
     let positionFile: PositionFile
     let retention: Retention
-    /// Tells the age of what is kept.
+    /// The clock that decides the age of points.
     package let clock: TrustedClock
 
-    /// Opens or creates the file at `path`; a file that SQLite cannot read is moved aside, never deleted.
+    /// Opens or creates the database at `path`. A file that SQLite cannot read is set aside, never deleted.
     ///
     /// - Parameters:
-    ///   - retention: age after which points are deleted.
-    ///   - maximumSize: bytes of the file above which the oldest points are deleted.
-    ///   - clock: tells the age of points.
+    ///   - retention: the age after which points are deleted.
+    ///   - maximumSize: the size of the file, in bytes, above which the oldest points are deleted.
+    ///   - clock: the clock that decides the age of points.
     ///   - onEvent: called on no particular thread; must return immediately.
     package init(
         path: String,
@@ -81,8 +81,8 @@ package final class StateStore: Sendable {
         sync = SyncTimer(interval: syncInterval) {
             do {
                 try database.syncEverything()
-                // After a failed sync the kernel may take pages for clean that never reached the disk. A checkpoint writes them
-                // once more, to another file, and gives the room of the log back to a full disk.
+                // After a failed sync the kernel may mark pages clean that never reached the disk. A checkpoint writes
+                // them again, to the database file, and frees the log's space on a full disk.
                 if monitor.isFailing(.sync) || monitor.isFailing(.write) { try database.checkpoint() }
                 monitor.succeeded(.sync)
                 monitor.succeeded(.write)
@@ -95,22 +95,24 @@ package final class StateStore: Sendable {
         }
     }
 
-    /// What is wrong with the storage, oldest first.
+    /// The current problems of the storage, oldest first.
     package var problems: [StorageProblem] { monitor.problems }
 
-    /// Returns when the queue of the database has its turn for this call, whether or not the database can be read.
+    /// Returns once the database queue has run an empty read, whether or not the database can be read.
     package func answers() async {
         _ = try? await database.read { _ in }
     }
 
-    /// Commits what `body` writes in one transaction, also for a task that was cancelled: what happened has happened.
+    /// Commits the writes of `body` in one transaction, even if the calling task is cancelled.
+    ///
+    /// - Throws: ``StorageFailure`` if the database cannot be written, or the error of `body`.
     func write<Result: Sendable>(
         durable: Bool,
         _ body: @escaping @Sendable (Database) throws -> Result
     ) async throws -> Result {
         let result: Result
         do {
-            // GRDB gives up in a cancelled task; cancellation does not reach this one.
+            // GRDB does not write in a cancelled task. An unstructured task does not inherit the cancellation.
             result = try await Task { [database] in try await database.write(body) }.value
         } catch {
             throw noting(error, of: .write)
@@ -119,7 +121,8 @@ package final class StateStore: Sendable {
         return result
     }
 
-    /// As the other, on this thread, which waits for the disk; it must be none of the cooperative pool.
+    /// Commits the writes of `body` like the asynchronous variant, but blocks the calling thread while the disk works.
+    /// Do not call it on the cooperative thread pool.
     func write<Result>(durable: Bool, _ body: (Database) throws -> Result) throws -> Result {
         let result: Result
         do {
@@ -140,7 +143,7 @@ package final class StateStore: Sendable {
 
     /// Returns what `body` reads.
     ///
-    /// - Throws: ``StorageFailure`` where the database cannot be read.
+    /// - Throws: ``StorageFailure`` if the database cannot be read, or the error of `body`.
     func read<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
         do {
             let result = try await database.read(body)
@@ -151,7 +154,8 @@ package final class StateStore: Sendable {
         }
     }
 
-    /// As the other, on this thread, which waits for the disk; it must not be one of the cooperative pool.
+    /// Returns what `body` reads, like the asynchronous variant, but blocks the calling thread while the disk works. Do
+    /// not call it on the cooperative thread pool.
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
         do {
             let result = try database.read(body)
@@ -162,26 +166,29 @@ package final class StateStore: Sendable {
         }
     }
 
-    /// Returns `error` as a ``StorageFailure`` where it is one, after it was reported, and the next start told of damage.
+    /// Returns `error` as a ``StorageFailure`` after reporting it, or unchanged if the storage is not its cause.
+    ///
+    /// Damage also creates the marker file, so that the next start sets the database aside.
     func noting(_ error: any Error, of operation: StorageMonitor.Operation) -> any Error {
         guard let failure = StorageFailure(error) else { return error }
         if failure.kind == .damaged { try? Data().write(to: URL(filePath: marker)) }
         if monitor.failed(operation, failure), !failure.kind.isPresent { saveIncidents() }
-        // Finds out when the disk works again, also where nothing else is written.
+        // The timer detects when the disk works again, even if nothing else is written.
         if operation == .write { sync.somethingWaits(for: .seconds(1)) }
         return failure
     }
 
-    /// Reports damage that was met while reading, and worked around.
+    /// Reports damage that a read met and worked around.
     func note(_ damage: StorageFailure) { _ = noting(damage, of: .read) }
 
-    /// Ends the report of what was found damaged or missing.
+    /// Clears the incidents: the reports of damaged and missing data.
     package func acknowledgeIncidents() async throws {
         monitor.acknowledge()
         try await save(StateRecord(name: Self.incidentState, value: Data("[]".utf8)), durable: true)
     }
 
-    /// Notes in the database what it cannot be asked after a restart. Without effect where it cannot be written: damage is found again.
+    /// Saves the incidents in the database so that they survive a restart. A failed write is ignored: damage is found
+    /// again.
     private func saveIncidents() {
         let incidents = monitor.incidents
         Task { [self] in
@@ -192,7 +199,7 @@ package final class StateStore: Sendable {
 
     private static let incidentState = "storage.incidents"
 
-    /// Those that nobody has acknowledged, and `new` ones, which are noted.
+    /// Returns the saved incidents that were not acknowledged and the `new` ones, which are saved too.
     private static func incidents(
         _ database: DatabaseQueue,
         _ path: String,
@@ -202,7 +209,7 @@ package final class StateStore: Sendable {
             let value = try database.read { database in
                 try Data.fetchOne(database, sql: "SELECT value FROM state WHERE name = ?", arguments: [incidentState])
             }
-            // The damage that was met in a database is dealt with once that is set aside.
+            // Setting the database aside resolves the damage that was met in it.
             let known = (value.flatMap { try? JSON.decode([StorageProblem].self, from: $0) } ?? []).filter { problem in
                 problem.kind != .damaged || new.isEmpty
             }
@@ -216,7 +223,8 @@ package final class StateStore: Sendable {
         }
     }
 
-    /// Whether there was a database once: the position file is made after it, and is set aside with it.
+    /// Whether the database is missing or empty although it existed before. The position file proves that: it is
+    /// created after the database and set aside together with it.
     private static func isMissing(_ path: String) -> Bool {
         guard FileManager.default.fileExists(atPath: path + positionSuffix) else { return false }
         let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
@@ -226,8 +234,8 @@ package final class StateStore: Sendable {
     private static func missing(_ path: String) -> StorageProblem {
         StorageProblem(
             .missing,
-            "\(path) is missing or empty, although there was a database; a new one was started",
-            hint: "bring back a copy if you have one, then `backgrounder doctor --acknowledge`",
+            "\(path) is missing or empty, but a database existed before; a new one was created",
+            hint: "restore a copy if you have one, then run `backgrounder doctor --acknowledge`",
             since: Date()
         )
     }
@@ -235,13 +243,15 @@ package final class StateStore: Sendable {
     private static func setAside(_ path: String, _ aside: String, _ salvage: Salvage) -> StorageProblem {
         StorageProblem(
             .setAside,
-            "\(path) was damaged and is now \(aside); \(salvage.summary)",
-            hint: "check the disk and what is missing, then `backgrounder doctor --acknowledge`; the old file is kept",
+            "\(path) was damaged and was set aside as \(aside); \(salvage.summary)",
+            hint: "check the disk and what is lost, then run `backgrounder doctor --acknowledge`; the old file is kept",
             since: Date()
         )
     }
 
-    /// Keeps a position in the place of the one before, on this thread, which may wait for the disk.
+    /// Saves `position` over the previous one. Blocks the calling thread while the disk works.
+    ///
+    /// - Throws: ``StateStoreError`` if the position file cannot be written.
     package func keep(_ position: PlayerPosition) throws(StateStoreError) {
         do {
             try positionFile.write(position)
@@ -252,7 +262,7 @@ package final class StateStore: Sendable {
         }
     }
 
-    /// Syncs what waits and closes the file. Nothing may be called after it.
+    /// Syncs pending writes and closes the database. Call nothing on the store afterwards.
     package func close() throws {
         retention.end()
         if sync.cancel() { try database.syncEverything() }
@@ -264,7 +274,7 @@ package final class StateStore: Sendable {
         try probe(path)
         var configuration = Configuration()
         configuration.journalMode = .wal
-        // Somebody who looks at the file with another program must not make a write fail.
+        // Another program that reads the file must not make a write fail.
         configuration.busyMode = .timeout(2)
         configuration.prepareDatabase { database in
             try database.execute(
@@ -286,9 +296,9 @@ package final class StateStore: Sendable {
         return database
     }
 
-    /// Looks for values that no write can have left, which would end the process where they are used.
+    /// Checks the small tables for values that violate their constraints and would crash the process when used.
     ///
-    /// Not in ``probe(_:)``: SQLite ignores the constraints of a file that it opened for reading.
+    /// Not part of ``probe(_:)``, because SQLite ignores the constraints of a file that it opened read-only.
     private static func check(_ database: Database) throws {
         for table in checkedTables {
             let report = try String.fetchOne(database, sql: "PRAGMA quick_check(\(table))")
@@ -296,8 +306,10 @@ package final class StateStore: Sendable {
         }
     }
 
-    /// Looks at the file without a change to it, since GRDB writes to what it opens for writing: it is not of a later version,
-    /// and the pages that a start depends on can be read.
+    /// Checks, without changing the file, that no later version wrote it and that the pages a start depends on are
+    /// readable.
+    ///
+    /// The file is opened read-only, because GRDB writes to a database that it opens for writing.
     private static func probe(_ path: String) throws {
         let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
         guard let size, size > 0 else { return }
@@ -307,11 +319,11 @@ package final class StateStore: Sendable {
         do {
             database = try DatabaseQueue(path: path, configuration: configuration)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_READONLY {
-            // Somebody was killed before the first commit was whole; opening the file for writing rolls that back.
+            // A process was killed during the first commit; opening the file for writing rolls it back.
             return
         }
-        // Never freed: with GRDB's mark on it, a dispatch queue that goes hands that to libdispatch's pool of threads, and the pool,
-        // once it was used, wakes up every second for ever.
+        // Leaked on purpose: GRDB attaches a value to its dispatch queue, and a freed queue passes that value to
+        // libdispatch's thread pool. Once used, the pool wakes up every second for as long as the process runs.
         _ = Unmanaged.passRetained(database)
         let migrator = Schema.migrator
         try database.read { database in
@@ -326,7 +338,7 @@ package final class StateStore: Sendable {
         try database.close()
     }
 
-    /// The tables that are small enough to be checked at each start, in some milliseconds for all.
+    /// The tables that are small enough to check at each start; together they take a few milliseconds.
     private static let checkedTables = [
         "state", "setting", "trip", "queueItem", "task", "taskHook", "fetchSource", "fetchRun", "fetchOpen",
         "transferSession", "transfer", "transferEvent", "push", "pushID", "pushMessage", "pushStart",
@@ -334,10 +346,10 @@ package final class StateStore: Sendable {
 
     private static let positionSuffix = "-position"
 
-    /// Renames the database, its log and its position, so that it can be looked at later.
+    /// Renames the database, its log and its position file, and keeps them for inspection.
     ///
-    /// - Parameter kind: what the new name says of it.
-    /// - Returns: the new path; `nil` where there was no database.
+    /// - Parameter kind: the word in the new name that says why, such as `corrupt`.
+    /// - Returns: the new path; `nil` if there was no database.
     @discardableResult
     static func moveAside(_ path: String, as kind: String) throws(StateStoreError) -> String? {
         let stamp = ISO8601.string(Date()).filter { $0.isNumber || $0 == "T" }
@@ -348,17 +360,17 @@ package final class StateStore: Sendable {
                 try FileManager.default.moveItem(atPath: path + suffix, toPath: aside + suffix)
             }
         } catch {
-            throw StateStoreError.failed(path: path, reason: "it cannot be moved aside: \(error)")
+            throw StateStoreError.failed(path: path, reason: "cannot set it aside: \(error)")
         }
         return suffixes.contains("") ? aside : nil
     }
 }
 
-/// What a store reports by itself.
+/// An event that a store reports on its own.
 package enum StoreEvent: Sendable {
-    /// A problem of the storage began or ended; these are all problems now.
+    /// A storage problem began or ended; the value lists all current problems.
     case health([StorageProblem])
-    /// Points that were too old, or too many, were deleted.
+    /// Points were deleted because of their age or the size of the file.
     case purged(Purge)
 }
 
@@ -370,9 +382,10 @@ extension Error {
 }
 
 extension DatabaseQueue {
-    /// One commit with a sync of the log, which brings all earlier commits to the disk with it.
+    /// Commits once with a sync of the log, which also brings all earlier commits to the disk.
     ///
-    /// In WAL mode SQLite syncs the log at a commit only when `synchronous` is FULL (https://sqlite.org/pragma.html#pragma_synchronous).
+    /// In WAL mode SQLite syncs the log at a commit only if `synchronous` is FULL
+    /// (https://sqlite.org/pragma.html#pragma_synchronous).
     fileprivate func syncEverything() throws {
         try writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA synchronous = FULL")
@@ -381,7 +394,7 @@ extension DatabaseQueue {
         }
     }
 
-    /// Writes the log into the file, syncs that and empties the log.
+    /// Writes the log into the database file, syncs the file and truncates the log.
     fileprivate func checkpoint() throws {
         try writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
     }

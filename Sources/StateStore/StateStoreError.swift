@@ -1,10 +1,10 @@
 import GRDB
 
-/// Why a store cannot be opened.
+/// An error that prevents a store from being opened.
 package enum StateStoreError: Error, CustomStringConvertible {
-    /// A later version of Backgrounder wrote it; it was left as it is.
+    /// A later version of Backgrounder wrote the file; it is unchanged.
     case newer(path: String)
-    /// `code` is that of a failed system call.
+    /// The file, or a file beside it, failed; `code` is the `errno` of a failed system call.
     case failed(path: String, reason: String, code: CInt? = nil)
 
     init(opening path: String, _ error: any Error) {
@@ -19,9 +19,9 @@ package enum StateStoreError: Error, CustomStringConvertible {
     package var description: String {
         switch self {
         case .newer(let path):
-            "\(path) was written by a later version of Backgrounder; install that version, or give another --home"
+            "cannot open \(path): a later version of Backgrounder wrote it; install that version, or use another --home"
         case .failed(let path, let reason, _):
-            "cannot open \(path): \(reason); check the folder's owner and mode and the free space"
+            "cannot open \(path): \(reason); check the folder's owner and mode, and the free space"
         }
     }
 }

@@ -1,11 +1,12 @@
 package import FoundationEssentials
 import GRDB
 
-/// What a mode needs to go on after a restart, in its own encoding.
+/// The state that a mode restores after a restart, in the mode's own encoding.
 package struct StateRecord: Sendable {
     package var name: String
     package var value: Data
 
+    /// Creates a record; saving it replaces the one with the same name.
     package init(name: String, value: Data) {
         self.name = name
         self.value = value
@@ -13,13 +14,14 @@ package struct StateRecord: Sendable {
 }
 
 extension StateStore {
-    /// The value that was last saved under `name`.
+    /// Returns the value last saved under `name`; `nil` if there is none. Blocks the calling thread.
     package func state(_ name: String) throws -> Data? {
         try read { database in
             try Data.fetchOne(database, sql: "SELECT value FROM state WHERE name = ?", arguments: [name])
         }
     }
 
+    /// Saves `state`, replacing the record with the same name.
     package func save(_ state: StateRecord, durable: Bool) async throws {
         try await write(durable: durable) { database in try database.save(state) }
     }

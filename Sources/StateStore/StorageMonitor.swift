@@ -4,36 +4,36 @@ import GRDB
 import Glibc
 import Synchronization
 
-/// Follows whether the database can be written and read, and what was found damaged.
+/// Tracks whether the database can be read and written, and which damage was found.
 ///
-/// Every write and read of the store reports here. Any thread.
+/// Every read and write of the store reports its outcome here. All methods may be called from any thread.
 final class StorageMonitor: Sendable {
-    /// What failed or succeeded.
+    /// A kind of access that fails or succeeds.
     enum Operation: Hashable, Sendable {
         case write, sync, read, position
     }
 
     private struct State {
-        /// What fails at present, by what was tried.
+        /// The current failures.
         var failing: [Operation: StorageProblem] = [:]
-        /// What was found and waits for somebody to acknowledge it.
+        /// Damaged or missing data that was not acknowledged yet.
         var incidents: [StorageProblem] = []
     }
 
-    /// Tuned: some hundred points.
+    /// Bytes that must be free before a full disk counts as recovered. Tuned: room for a few hundred points.
     private static let leastRoom: UInt64 = 65_536
 
     private let path: String
     private let state: Mutex<State>
     private let onChange: @Sendable ([StorageProblem]) -> Void
-    /// What was reported last; the lock keeps reports in order.
+    /// The problems in the last report; the lock keeps reports in order.
     private let reported: Mutex<[StorageProblem]>
 
     /// - Parameters:
-    ///   - path: the database.
-    ///   - incidents: those of earlier runs that nobody has acknowledged.
-    ///   - onChange: called on no particular thread, one call after the other, with all problems when one begins or ends; must return
-    ///     immediately.
+    ///   - path: the path of the database.
+    ///   - incidents: incidents of earlier runs that were not acknowledged.
+    ///   - onChange: called with all current problems when one begins or ends, one call at a time and on no particular
+    ///     thread; must return immediately.
     init(path: String, incidents: [StorageProblem], onChange: @escaping @Sendable ([StorageProblem]) -> Void) {
         self.path = path
         self.onChange = onChange
@@ -41,13 +41,15 @@ final class StorageMonitor: Sendable {
         reported = Mutex(incidents)
     }
 
-    /// What is wrong, oldest first; each kind once.
+    /// The incidents and the current failures, oldest first; of the failures, each kind once.
     var problems: [StorageProblem] { state.withLock { Self.problems($0) } }
     var incidents: [StorageProblem] { state.withLock { $0.incidents } }
     /// Whether the last `operation` failed.
     func isFailing(_ operation: Operation) -> Bool { state.withLock { $0.failing[operation] != nil } }
 
-    /// - Returns: whether the failure is news to somebody who reads the problems.
+    /// Records that `operation` failed with `error`.
+    ///
+    /// - Returns: whether this changed ``problems``.
     @discardableResult
     func failed(_ operation: Operation, _ error: any Error) -> Bool {
         let failure = StorageFailure(error) ?? StorageFailure(.unwritable, "\(error)")
@@ -56,21 +58,21 @@ final class StorageMonitor: Sendable {
             if problem.kind.isPresent {
                 if state.failing[operation]?.kind != problem.kind { state.failing[operation] = problem }
             } else if !state.incidents.contains(where: { $0.kind == problem.kind && $0.message == problem.message }) {
-                // Tuned: a disk that decays page by page needs no longer list.
+                // Tuned: more entries add nothing for a disk that decays page by page.
                 if state.incidents.count < 20 { state.incidents.append(problem) }
             }
         }
     }
 
     func succeeded(_ operation: Operation) {
-        // The usual case, many times a second.
+        // The fast path: nothing is failing. It runs many times a second.
         guard let failure = state.withLock({ $0.failing[operation] }) else { return }
-        // A small write may still find room in what a larger one had to leave.
+        // On a full disk a small write can still succeed where a larger one failed.
         guard failure.kind != .diskFull || hasRoom else { return }
         change { $0.failing[operation] = nil }
     }
 
-    /// Whether the file system of the database has room for more than the smallest writes. True where that cannot be told.
+    /// Whether the file system of the database has room for more than the smallest writes; true if that is unknown.
     private var hasRoom: Bool {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { return true }
@@ -100,13 +102,13 @@ final class StorageMonitor: Sendable {
     }
 }
 
-/// Why the database could not be read or written.
+/// An error of the storage: the database cannot be read or written.
 package struct StorageFailure: Error, CustomStringConvertible {
     package let kind: StorageProblem.Kind
-    /// One line without the path.
+    /// The reason, one line without the path.
     package let reason: String
 
-    /// `nil` for errors of other origins, such as a value that the schema refuses.
+    /// Classifies `error`; `nil` if the storage did not cause it, for example if a value violates a constraint.
     package init?(_ error: any Error) {
         switch error {
         case let failure as StorageFailure: self = failure
@@ -122,7 +124,7 @@ package struct StorageFailure: Error, CustomStringConvertible {
         (self.kind, self.reason) = (kind, reason)
     }
 
-    /// A failed system call on a file beside the database.
+    /// Classifies the `errno` of a system call on a file beside the database.
     init(code: CInt) {
         kind =
             switch code {
@@ -167,13 +169,13 @@ package struct StorageFailure: Error, CustomStringConvertible {
             }
         let hint =
             switch kind {
-            case .diskFull: "free space on the file system of \(folder); the service resumes by itself"
-            case .readOnly: "mount the file system of \(folder) writable; the service resumes by itself"
-            case .ioError: "check the disk of \(folder) (dmesg, smartctl) and back up: `backgrounder backup FILE`"
+            case .diskFull: "free space on the file system of \(folder); the service resumes on its own"
+            case .readOnly: "mount the file system of \(folder) writable; the service resumes on its own"
+            case .ioError: "check the disk of \(folder) (dmesg, smartctl), and run `backgrounder backup FILE`"
             case .damaged:
-                "back up with `backgrounder backup FILE`, then restart the service, which repairs the database"
-            case .setAside, .missing: "look at what is missing, then `backgrounder doctor --acknowledge`"
-            case .unwritable: "check the owner and mode of \(folder), and which other program uses the database"
+                "run `backgrounder backup FILE`, then restart the service, which repairs the database"
+            case .setAside, .missing: "check what is missing, then run `backgrounder doctor --acknowledge`"
+            case .unwritable: "check the owner and mode of \(folder), and whether another program uses the database"
             }
         return StorageProblem(kind, "\(doing) \(path): \(reason)", hint: hint, since: Date())
     }

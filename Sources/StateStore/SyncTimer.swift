@@ -2,16 +2,17 @@ import BackgrounderAPI
 import Dispatch
 import Synchronization
 
-/// Runs an action once, an interval after something first waited for it, and again while it fails; idle, it costs nothing.
+/// A timer that runs an action once, `interval` after the first request, and retries it while it fails. An idle timer
+/// causes no wakeups.
 final class SyncTimer: Sendable {
     private enum State {
         case idle
-        /// The action runs when the timer fires; `retry` is the delay before the next attempt should it fail.
+        /// The timer is running; `retry` is the delay before the next attempt if the action fails.
         case waiting(retry: Duration)
         case cancelled
     }
 
-    // Tuned: often enough that a disk that works again is noticed soon, and rare enough to cost nothing.
+    // Tuned: short enough to notice soon that the disk works again, long enough to cost next to nothing.
     private static let firstRetry = Duration.seconds(1)
     private static let lastRetry = Duration.seconds(5)
 
@@ -20,15 +21,17 @@ final class SyncTimer: Sendable {
     private let state = Mutex(State.idle)
     private let action: @Sendable () -> Bool
 
-    /// - Parameter action: runs on a serial queue of its own; returns whether it succeeded.
+    /// Creates an idle timer.
+    ///
+    /// - Parameter action: runs on the timer's own serial queue; returns whether it succeeded.
     init(interval: Duration, action: @escaping @Sendable () -> Bool) {
         self.interval = interval
         self.action = action
     }
 
-    /// Begins to wait unless the timer runs already.
+    /// Starts the timer unless it is already running. May be called from any thread.
     ///
-    /// - Parameter delay: instead of the interval.
+    /// - Parameter delay: the delay to use in place of the interval.
     func somethingWaits(for delay: Duration? = nil) {
         wait(for: delay ?? interval, retry: Self.firstRetry)
     }
@@ -52,14 +55,16 @@ final class SyncTimer: Sendable {
     private func fire() {
         let retry: Duration? = state.withLock { state in
             guard case .waiting(let retry) = state else { return nil }
-            // What is written while the action runs waits for the next one.
+            // A write during the action starts the timer again.
             state = .idle
             return retry
         }
         if let retry, !action() { wait(for: retry, retry: min(retry * 2, Self.lastRetry)) }
     }
 
-    /// No action begins after this. True when something was waiting for one.
+    /// Stops the timer: waits for an action that is running, and lets no other begin.
+    ///
+    /// - Returns: whether a request was still pending.
     func cancel() -> Bool {
         queue.sync {
             state.withLock { state in

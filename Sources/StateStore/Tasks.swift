@@ -2,9 +2,9 @@ package import BackgrounderAPI
 import FoundationEssentials
 import GRDB
 
-/// A row of the tasks. Times are nanoseconds.
+/// A row of the table `task`. Times are nanoseconds on the monotonic clock of `boot`.
 package struct StoredTask: Sendable {
-    /// As it was when it was stored; its id, where it has none yet, does not matter.
+    /// The task as it was when it was stored. A new task gets its id from the database; the id here is ignored.
     package var task: BackgroundTask
     package var directory: String?
     package var environment: [String: String]
@@ -18,6 +18,7 @@ package struct StoredTask: Sendable {
     package var running: String?
     package var position: Int?
 
+    /// Creates a row from the values of its columns.
     package init(
         task: BackgroundTask,
         directory: String?,
@@ -46,14 +47,16 @@ package struct StoredTask: Sendable {
 }
 
 extension StateStore {
-    /// All tasks that are kept, oldest first.
+    /// Returns all stored tasks, oldest first. Blocks the calling thread.
     package func tasks() throws -> [StoredTask] {
         try read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM task ORDER BY id").map { try StoredTask($0) }
         }
     }
 
-    /// - Returns: the id of the new task.
+    /// Stores a new task durably.
+    ///
+    /// - Returns: the id of the task.
     package func add(_ task: StoredTask) async throws -> Int {
         try await write(durable: true) { database in
             try database.execute(
@@ -73,7 +76,8 @@ extension StateStore {
         }
     }
 
-    /// What may change of a task: all but what it was begun with.
+    /// Updates the stored tasks durably: their state, budget use, processes and results, not the command and its
+    /// settings.
     package func save(_ tasks: [StoredTask]) async throws {
         try await write(durable: true) { database in
             let update = try database.cachedStatement(
@@ -91,12 +95,14 @@ extension StateStore {
         }
     }
 
+    /// Deletes the tasks with these ids durably.
     package func removeTasks(_ ids: [Int]) async throws {
         try await write(durable: true) { database in
             for id in ids { try database.execute(sql: "DELETE FROM task WHERE id = ?", arguments: [id]) }
         }
     }
 
+    /// Returns all task hooks, in the order of their names. Blocks the calling thread.
     package func taskHooks() throws -> [TaskHook] {
         try read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM taskHook ORDER BY name").map { row in
@@ -114,6 +120,9 @@ extension StateStore {
         }
     }
 
+    /// Stores a new task hook durably.
+    ///
+    /// - Throws: `DatabaseError` if there is one with this name.
     package func add(_ hook: TaskHook) async throws {
         try await write(durable: true) { database in
             try database.execute(
@@ -129,6 +138,7 @@ extension StateStore {
         }
     }
 
+    /// Deletes the task hook with this name durably.
     package func removeTaskHook(_ name: String) async throws {
         try await write(durable: true) { database in
             try database.execute(sql: "DELETE FROM taskHook WHERE name = ?", arguments: [name])
@@ -136,7 +146,7 @@ extension StateStore {
     }
 }
 
-/// The variables of a task's or a hook's row.
+/// Returns the environment variables in a row of a task or hook.
 private func variables(_ row: Row) throws -> [String: String] {
     try JSON.decode([String: String].self, from: Data((row["environment"] as String).utf8))
 }

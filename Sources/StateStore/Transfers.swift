@@ -2,23 +2,25 @@ package import BackgrounderAPI
 package import FoundationEssentials
 import GRDB
 
-/// A transfer that is not over, with what its mode keeps of it.
+/// A transfer that is not over, with the mode's record of it.
 package struct StoredTransfer: Sendable {
     package var transfer: Transfer
+    /// The record, in the mode's own encoding.
     package var detail: Data
 
+    /// Creates a row from a transfer and the mode's record of it.
     package init(transfer: Transfer, detail: Data) {
         (self.transfer, self.detail) = (transfer, detail)
     }
 }
 
 extension StateStore {
-    /// judgement: what somebody may want to look up
+    /// The number of finished transfers that are kept. Tuned: as many as a user may want to look up.
     private static let mostOver = 1000
-    /// judgement: of a session that nobody acknowledges
+    /// The number of events that are kept per session. Tuned: bounds a session whose events are never acknowledged.
     private static let mostEvents = 10_000
 
-    /// Those that are not over, by id.
+    /// Returns the transfers that are not over, by id. Blocks the calling thread.
     package func openTransfers() throws -> [StoredTransfer] {
         try read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM transfer WHERE detail IS NOT NULL ORDER BY id").map { row in
@@ -27,13 +29,14 @@ extension StateStore {
         }
     }
 
-    /// Those that are not over, and the newest of the others; by id.
+    /// Returns the transfers that are not over and the newest finished ones, by id.
     package func transfers() async throws -> [Transfer] {
         try await read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM transfer ORDER BY id").map { try Transfer(row: $0) }
         }
     }
 
+    /// Returns the transfer with this id; `nil` if there is none.
     package func transfer(_ id: Int) async throws -> Transfer? {
         try await read { database in
             try Row.fetchOne(database, sql: "SELECT * FROM transfer WHERE id = ?", arguments: [id]).map {
@@ -42,9 +45,9 @@ extension StateStore {
         }
     }
 
-    /// Stores a new one, in a session that is made where there is none of its name.
+    /// Stores a new transfer durably, and creates its session if there is none with its name.
     ///
-    /// - Returns: its id.
+    /// - Returns: the id of the transfer.
     package func add(_ stored: StoredTransfer) async throws -> Int {
         try await write(durable: true) { database in
             let transfer = stored.transfer
@@ -65,14 +68,15 @@ extension StateStore {
         }
     }
 
-    /// Stores one that is not over, as it is now.
+    /// Updates a transfer that is not over.
     ///
-    /// - Parameter durable: false for what only counts.
+    /// - Parameter durable: false if only counts have changed.
     package func save(_ stored: StoredTransfer, durable: Bool) async throws {
         try await write(durable: durable) { database in try database.update(stored.transfer, detail: stored.detail) }
     }
 
-    /// Stores one that is over now, and the event that says so. What is over for long is forgotten.
+    /// Stores the end of a transfer and its event in one durable write, and deletes the oldest finished transfers and
+    /// events.
     package func end(_ transfer: Transfer, at: Date) async throws {
         try await write(durable: true) { database in
             try database.update(transfer, detail: nil)
@@ -94,12 +98,16 @@ extension StateStore {
         }
     }
 
-    /// What of a session was not acknowledged, oldest first; `nil` where it never had a transfer.
+    /// Returns the events of a session that were not acknowledged, oldest first; `nil` if the session never had a
+    /// transfer.
     package func transferEvents(of session: String) async throws -> [TransferEvent]? {
         try await read { try $0.transferEvents(of: session) }
     }
 
-    /// Takes the events up to `seq` away. Where none is left, none can come, and some were taken, one comes that says so.
+    /// Deletes the events of a session up to `seq` durably. If this leaves neither an event nor an open transfer, one
+    /// event `all-events-delivered` is added.
+    ///
+    /// - Returns: the remaining events; `nil` if the session never had a transfer.
     package func acknowledge(_ session: String, through seq: Int, at: Date) async throws -> [TransferEvent]? {
         try await write(durable: true) { database in
             guard let events = try database.transferEvents(of: session) else { return nil }
@@ -164,7 +172,7 @@ extension Database {
 }
 
 extension Transfer {
-    /// From `destination` to `error`, in the order of the columns.
+    /// The values from `destination` to `error`, in the order of the columns.
     fileprivate var arguments: StatementArguments {
         [
             destination, state.rawValue, waitingFor?.rawValue, received, total, attempts, restarts, discretionary,
@@ -175,7 +183,7 @@ extension Transfer {
     fileprivate init(row: Row) throws {
         guard let direction = TransferDirection(rawValue: row["direction"]),
             let state = TransferState(rawValue: row["state"])
-        else { throw DatabaseError(message: "a transfer of a kind that is not known") }
+        else { throw DatabaseError(message: "unknown direction or state of a transfer") }
         self.init(
             id: row["id"],
             session: row["session"],

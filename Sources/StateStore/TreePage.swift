@@ -1,27 +1,28 @@
 import FoundationEssentials
 import GRDB
 
-/// A row as it is in a page.
+/// A row as stored in a page.
 struct RawRow {
-    /// `nil` in a table without row ids.
+    /// The row id; `nil` in a table without row ids.
     var id: Int64?
-    /// In the order of the record, which may have fewer columns than the table.
+    /// The values in the order of the record, which may have fewer columns than the table.
     var values: [DatabaseValue]
 }
 
-/// A page of a table's tree that has rows (section 1.6 of SQLite's file format). Whatever the bytes are, it reads within them.
+/// A page of a table's b-tree that has rows (section 1.6 of SQLite's file format). No content of a damaged page can
+/// cause a read out of bounds.
 struct TreePage {
     private enum Kind: UInt8 {
         case tableLeaf = 0x0D
-        /// The leaves of a table without row ids, as of an index.
+        /// A leaf of a table without row ids, which is stored like an index.
         case indexLeaf = 0x0A
         case indexInterior = 0x02
     }
 
-    /// Bytes of a row that is read at most: far more than the largest, the content of a feed, has.
+    /// The most bytes that are read for one row: far more than the largest rows, the contents of fetch sources, have.
     private static let largestRow: Int64 = 64 << 20
 
-    /// Columns of a row; SQLite's own limit.
+    /// The most columns of a row: SQLite's own limit.
     private static let columnLimit = 2000
 
     private let file: PageFile
@@ -29,7 +30,7 @@ struct TreePage {
     private let kind: Kind
     private let cells: [Int]
 
-    /// - Returns: `nil` for a page that has no rows, and for one that makes no sense.
+    /// Reads the page with this number; `nil` if it has no rows or is malformed.
     init?(_ number: Int, of file: PageFile) {
         let start = number == 1 ? 100 : 0
         guard let bytes = file.page(number), let kind = Kind(rawValue: bytes[start]),
@@ -46,7 +47,7 @@ struct TreePage {
     /// The ids of the rows.
     var ids: [Int64] { kind == .tableLeaf ? cells.compactMap(id) : [] }
 
-    /// The rows that can be read, in no order.
+    /// The readable rows, in no particular order.
     var rows: some Sequence<RawRow> { cells.lazy.compactMap(row) }
 
     private func id(at cell: Int) -> Int64? {
@@ -68,7 +69,8 @@ struct TreePage {
         return RawRow(id: id, values: values)
     }
 
-    /// The bytes of a record, those in overflow pages too (section 1.6: the minima and maxima of what is in the page itself).
+    /// Reads the bytes of a record, including those in overflow pages. Section 1.6 of the format defines how many bytes
+    /// are in the page itself.
     private func payload(_ size: Int, _ reader: inout ByteReader) -> [UInt8]? {
         let usable = PageFile.pageSize
         let most = kind == .tableLeaf ? usable - 35 : (usable - 12) * 64 / 255 - 23
@@ -86,7 +88,7 @@ struct TreePage {
         return payload
     }
 
-    /// Section 2.1 of the format.
+    /// Decodes a record (section 2.1 of the format).
     private static func record(_ bytes: [UInt8]) -> [DatabaseValue]? {
         var head = ByteReader(bytes, at: 0)
         guard let size = head.varint(), size > 0, size <= bytes.count else { return nil }
@@ -100,7 +102,7 @@ struct TreePage {
     }
 }
 
-/// Reads forwards and never beyond the end.
+/// Reads bytes forwards, never beyond the end.
 private struct ByteReader {
     private let bytes: [UInt8]
     private(set) var position: Int
@@ -115,14 +117,14 @@ private struct ByteReader {
         return Array(bytes[position..<position + count])
     }
 
-    /// A signed number of `width` bytes, the most significant first.
+    /// Reads a big-endian signed number of `width` bytes.
     mutating func number(_ width: Int) -> Int64? {
         guard let bytes = take(width) else { return nil }
         let sign: Int64 = bytes.first.map { $0 & 0x80 == 0 ? 0 : -1 } ?? 0
         return bytes.reduce(sign) { $0 << 8 | Int64($1) }
     }
 
-    /// At most nine bytes: seven bits of each, and all eight of the ninth.
+    /// Reads a varint of at most nine bytes: seven bits of each of the first eight, and all eight of the ninth.
     mutating func varint() -> Int64? {
         var value: UInt64 = 0
         for index in 0..<9 {
@@ -136,7 +138,7 @@ private struct ByteReader {
         return Int64(bitPattern: value)
     }
 
-    /// A value of a serial type.
+    /// Reads a value of a serial type (section 2.1 of the format).
     mutating func value(_ type: Int64) -> DatabaseValue? {
         switch type {
         case 0: return .null

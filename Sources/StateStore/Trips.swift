@@ -3,7 +3,7 @@ package import FoundationEssentials
 import GRDB
 
 extension StateStore {
-    /// The trips that overlap `since <= time < until`, oldest first.
+    /// Returns the trips that overlap `since <= time < until`, oldest first.
     package func trips(since: Date?, until: Date?) async throws -> [Trip] {
         try await read { database in
             try Row.fetchAll(
@@ -17,7 +17,7 @@ extension StateStore {
 }
 
 extension Database {
-    /// The ids of the points of a trip, in order; `nil` where there is no such trip.
+    /// Returns the ids of the points of a trip, in order; `nil` if there is no such trip.
     func points(ofTrip id: Int) throws -> [ClosedRange<Int64>]? {
         try Row.fetchOne(
             cachedStatement(sql: "SELECT firstPoint, lastPoint, runs FROM trip WHERE id = ?"),
@@ -48,7 +48,7 @@ extension Database {
             maxLongitude, points, speeds, lastPoint, runs
             """
         let marks = String(repeating: ", ?", count: 15).dropFirst(2)
-        // An upsert would use up an id at each update.
+        // An upsert would consume an id at each update.
         try cachedStatement(sql: "UPDATE trip SET (\(columns)) = (\(marks)) WHERE imported = ? AND firstPoint = ?")
             .execute(arguments: StatementArguments(values))
         guard changesCount == 0 else { return }
@@ -58,11 +58,11 @@ extension Database {
 }
 
 extension Trip {
-    /// After so many seconds without a point a trip is over, whatever comes: a later point begins a new one.
+    /// Seconds without a point after which a trip is over: any later point begins a new trip.
     private static let longestGap: Int64 = 600
 
     fileprivate init(row: Row, now: Date) {
-        // Points that a file gave have other times, so that it is when they came that counts.
+        // The points of a replayed file have other times, so the time of recording counts.
         let isFresh = abs(now.milliseconds - (row["recorded"] as Int64)) <= Self.longestGap * 1000
         self.init(
             id: row["id"],
@@ -85,7 +85,7 @@ extension Trip {
 }
 
 extension Data {
-    /// Numbers as their bytes, the lowest first.
+    /// Encodes the numbers as little-endian IEEE 754 doubles.
     fileprivate init(speeds: [Double]) {
         self.init()
         for speed in speeds { Swift.withUnsafeBytes(of: speed.bitPattern.littleEndian) { append(contentsOf: $0) } }

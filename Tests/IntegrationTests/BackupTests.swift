@@ -65,7 +65,7 @@ import Testing
         try service.scratch.write("precious", to: "taken")
         let taken = try await service.command(["backup", service.file("taken")])
         #expect(taken.exitCode == 1)
-        #expect(taken.errors.contains("exists already; name a new file"))
+        #expect(taken.errors.contains("already exists; name a new file"))
         #expect(try String(contentsOfFile: service.file("taken"), encoding: .utf8) == "precious")
         let elsewhere = try await service.command(["backup", "/nowhere/copy"])
         #expect(elsewhere.exitCode == 1)
@@ -79,7 +79,7 @@ import Testing
         damaged.replaceSubrange(8192..<12288, with: Data(repeating: 0xA5, count: 4096))
         try damaged.write(to: URL(filePath: service.file("damaged")))
         for (name, reason) in [
-            ("taken", "is not a database of Backgrounder"), ("damaged", "damaged"), ("missing", "there is no file"),
+            ("taken", "is not a Backgrounder database"), ("damaged", "damaged"), ("missing", "no such file"),
         ] {
             let run = try await service.command(["restore", service.file(name)])
             #expect(run.exitCode == 1)
@@ -93,6 +93,6 @@ import Testing
         let service = try Service(source: "gpsd://localhost:1")
         let run = try await service.command(["backup", service.file("copy")])
         #expect(run.exitCode == 1)
-        #expect(run.errors.contains("there is no database"))
+        #expect(run.errors.contains("no database at "))
     }
 }
