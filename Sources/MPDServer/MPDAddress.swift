@@ -1,9 +1,9 @@
-/// Where clients connect by TCP: `HOST:PORT`, `[IPV6]:PORT`.
+/// An address on which the server listens for TCP connections: `HOST:PORT` or `[IPV6]:PORT`.
 package struct MPDAddress: Hashable, Sendable, CustomStringConvertible {
     package let host: String
     package let port: Int
 
-    /// `nil` for what is no address.
+    /// Parses an address; `nil` if `text` is not a valid one.
     package init?(_ text: String) {
         let parts: (host: Substring, port: Substring)
         if text.hasPrefix("["), let end = text.lastIndex(of: "]") {
@@ -28,7 +28,7 @@ package struct MPDAddress: Hashable, Sendable, CustomStringConvertible {
         byte.isLetter || (0x30...0x39).contains(byte) || ".-:%_".utf8.contains(byte)
     }
 
-    /// Whether only this machine can connect. A name that is not `localhost` counts as one that others can reach.
+    /// Whether only this machine can connect. Any name other than `localhost` counts as reachable by others.
     package var isLoopback: Bool {
         if host == "localhost" || host == "::1" { return true }
         let numbers = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }

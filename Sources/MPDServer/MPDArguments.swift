@@ -1,4 +1,4 @@
-/// The arguments of a command, read as what they stand for; errors are in MPD's words.
+/// The arguments of a command, with conversions that throw errors in MPD's words.
 struct MPDArguments: Sendable {
     let values: [String]
 
@@ -10,10 +10,10 @@ struct MPDArguments: Sendable {
 
     subscript(index: Int) -> String { values[index] }
 
-    /// The text at `index`, `nil` where there is none.
+    /// Returns the text at `index`; `nil` if there are fewer arguments.
     func optional(_ index: Int) -> String? { index < values.count ? values[index] : nil }
 
-    /// From `range`'s lower bound up; above it "Number too large".
+    /// Returns the integer at `index`. Throws "Number too large" if it is outside of `range`.
     func integer(_ index: Int, in range: ClosedRange<Int> = MPDNumber.signed) throws(MPDError) -> Int {
         try MPDNumber.integer(values[index], in: range)
     }
@@ -28,7 +28,7 @@ struct MPDArguments: Sendable {
 
     func float(_ index: Int) throws(MPDError) -> Double { try MPDNumber.float(values[index]) }
 
-    /// A time of an item, in seconds.
+    /// Returns the argument at `index` as a time in seconds, which must not be negative.
     func time(_ index: Int) throws(MPDError) -> Double {
         let seconds = try float(index)
         guard seconds >= 0 else { throw MPDError(.argument, "Negative value not allowed: \(values[index])") }
@@ -37,7 +37,7 @@ struct MPDArguments: Sendable {
 
     func range(_ index: Int) throws(MPDError) -> MPDRange { try MPDRange(values[index]) }
 
-    /// The arguments from `index` on.
+    /// Returns the arguments after the first `count`.
     func dropFirst(_ count: Int) -> [String] { Array(values.dropFirst(count)) }
 }
 
@@ -64,10 +64,10 @@ enum MPDNumber {
     }
 }
 
-/// Positions as `START:END`, `START:`, one alone, or -1 for all; the end is not part of it.
+/// A range of positions: `START:END` without the end itself, `START:`, a single position, or -1 for all.
 struct MPDRange: Hashable, Sendable {
     var start: Int
-    /// `nil` for an open end.
+    /// The position after the last one; `nil` for an open end.
     var end: Int?
 
     static let all = MPDRange(start: 0, end: nil)
@@ -97,7 +97,7 @@ struct MPDRange: Hashable, Sendable {
         if let end, end < start { throw MPDError(.argument, "Malformed range: \(text)") }
     }
 
-    /// What of it lies in a queue of `count`. Throws where it begins behind the end.
+    /// Returns the part of the range within `count` items. Throws "Bad song index" if it begins after their end.
     func clipped(to count: Int) throws(MPDError) -> Range<Int> {
         guard start <= count else { throw .badSongIndex }
         return start..<max(start, min(end ?? count, count))
@@ -105,6 +105,6 @@ struct MPDRange: Hashable, Sendable {
 }
 
 extension String {
-    /// Without the blanks in front, as strtol(3) reads numbers.
+    /// The text without leading blanks, which strtol(3) skips too.
     fileprivate var trimmingPrefixBlanks: String { String(drop { $0 == " " || $0 == "\t" }) }
 }

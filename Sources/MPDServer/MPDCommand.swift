@@ -1,11 +1,12 @@
-/// A command of the protocol: how many arguments it takes, who may use it, and what it does.
+/// A command of the protocol: its number of arguments, the permission it needs, and its action.
 struct MPDCommand: Sendable {
+    /// The clients that may use a command.
     enum Access: Sendable {
-        /// Also without a permission.
+        /// All clients, even without permissions.
         case everybody
-        /// Those with the permission that the command needs.
+        /// Clients with the permission that the command needs.
         case permitted
-        /// Nobody, for this reason.
+        /// No client; the command always fails with this error.
         case refused(MPDError)
     }
 
@@ -30,7 +31,7 @@ struct MPDCommand: Sendable {
         self.init(name, count...count, access: access, body)
     }
 
-    /// One that ends the connection.
+    /// Creates a command that ends the connection.
     init(ending name: String) {
         self.name = name
         access = .everybody
@@ -38,7 +39,7 @@ struct MPDCommand: Sendable {
         body = { _, _ in .ends }
     }
 
-    /// One of MPD's that is not to be had here.
+    /// Creates a command of MPD that this server does not support.
     init(refused name: String, _ error: MPDError) {
         self.name = name
         access = .refused(error)
@@ -46,7 +47,7 @@ struct MPDCommand: Sendable {
         body = { _, _ in throw error }
     }
 
-    /// Throws where so many arguments are not what it takes.
+    /// Throws if the command does not take `count` arguments.
     func check(_ count: Int) throws(MPDError) {
         guard !arguments.contains(count) else { return }
         let problem =
@@ -59,7 +60,7 @@ struct MPDCommand: Sendable {
         try await body(session, arguments)
     }
 
-    /// What a client needs to use it, where not everybody may.
+    /// The permission that a client needs, unless ``access`` is `everybody`.
     private var permission: MPDPermissions { Self.permissions[name] ?? .read }
 
     func isAllowed(for session: isolated MPDSession) -> Bool {
@@ -70,7 +71,7 @@ struct MPDCommand: Sendable {
         }
     }
 
-    // MARK: All of them
+    // MARK: All commands
 
     static let all: [String: MPDCommand] = Dictionary(
         uniqueKeysWithValues: [
@@ -79,7 +80,7 @@ struct MPDCommand: Sendable {
         ].joined().map { ($0.name, $0) }
     )
 
-    /// Throws where there is none of this name, or the client may not use it.
+    /// Returns the command with this name. Throws if there is none or the client lacks the permission.
     static func find(_ name: String, for session: isolated MPDSession) throws(MPDError) -> MPDCommand {
         guard let command = all[name] else {
             throw MPDError(.unknown, "unknown command \"\(name)\"", namesCommand: false)
@@ -98,13 +99,15 @@ struct MPDCommand: Sendable {
         + ["prio", "prioid"].map {
             MPDCommand(refused: $0, MPDError(.unknown, "priorities are not supported; use move or add with a position"))
         }
-        + ["rangeid"].map { MPDCommand(refused: $0, MPDError(.unknown, "parts of a song are not supported; use seek")) }
+        + ["rangeid"].map {
+            MPDCommand(refused: $0, MPDError(.unknown, "playing part of a song is not supported; use seek"))
+        }
         + ["addtagid", "cleartagid"].map {
             MPDCommand(refused: $0, MPDError(.unknown, "tags come from the files and cannot be set"))
         }
         + ["sticker"].map { MPDCommand(refused: $0, MPDError(.unknown, "sticker database is disabled")) }
         + ["newpartition", "delpartition", "moveoutput"].map {
-            MPDCommand(refused: $0, MPDError(.unknown, "there is one partition, \"default\""))
+            MPDCommand(refused: $0, MPDError(.unknown, "the only partition is \"default\""))
         }
         + ["mount", "unmount", "listmounts", "listneighbors", "listfiles", "getfingerprint", "readcomments"].map {
             MPDCommand(refused: $0, MPDError(.unknown, "\"\($0)\" is not supported"))

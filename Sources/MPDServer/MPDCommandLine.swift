@@ -1,17 +1,17 @@
-/// A line of the protocol, taken apart: `play "1"` is the command `play` with one argument.
+/// A parsed line of the protocol: `play "1"` is the command `play` with one argument.
 ///
-/// As MPD's tokenizer (`util/Tokenizer.cxx`): arguments stand between blanks, or in double quotes in which a backslash
-/// takes the meaning from the character behind it.
+/// Follows MPD's tokenizer (`util/Tokenizer.cxx`): arguments are separated by blanks or enclosed in double quotes, in
+/// which a backslash escapes the next character.
 struct MPDCommandLine: Hashable, Sendable {
     var name: String
     var arguments: [String]
 
-    /// judgement: MPD's own limit (COMMAND_ARGV_MAX)
+    /// MPD's own limit (`COMMAND_ARGV_MAX`).
     private static let maximumArguments = 69
 
-    /// Throws what MPD says about a line that is none.
+    /// Parses a line. Throws MPD's error for a malformed one.
     init(_ line: String) throws(MPDError) {
-        // A NUL ends a line of C.
+        // A NUL ends the line, as in MPD's C strings.
         var rest = Array(line.utf8.prefix { $0 != 0 })[...]
         while let last = rest.last, last <= 0x20 { rest.removeLast() }
         name = try Self.takeWord(&rest)

@@ -1,8 +1,8 @@
 import BackgrounderAPI
 
-/// Why a command is refused: what an `ACK` line says.
+/// The error of a command, as an `ACK` line reports it.
 ///
-/// Codes are those of MPD's `protocol/Ack.hxx`.
+/// The codes are those of MPD's `protocol/Ack.hxx`.
 struct MPDError: Error, Hashable, Sendable {
     enum Code: Int, Sendable {
         case argument = 2
@@ -18,7 +18,7 @@ struct MPDError: Error, Hashable, Sendable {
 
     var code: Code
     var text: String
-    /// False where the command itself was not understood: then the line does not name it.
+    /// Whether the line names the command; false if the command itself was not understood.
     var namesCommand: Bool
 
     init(_ code: Code, _ text: String, namesCommand: Bool = true) {
@@ -33,7 +33,7 @@ struct MPDError: Error, Hashable, Sendable {
     static let notPlaying = MPDError(.playerSync, "Not playing")
     static let noCurrentSong = MPDError(.playerSync, "No current song")
 
-    /// The line of the protocol, for the command at `index` of a list.
+    /// Returns the `ACK` line for the command at `index` of a command list.
     func line(command: String, index: Int) -> String {
         let text = text.withoutControlCharacters
         return "ACK [\(code.rawValue)@\(index)] {\(namesCommand ? command : "")} \(text)\n"

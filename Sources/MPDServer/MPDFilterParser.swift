@@ -1,23 +1,25 @@
 import BackgrounderAPI
 import FoundationEssentials
 
-/// Reads MPD's filters: expressions as `((artist == 'Ann') AND (!(album contains "live")))`, and pairs of a tag and a
-/// value as of old. MPD's `song/Filter.cxx`, in its words.
+/// A parser of MPD's filters: expressions such as `((artist == 'Ann') AND (!(album contains "live")))`, and the older
+/// pairs of a tag and a value.
+///
+/// Follows MPD's `song/Filter.cxx`, including its error texts.
 struct MPDFilterParser {
-    /// False for `search`, where case makes no difference.
+    /// False for `search`, which ignores case.
     let isCaseSensitive: Bool
     private var rest: Substring.UTF8View = Substring("").utf8
 
-    /// MPD's buffer for a quoted value.
+    /// The size of MPD's buffer for a quoted value.
     private static let longestValue = 4096
-    /// judgement: parentheses in parentheses, each of which costs stack in all who look at the filter
+    /// The deepest nesting of parentheses. Tuned: each level costs stack in every recursion over the filter.
     private static let deepest = 32
 
     init(isCaseSensitive: Bool) {
         self.isCaseSensitive = isCaseSensitive
     }
 
-    /// All of `arguments` have to be part of the filter; several expressions must all pass.
+    /// Parses all of `arguments` as a filter. A song must match every expression and pair.
     mutating func parse(_ arguments: [String]) throws(MPDError) -> SongFilter {
         guard !arguments.isEmpty else { throw Self.incorrectCount }
         var filters: [SongFilter] = []
@@ -64,7 +66,7 @@ struct MPDFilterParser {
 
     // MARK: Expressions
 
-    /// From an opening parenthesis to behind the closing one.
+    /// Parses an expression, from its opening parenthesis through the closing one.
     private mutating func expression(depth: Int) throws(MPDError) -> SongFilter {
         guard depth < Self.deepest else { throw MPDError(.argument, "Too many levels of parentheses") }
         guard take("(") else { throw MPDError(.argument, "Word expected") }
@@ -133,7 +135,7 @@ struct MPDFilterParser {
         guard take(")") else { throw MPDError(.argument, "')' expected") }
     }
 
-    /// Takes `text` and the blanks behind it.
+    /// Consumes `text` and the blanks after it; returns false if the input does not begin with `text`.
     private mutating func take(_ text: StaticString) -> Bool {
         let bytes = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
         guard rest.starts(with: bytes) else { return false }
@@ -175,7 +177,7 @@ struct MPDFilterParser {
 }
 
 extension String {
-    /// A path below the music directory: no `/` in front, no empty parts, no `.` and `..`.
+    /// Whether this is a valid path inside the music directory: no leading `/`, no empty components, no `.` and `..`.
     var isRelativePath: Bool {
         split(separator: "/", omittingEmptySubsequences: false).allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
     }

@@ -1,13 +1,13 @@
 import BackgrounderAPI
 import Synchronization
 
-/// Tells the clients that wait in `idle` what changed, and passes messages between them.
+/// Notifies the clients that wait in `idle` of changes, and passes messages between clients.
 ///
 ///     let hub = MPDHub()
-///     hub.playerChanged()          // at each event of the player
-///     hub.changed([.database])     // what nobody has to compare
+///     hub.playerChanged()          // at each event of the player; the hub finds out what changed
+///     hub.changed([.database])     // for changes outside of the player
 ///
-/// Without clients an event costs a look at a flag.
+/// Without clients an event only costs the check of a counter.
 package actor MPDHub {
     private struct Client {
         var session: MPDSession
@@ -20,7 +20,7 @@ package actor MPDHub {
         var isLookDue = false
     }
 
-    /// judgement: MPD's own limits (`client/Client.hxx`)
+    /// Limits per client: channels, and messages that wait to be read. They are MPD's own (`client/Client.hxx`).
     private static let mostChannels = 16
     private static let mostMessages = 64
 
@@ -29,9 +29,10 @@ package actor MPDHub {
     private var clients: [ObjectIdentifier: Client] = [:]
     private var last: MPDMoment?
 
+    /// Creates a hub without clients.
     package init() {}
 
-    /// Something about the player changed. Any thread; returns at once.
+    /// Reports that something about the player changed. May be called from any thread; returns immediately.
     package nonisolated func playerChanged() {
         let begins = calls.withLock { calls in
             guard calls.clients > 0, !calls.isLookDue else { return false }
@@ -41,7 +42,7 @@ package actor MPDHub {
         if begins { Task { await self.look() } }
     }
 
-    /// These changed. Any thread; returns at once.
+    /// Reports that `subsystems` changed. May be called from any thread; returns immediately.
     package nonisolated func changed(_ subsystems: MPDSubsystem) {
         guard calls.withLock({ $0.clients > 0 }) else { return }
         Task { await tell(subsystems) }
@@ -52,7 +53,7 @@ package actor MPDHub {
         for client in clients.values { await client.session.notify(subsystems) }
     }
 
-    /// Compares the player with how it was at the last look.
+    /// Compares the player's state with the last one, and notifies the clients of the differences.
     private func look() async {
         calls.withLock { $0.isLookDue = false }
         guard let player, let last else { return }
@@ -63,12 +64,12 @@ package actor MPDHub {
 
     // MARK: Clients
 
-    /// From now on `session` hears of changes.
+    /// Adds `session` to the clients that are notified of changes.
     func join(_ session: MPDSession, _ player: any MPDPlayer) async {
         self.player = player
         clients[ObjectIdentifier(session)] = Client(session: session)
         calls.withLock { $0.clients = clients.count }
-        // What changed while nobody was there is no change to a client that comes now.
+        // Changes while no client was connected do not concern a new client.
         if clients.count == 1 || last == nil { last = MPDMoment(await player.status()) }
     }
 
@@ -125,7 +126,7 @@ extension UInt8 {
     fileprivate var isDigit: Bool { (0x30...0x39).contains(self) }
 }
 
-/// What of the player clients are told about, at one moment.
+/// The player's state at one moment, for finding the changes that clients are notified of.
 struct MPDMoment {
     private let status: MPDPlayerStatus
     private let time = ContinuousClock.now
@@ -153,11 +154,11 @@ struct MPDMoment {
         return changes
     }
 
-    /// Whether the time in the item is not where playing alone would have brought it.
+    /// Returns whether the position in the item differs from where uninterrupted playback would be.
     private func isJump(since old: MPDMoment) -> Bool {
         guard let now = status.audio.elapsed, let before = old.status.audio.elapsed else { return false }
         let ran = old.status.audio.timeControlStatus == .playing ? (time - old.time) / .seconds(1) : 0
-        // judgement: seconds; clocks differ a little, and sound does not begin at once
+        // Tuned, in seconds: clocks differ slightly, and sound starts with a delay.
         return now < before - 0.01 || now > before + ran + 0.2 || (ran == 0 && abs(now - before) > 0.01)
     }
 }

@@ -1,27 +1,31 @@
-/// What a client may take.
+/// The limits for clients.
 package struct MPDLimits: Sendable {
-    /// All of the server; one more is closed at once, as MPD does.
+    /// The most connections of the server. As in MPD, further ones are closed immediately.
     package var connections = 100
-    /// Bytes of a line with its newline: MPD's buffer.
+    /// The most bytes of a line, including its newline: the size of MPD's buffer.
     package var line = 8192
-    /// Bytes of a command list, MPD's default.
+    /// The most bytes of a command list: MPD's default.
     package var commandList = 2 << 20
-    /// Bytes that a line of a command list counts as at least: what a text takes of memory, also an empty one.
+    /// The least bytes that a line of a command list counts as: the memory that even an empty text takes.
     static let smallestLine = MemoryLayout<String>.size
-    /// judgement: after so long without reading anything of an answer a client is closed
+    /// The time after which a client that reads nothing of an answer is disconnected. Tuned: bounds the time that a
+    /// stalled client holds a connection slot.
     package var stall = Duration.seconds(20)
-    /// After so long without a line a client that does not idle is closed, so that it takes no seat for ever: MPD's default.
+    /// The time after which a client that sends nothing, and is not in `idle`, is disconnected, so that it does not
+    /// hold a connection slot forever: MPD's default.
     package var silence = Duration.seconds(60)
 
-    /// Tuned: how long the answer to a wrong password takes, and how often one of a peer is judged while it guesses; a person
-    /// who mistypes hardly notices.
+    /// The delay of the answer to a wrong password, and the interval at which the passwords of a guessing peer are
+    /// judged. Tuned: a user who mistypes hardly notices.
     package var passwordDelay = Duration.seconds(1)
-    /// Tuned: wrong passwords after which a connection is closed.
+    /// The number of wrong passwords after which a connection is closed. Tuned: room for a user's typing errors.
     package var wrongPasswords = 5
-    /// Tuned: the longest that a password waits for its turn; further ones are refused without being judged.
+    /// The longest time that a password waits for its turn. Tuned: bounds the waiting connections; further passwords
+    /// are rejected without being judged.
     package var passwordWait = Duration.seconds(5)
-    /// Tuned: wrong passwords are one line of the log in this time.
+    /// The interval between log lines about wrong passwords. Tuned: an attack does not fill the log.
     package var passwordReport = Duration.seconds(60)
 
+    /// Creates the default limits.
     package init() {}
 }

@@ -1,17 +1,17 @@
 import NIOCore
 
-/// What a client sent, up to a newline.
+/// A line from a client, without its newline.
 enum MPDLine: Hashable, Sendable {
     case text(String)
-    /// More than the buffer holds, without a newline: nothing is read after it.
+    /// The line exceeds the limit; nothing after it is read.
     case tooLong
 }
 
-/// Takes the stream of bytes apart; a half line waits for its rest.
+/// A decoder that splits the stream of bytes into lines.
 struct MPDLineDecoder: ByteToMessageDecoder {
     typealias InboundOut = MPDLine
 
-    /// Bytes of a line, its newline counted.
+    /// The most bytes of a line, including its newline.
     let limit: Int
     private var isOver = false
 
@@ -40,7 +40,7 @@ struct MPDLineDecoder: ByteToMessageDecoder {
         return .continue
     }
 
-    /// A line without its newline is none.
+    /// Decodes the remaining whole lines at the end of the stream, and discards a line without a newline.
     mutating func decodeLast(
         context: ChannelHandlerContext,
         buffer: inout ByteBuffer,

@@ -1,25 +1,27 @@
-/// What a client may do: MPD's permissions (https://mpd.readthedocs.io/en/v0.23.12/user.html#permissions-and-passwords).
+/// The permissions of a client, as in MPD
+/// (https://mpd.readthedocs.io/en/v0.23.12/user.html#permissions-and-passwords).
 package struct MPDPermissions: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
+    /// Creates a set from its bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Look at the library, the queue and the status.
+    /// Read the library, the queue and the status.
     package static let read = MPDPermissions(rawValue: 1)
     /// Add songs and load playlists.
     package static let add = MPDPermissions(rawValue: 2)
-    /// Play, and change the queue and the options.
+    /// Control playback, and change the queue and the options.
     package static let player = MPDPermissions(rawValue: 4)
-    /// What ``player`` allows, and stored playlists, updates and messages. As in MPD, it has ``player`` in it.
+    /// Edit stored playlists, update the database and send messages. As in MPD, it includes ``player``.
     package static let control: MPDPermissions = [MPDPermissions(rawValue: 8), .player]
-    /// Outputs.
+    /// Control the outputs.
     package static let admin = MPDPermissions(rawValue: 16)
     package static let all: MPDPermissions = [.read, .add, .control, .admin]
 
-    /// The names, as the configuration has them.
+    /// The names of the permissions in the configuration.
     package static let names = ["read", "add", "player", "control", "admin"]
 
-    /// `nil` for what is not the name of a permission.
+    /// Finds a permission by its name in the configuration; `nil` if there is none.
     package init?(name: some StringProtocol) {
         switch name {
         case "read": self = .read
@@ -32,17 +34,17 @@ package struct MPDPermissions: OptionSet, Hashable, Sendable {
     }
 }
 
-/// A password and what it allows.
+/// A password and its permissions.
 package struct MPDPassword: Hashable, Sendable {
     package let text: String
     package let permissions: MPDPermissions
 
-    /// One that allows everything; `nil` unless it is a line of 1 to 1000 bytes.
+    /// Creates a password with all permissions; `nil` unless `text` is a line of 1 to 1000 bytes.
     package init?(_ text: String) {
         self.init(text, .all)
     }
 
-    /// MPD's `PASSWORD@PERMISSION,…`, where the last @ counts; `nil` for anything else.
+    /// Parses MPD's `PASSWORD@PERMISSION,…`, in which the last `@` counts; `nil` for anything else.
     package init?(withPermissions text: String) {
         guard let at = text.lastIndex(of: "@") else { return nil }
         var permissions: MPDPermissions = []
@@ -59,29 +61,32 @@ package struct MPDPassword: Hashable, Sendable {
     }
 }
 
-/// What clients on TCP may do; those on the Unix socket, whose file decides who they are, may do everything.
+/// The passwords and permissions of clients on TCP. Clients on the Unix socket have all permissions; the mode of its
+/// file decides which users can connect.
 package struct MPDAccess: Sendable {
     private let passwords: [MPDPassword]
-    /// Of a client that has given no password.
+    /// The permissions of a client that has not sent a password.
     let defaultPermissions: MPDPermissions
 
-    /// - Parameter defaultPermissions: `nil` for MPD's rule: none where there is a password, else all.
+    /// Creates the access rules of a server.
+    ///
+    /// - Parameter defaultPermissions: `nil` for MPD's rule: none if there is a password, otherwise all.
     package init(passwords: [MPDPassword] = [], defaultPermissions: MPDPermissions? = nil) {
         self.passwords = passwords
         self.defaultPermissions = defaultPermissions ?? (passwords.isEmpty ? .all : [])
     }
 
-    /// What `text` allows; `nil` where it is not a password. Of two equal passwords the first counts, as in MPD.
+    /// Returns the permissions of a password; `nil` if it is wrong. As in MPD, the first of two equal passwords counts.
     func permissions(for text: String) -> MPDPermissions? {
         var found: MPDPermissions?
-        // All are compared, so that the time tells nothing of which.
+        // All passwords are compared, so that the time does not reveal which one matched.
         for password in passwords where password.text.isEqual(to: text) { found = found ?? password.permissions }
         return found
     }
 }
 
 extension MPDCommand {
-    /// Permissions other than ``MPDPermissions/read`` that MPD asks for (`command/AllCommands.cxx`).
+    /// The commands that need a permission other than ``MPDPermissions/read`` (MPD's `command/AllCommands.cxx`).
     static let permissions: [String: MPDPermissions] = {
         let groups: [(MPDPermissions, String)] = [
             (.add, "add addid addtagid cleartagid findadd load rangeid searchadd"),
@@ -117,7 +122,7 @@ extension MPDCommand {
 }
 
 extension String {
-    /// Takes as long whatever the other text is, but for its length.
+    /// Compares in constant time: the time depends on the lengths of the texts, not on their contents.
     fileprivate func isEqual(to other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         return zip(utf8, other.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0

@@ -1,15 +1,16 @@
 package import BackgrounderAPI
 
-/// The player, as the protocol needs it.
+/// The player that MPD clients control.
 ///
-/// Every call answers at once, whatever a disk or the sound server do, and has been stored when it answers. Errors are
-/// ``MPDPlayerError``.
+/// Every call returns promptly, regardless of a slow disk or sound server, and its effect is stored when it returns.
+/// Errors are ``MPDPlayerError``.
 package protocol MPDPlayer: Sendable {
+    /// Returns the player's state.
     func status() async -> MPDPlayerStatus
 
     // MARK: Playing
 
-    /// Plays on from a pause, else from the start of the current item, or of the first one.
+    /// Resumes after a pause; otherwise plays the current item, or the first one, from its start.
     func play() async throws
     /// Plays an item from its start.
     func play(id: Int) async throws
@@ -17,39 +18,43 @@ package protocol MPDPlayer: Sendable {
     func stop() async throws
     func next() async throws
     func previous() async throws
-    /// Goes to a time of an item, in seconds; the player goes on as before, and plays where it was stopped.
+    /// Seeks to a time of an item, in seconds. A stopped player starts; otherwise it keeps playing or stays paused.
     func seek(id: Int, to seconds: Double) async throws
     func set(_ change: MPDOptionChange) async throws
     func clearError() async
 
     // MARK: The queue
 
-    /// The items at these positions, as far as there are any.
+    /// Returns the items at these positions; positions beyond the end are ignored.
     func items(in range: Range<Int>) async -> [PlayerItem]
+    /// Returns the item with this id; `nil` if there is none.
     func item(id: Int) async -> PlayerItem?
-    /// What is not as it was at `version`; all items where that is too long ago or still to come.
+    /// Returns the items that changed since `version`; all items if that version is too old or in the future.
     func items(changedSince version: Int) async -> [PlayerItem]
-    /// Puts files, by their absolute paths, before `position` or at the end: all of them or none. Their ids, in order.
+    /// Inserts files, named by absolute paths, before `position` or at the end: all of them or none.
+    ///
+    /// - Returns: the ids of the new items, in order.
     func add(_ paths: [String], at position: Int?) async throws -> [Int]
     func remove(positions: Range<Int>) async throws
     func remove(id: Int) async throws
-    /// Brings the items at `range` to `position`, as it is counted when they have been taken out.
+    /// Moves the items at `range` to `position`, which is counted without them.
     func move(_ range: Range<Int>, to position: Int) async throws
     func swap(id: Int, with other: Int) async throws
-    /// Mixes the items at these positions.
+    /// Shuffles the items at these positions.
     func shuffle(_ range: Range<Int>) async throws
     func clear() async throws
 }
 
-/// All that `status` shows, of one moment.
+/// The player's state at one moment, for the command `status`.
 package struct MPDPlayerStatus: Sendable {
     package var audio: AudioStatus
-    /// Another number after each change of the queue.
+    /// A number that differs after each change of the queue.
     package var queueVersion: Int
     package var queueLength: Int
-    /// What will follow the current item.
+    /// The item that will follow the current one.
     package var nextItem: PlayerItem?
 
+    /// Creates a state from its parts.
     package init(
         audio: AudioStatus,
         queueVersion: Int,
@@ -63,7 +68,7 @@ package struct MPDPlayerStatus: Sendable {
     }
 }
 
-/// The options that are to change; the others stay.
+/// A change of the player's options; options that are `nil` stay as they are.
 package struct MPDOptionChange: Hashable, Sendable {
     /// 0 to 100.
     package var volume: Int?
@@ -73,6 +78,7 @@ package struct MPDOptionChange: Hashable, Sendable {
     package var consume: Bool?
     package var replayGain: ReplayGainMode?
 
+    /// Creates a change of the options that are not `nil`.
     package init(
         volume: Int? = nil,
         repeat: Bool? = nil,
@@ -90,14 +96,15 @@ package struct MPDOptionChange: Hashable, Sendable {
     }
 }
 
+/// An error of the player, which the protocol reports in MPD's words.
 package enum MPDPlayerError: Error, Hashable, Sendable {
     /// Skipping and seeking need an item that is playing or paused.
     case notPlaying
     case noSuchItem
-    /// A file that is not there, or cannot be played.
+    /// The file does not exist or cannot be played.
     case noSuchFile(String)
     case badPosition
     case queueFull
-    /// In the player's words.
+    /// Any other error, in the player's words.
     case failed(String)
 }

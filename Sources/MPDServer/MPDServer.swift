@@ -6,16 +6,16 @@ import NIOPosix
 import ServiceLifecycle
 import Synchronization
 
-/// The player behind MPD's protocol, on a Unix socket and on TCP.
+/// A server that lets MPD clients control the player, on a Unix socket and over TCP.
 ///
 ///     let server = try await MPDServer.bind(socket: path, addresses: [], access: MPDAccess(), player: player,
 ///                                           database: database, hub: hub, group: group, logger: logger)
 ///     try await server.run()
 ///
-/// The protocol is that of MPD 0.23 (https://mpd.readthedocs.io/en/v0.23.12/protocol.html). While no client says
-/// anything nothing wakes up.
+/// The protocol is that of MPD 0.23 (https://mpd.readthedocs.io/en/v0.23.12/protocol.html). While clients are silent,
+/// the server causes no wakeups.
 package struct MPDServer: Service {
-    /// The version of the protocol that is spoken, which clients compare with what they need.
+    /// The version of the protocol in the greeting; clients check it for the features they need.
     package static let protocolVersion = "0.23.5"
 
     private typealias Connection = NIOAsyncChannel<MPDLine, ByteBuffer>
@@ -25,12 +25,13 @@ package struct MPDServer: Service {
     private let context: MPDContext
     private let logger: Logger
 
-    /// Takes the sockets; clients are served when ``run()`` is.
+    /// Binds the sockets; ``run()`` then serves the clients.
     ///
     /// - Parameters:
-    ///   - socket: a path that nobody else serves; a file that is there is replaced. Its mode is what umask(2) leaves.
-    ///   - access: what clients on TCP may do.
-    ///   - hub: to be told of events.
+    ///   - socket: the path of the Unix socket, which no other process may serve. An existing file is replaced. The
+    ///     mode of the file depends on umask(2).
+    ///   - access: the passwords and permissions of clients on TCP.
+    ///   - hub: the hub that receives the player's and the database's events.
     /// - Throws: ``MPDBindError``.
     package static func bind(
         socket: String,
@@ -51,7 +52,7 @@ package struct MPDServer: Service {
             limits: limits,
             started: .now
         )
-        // Nothing is read before a connection is served: one that never is, since the server ends, needs no end.
+        // Connections are not read until they are served, so unserved ones need no cleanup at shutdown.
         func makeBootstrap() -> ServerBootstrap {
             ServerBootstrap(group: group)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -72,7 +73,7 @@ package struct MPDServer: Service {
         } catch {
             throw MPDBindError(place: socket, reason: Self.reason(error))
         }
-        // judgement: a client that left the network while it idled is gone after four minutes
+        // Tuned: a client that leaves the network while in idle is dropped after four minutes.
         let bootstrap = makeBootstrap()
             .childChannelOption(.socketOption(.so_keepalive), value: 1)
             .childChannelOption(.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPIDLE)), value: 120)
@@ -94,11 +95,11 @@ package struct MPDServer: Service {
         return MPDServer(listeners: listeners, context: context, logger: logger)
     }
 
-    /// The system's words, without the names of NIO's functions.
+    /// Returns the system's error text, without the names of NIO's functions.
     private static func reason(_ error: any Error) -> String {
         switch error {
         case let error as IOError: systemMessage(error.errnoCode)
-        case is SocketAddressError.UnknownHost: "there is no such host"
+        case is SocketAddressError.UnknownHost: "no such host"
         default: "\(error)"
         }
     }
@@ -109,7 +110,7 @@ package struct MPDServer: Service {
         self.logger = logger
     }
 
-    /// Serves until graceful shutdown, which closes all connections at once.
+    /// Serves clients until graceful shutdown, which closes all connections immediately.
     package func run() async throws {
         let seats = Seats(context.limits.connections)
         await cancelWhenGracefulShutdown {
@@ -127,7 +128,7 @@ package struct MPDServer: Service {
                         guard seats.take() else {
                             if seats.isNews() {
                                 logger.warning(
-                                    "MPD: \(context.limits.connections) clients are connected; no more are served."
+                                    "MPD: all \(context.limits.connections) connection slots are in use; rejecting clients"
                                 )
                             }
                             Self.end(connection)
@@ -143,14 +144,14 @@ package struct MPDServer: Service {
         } catch {
             guard !Task.isCancelled else { return }
             logger.error(
-                "MPD: \(listener.channel.localAddress.map { "\($0)" } ?? "a socket") is no longer served: \(error)"
+                "MPD: stopped listening on \(listener.channel.localAddress.map { "\($0)" } ?? "a socket"): \(error)"
             )
         }
     }
 
     private func serve(_ channel: any Channel) async {
         await withTaskCancellationHandler {
-            // A client that leaves in the middle is nothing to tell anybody.
+            // Errors are ignored: clients may disconnect at any time.
             try? await open(channel).executeThenClose { lines, writer in
                 try await channel.setOption(.autoRead, value: true).get()
                 let stall = TimeAmount(context.limits.stall)
@@ -179,8 +180,8 @@ package struct MPDServer: Service {
         }
     }
 
-    /// Says goodbye first: a child of this process may have got a copy of the socket, which NIO opens without
-    /// FD_CLOEXEC, and closing ours alone would tell the client nothing.
+    /// Shuts down the output, then closes the channel. A child process may have inherited the socket, which NIO opens
+    /// without FD_CLOEXEC; closing only this process's descriptor would not end the connection for the client.
     private static func end(_ channel: any Channel) {
         channel.close(mode: .output, promise: nil)
         channel.close(promise: nil)
@@ -195,15 +196,15 @@ package struct MPDServer: Service {
     }
 }
 
-/// Why the server cannot listen.
+/// An error that prevents the server from listening.
 package struct MPDBindError: Error, CustomStringConvertible {
     package let place: String
     package let reason: String
 
-    package var description: String { "MPD clients cannot be served on \(place): \(reason)" }
+    package var description: String { "cannot listen for MPD clients on \(place): \(reason)" }
 }
 
-/// How many clients there are.
+/// The connection slots of a server.
 private final class Seats: Sendable {
     private struct State {
         var free: Int
@@ -228,7 +229,8 @@ private final class Seats: Sendable {
         state.withLock { $0 = State(free: $0.free + 1) }
     }
 
-    /// Whether it is the first time since somebody left: those that come in vain do not fill the log.
+    /// Returns whether to log that no slot is free: true once until a client leaves, so that rejected clients do not
+    /// fill the log.
     func isNews() -> Bool {
         state.withLock { state in
             defer { state.isTold = true }

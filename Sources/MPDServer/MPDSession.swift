@@ -1,10 +1,10 @@
 import BackgrounderAPI
 import NIOCore
 
-/// What all connections of a server share.
+/// The objects that all connections of a server share.
 struct MPDContext: Sendable {
     let player: any MPDPlayer
-    /// None where no music directory is configured.
+    /// `nil` if no music directory is configured.
     let database: (any MPDDatabase)?
     let hub: MPDHub
     let gate: PasswordGate
@@ -13,11 +13,12 @@ struct MPDContext: Sendable {
     let pictures = MPDPictures()
 }
 
-/// One client: its line of commands, what it may do, which tags it wants to see, and what it waits for.
+/// The session of one client: its commands, permissions, visible tags and `idle` state.
 ///
-/// Commands are answered one after the other; only `notify` comes in between, and speaks only while the client idles.
+/// Commands are answered one after the other. Only `notify` can run in between, and it answers only while the client is
+/// in `idle`.
 actor MPDSession {
-    /// What becomes of the connection.
+    /// Whether the connection continues after a line.
     enum Outcome { case goesOn, ends }
 
     private enum CommandList {
@@ -26,23 +27,26 @@ actor MPDSession {
     }
 
     let context: MPDContext
-    /// Where it connects from; who may use the Unix socket its file decides.
+    /// The origin of the client. The mode of the Unix socket's file decides which local users may connect.
     let peer: MPDPeer
     private(set) var permissions: MPDPermissions
     private var wrongPasswords = 0
     var tags = Set(SongTagName.allCases)
-    /// Bytes of a picture in one answer.
+    /// The most bytes of a picture in one answer.
     var binaryLimit = 8192
-    /// What `idle` asked for, while it waits.
+    /// The subsystems that the client waits for in `idle`; `nil` while it is not in `idle`.
     private var waitsFor: MPDSubsystem?
     private var pending: MPDSubsystem = []
     private var list = CommandList.none
     private var output = ByteBuffer()
-    /// Begins with each answer: only who idles may say nothing for long.
+    /// Restarts with each answer, unless the client is in `idle`.
     private let silence: SilenceWatch?
     private let write: @Sendable (ByteBuffer) async throws -> Void
 
-    /// - Parameter write: takes bytes for the client, in the order of its calls; suspends while it does not read.
+    /// Creates the session of a client that has just connected.
+    ///
+    /// - Parameter write: sends bytes to the client, in the order of the calls; suspends while the client does not
+    ///   read.
     init(
         context: MPDContext,
         peer: MPDPeer,
@@ -64,7 +68,7 @@ actor MPDSession {
 
     // MARK: Lines
 
-    /// Takes in a line of the client and answers it.
+    /// Processes a line from the client and sends the answer.
     func receive(_ line: MPDLine) async throws -> Outcome {
         silence?.pause()
         let outcome: Outcome
@@ -80,8 +84,9 @@ actor MPDSession {
     }
 
     private func process(_ line: String) async throws -> Outcome {
-        // As MPD: so a browser that was lured into sending a request to this port is not listened to. None can reach a
-        // Unix socket, where a slip of a person gets an answer.
+        // Like MPD, disconnect a client whose line does not begin with a lower-case letter: a browser that was lured
+        // into sending a request to this port gets no answer. Browsers cannot reach the Unix socket, where a user's
+        // typing error gets one.
         if peer != .local, !(line.utf8.first.map { (0x61...0x7A).contains($0) } ?? false) { return .ends }
         if line == "noidle" {
             if waitsFor != nil {
@@ -90,7 +95,7 @@ actor MPDSession {
             }
             return .goesOn
         }
-        // Nothing but noidle may come; MPD ends the connection too.
+        // Only noidle is allowed during idle; MPD ends the connection too.
         if waitsFor != nil { return .ends }
         switch list {
         case .open(var lines, let bytes, let isVerbose):
@@ -114,7 +119,7 @@ actor MPDSession {
         }
     }
 
-    /// Up to the first command that is refused.
+    /// Runs commands up to the first one that fails.
     private func run(_ lines: [String], isVerbose: Bool) async throws -> Outcome {
         for (index, line) in lines.enumerated() {
             var name = ""
@@ -124,7 +129,7 @@ actor MPDSession {
                 let command = try MPDCommand.find(parsed.name, for: self)
                 try command.check(parsed.arguments.count)
                 if try await command.run(self, MPDArguments(parsed.arguments)) == .ends { return .ends }
-                // It answers when there is something to tell, and ends a list.
+                // idle is answered once there is a change, and it ends a command list.
                 if waitsFor != nil {
                     answerIdle()
                     return .goesOn
@@ -146,7 +151,7 @@ actor MPDSession {
         return .goesOn
     }
 
-    /// Gains what `password` allows in the place of what the client may do now. Throws for a wrong one, after a delay.
+    /// Replaces the client's permissions with those of `password`. Throws for a wrong password, after a delay.
     func authenticate(_ password: String) async throws(MPDError) {
         switch await context.gate.judge(password, from: peer) {
         case .granted(let granted):
@@ -160,24 +165,24 @@ actor MPDSession {
 
     // MARK: Idle
 
-    /// It says nothing until there is something to tell.
+    /// Whether the client waits in `idle`.
     var isIdling: Bool { waitsFor != nil }
 
-    /// From now on the client waits for one of these.
+    /// Lets the client wait for a change of one of `subsystems`.
     func idle(for subsystems: MPDSubsystem) {
         waitsFor = subsystems
     }
 
-    /// These changed; the client is told now when it waits for them, else at its next `idle`.
+    /// Notifies the client of changes: now if it waits for them, otherwise at its next `idle`.
     ///
-    /// Not waited for: a client that reads nothing keeps nobody else waiting.
+    /// Returns before the client has read the answer, so that a client that does not read delays no other client.
     func notify(_ subsystems: MPDSubsystem) {
         pending.formUnion(subsystems)
         guard isIdling else { return }
         answerIdle()
         guard !isIdling else { return }
         silence?.begin()
-        // The connection's own reading tells of a client that is gone.
+        // A write error is ignored: the connection's reads detect a client that has disconnected.
         Task { try? await flush() }
     }
 
@@ -210,7 +215,7 @@ actor MPDSession {
         output.writeBytes(bytes)
     }
 
-    /// Sends what has come together, so that a long answer takes no more memory than a short one.
+    /// Sends the buffered part of an answer if it is large, so that a long answer takes little memory.
     func drain() async throws {
         if output.readableBytes >= 1 << 16 { try await flush() }
     }

@@ -1,7 +1,8 @@
-/// What `idle` waits for: parts of the player that changed, in the order in which MPD names them.
+/// The subsystems that a client can wait for with `idle`, in MPD's order.
 package struct MPDSubsystem: OptionSet, Hashable, Sendable {
     package let rawValue: UInt16
 
+    /// Creates a set from its bits.
     package init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -28,7 +29,7 @@ package struct MPDSubsystem: OptionSet, Hashable, Sendable {
         "subscription", "message", "neighbor", "mount", "partition",
     ]
 
-    /// `nil` for what is none of them.
+    /// Finds a subsystem by its name, ignoring case; `nil` if there is none.
     init?(name: String) {
         guard let index = Self.words.firstIndex(of: name.lowercased()) else { return nil }
         self.init(rawValue: 1 << UInt16(index))

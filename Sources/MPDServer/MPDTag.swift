@@ -1,12 +1,12 @@
 import BackgrounderAPI
 
-/// A tag that clients may name: one that is read from files, or another of MPD's, of which no song has any.
+/// A tag that clients may name: one that is read from files, or another of MPD's tags, which no song has.
 enum MPDTag: Hashable, Sendable {
     case known(SongTagName)
-    /// In MPD's spelling.
+    /// Another tag, in MPD's spelling.
     case other(String)
 
-    /// MPD's tags besides those that are read (`tag/Names.cxx`).
+    /// MPD's tags that are not read from files (`tag/Names.cxx`).
     private static let others = [
         "ArtistSort", "AlbumSort", "AlbumArtistSort", "TitleSort", "OriginalDate", "ComposerSort", "Conductor", "Work",
         "Movement", "MovementNumber", "Ensemble", "Location", "Grouping", "Label", "Mood", "MUSICBRAINZ_ARTISTID",
@@ -19,7 +19,7 @@ enum MPDTag: Hashable, Sendable {
             + others.map { ($0.lowercased(), .other($0)) }
     )
 
-    /// Case makes no difference.
+    /// Finds a tag by its name, ignoring case; `nil` if MPD has no such tag.
     init?(_ name: String) {
         guard let tag = Self.byName[name.lowercased()] else { return nil }
         self = tag
@@ -32,7 +32,7 @@ enum MPDTag: Hashable, Sendable {
         }
     }
 
-    /// The songs in which this tag passes; one that no song has is "" in all of them.
+    /// Returns a filter for the songs whose tag matches. A tag that no song has counts as "" in every song.
     func filter(_ match: SongMatch) -> SongFilter {
         switch self {
         case .known(let tag): .tag(tag, match)

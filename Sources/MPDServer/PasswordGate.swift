@@ -1,28 +1,30 @@
+import BackgrounderAPI
 import Glibc
 import Logging
 import NIOCore
 import Synchronization
 
-/// Judges passwords, and slows down clients that guess: while a peer guesses, one password a second of it is judged, however
-/// many connections it has. Any thread.
+/// Judges passwords and slows down guessing: while a peer guesses, one of its passwords is judged per
+/// ``MPDLimits/passwordDelay``, regardless of how many connections it has. All methods may be called from any thread.
 final class PasswordGate: Sendable {
+    /// The result of judging a password.
     enum Verdict: Hashable, Sendable {
         case granted(MPDPermissions)
-        /// Said ``MPDLimits/passwordDelay`` after it was judged.
+        /// The password is wrong; returned ``MPDLimits/passwordDelay`` after it was judged.
         case wrong
-        /// Not judged: too many of this peer wait already.
+        /// The password was not judged, because too many passwords of this peer are waiting.
         case unjudged
     }
 
     private struct State {
-        /// When the next password of a peer is judged; those in the past are dropped.
+        /// The time at which the next password of a peer is judged; times in the past are dropped.
         var next: [MPDPeer: ContinuousClock.Instant] = [:]
-        /// Wrong ones since the last line of the log.
+        /// The number of wrong passwords since the last log line.
         var unreported: [MPDPeer: Int] = [:]
         var isReportDue = false
     }
 
-    /// judgement: peers that are told apart; further ones share one rate
+    /// The number of peers with a rate of their own. Tuned: bounds the memory; all further peers share one rate.
     private static let mostPeers = 1000
     private let access: MPDAccess
     private let limits: MPDLimits
@@ -39,7 +41,7 @@ final class PasswordGate: Sendable {
 
     var defaultPermissions: MPDPermissions { access.defaultPermissions }
 
-    /// Suspends the caller alone. Returns early when its task is cancelled.
+    /// Judges a password from a peer, after waiting for its turn. Returns early if the calling task is cancelled.
     func judge(_ password: String, from peer: MPDPeer) async -> Verdict {
         let granted = access.permissions(for: password)
         let now = ContinuousClock.now
@@ -49,7 +51,7 @@ final class PasswordGate: Sendable {
             let turn = max(now, state.next[peer] ?? now)
             if turn == now, granted != nil { return turn }
             guard turn - now <= limits.passwordWait else { return nil }
-            // Also for a right one that waits: its answer must not be had earlier by asking on many connections.
+            // A correct password that has to wait takes a turn too, so that more connections give no earlier answer.
             state.next[peer] = turn + limits.passwordDelay
             return turn
         }
@@ -78,7 +80,7 @@ final class PasswordGate: Sendable {
 
     // MARK: The log
 
-    /// The first wrong password is logged immediately, those that follow once an interval.
+    /// Logs the first wrong password immediately, and counts further ones for one log line per interval.
     private func note(_ peer: MPDPeer) {
         let isFirst = state.withLock { state in
             defer { state.isReportDue = true }
@@ -86,7 +88,7 @@ final class PasswordGate: Sendable {
             return !state.isReportDue
         }
         guard isFirst else { return }
-        logger.warning("MPD: wrong password from \(peer).")
+        logger.warning("MPD: wrong password from \(peer)")
         scheduleReport()
     }
 
@@ -102,22 +104,25 @@ final class PasswordGate: Sendable {
         }
         guard let (peer, most) = counts.max(by: { $0.value < $1.value }) else { return }
         let total = counts.values.reduce(0, +)
-        let others = counts.count == 1 ? "" : " (\(most)) and \(counts.count - 1) other peers (\(total - most))"
-        logger.warning("MPD: \(total) more wrong passwords from \(peer)\(others).")
+        let others =
+            counts.count == 1 ? "" : " (\(most)) and \(counted(counts.count - 1, "other peer")) (\(total - most))"
+        logger.warning("MPD: \(counted(total, "more wrong password")) from \(peer)\(others)")
         scheduleReport()
     }
 }
 
-/// From where a client connects, as far as that tells one guesser from another: an IPv4 address, the network of an IPv6
-/// address, or the Unix socket.
+/// The origin of a client, for telling password guessers apart: an IPv4 address, the network of an IPv6 address, or the
+/// Unix socket.
 enum MPDPeer: Hashable, Sendable, CustomStringConvertible {
     case local
     case v4(String)
-    /// The first 64 bits, within which a client chooses its address.
+    /// The first 64 bits of an IPv6 address; a client can choose the other bits.
     case v6([UInt8])
     case other
 
-    /// - Parameter address: as it is written; `nil` where it is not known.
+    /// Creates the peer of a TCP connection.
+    ///
+    /// - Parameter address: the IP address as text; `nil` if it is unknown.
     init(address: String?) {
         var bytes = [UInt8](repeating: 0, count: 16)
         guard let address else {
@@ -128,7 +133,7 @@ enum MPDPeer: Hashable, Sendable, CustomStringConvertible {
             self = .v4(address)
             return
         }
-        // An IPv4 client of a socket that takes both: ::ffff:a.b.c.d
+        // An IPv4 client of a dual-stack socket: ::ffff:a.b.c.d
         let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
         self = isMapped ? .v4(bytes[12...].map(String.init).joined(separator: ".")) : .v6(Array(bytes[..<8]))
     }

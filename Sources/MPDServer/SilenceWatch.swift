@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// Ends a connection on which no line came for too long. Any thread.
+/// A timer that ends a connection after too long without a line. All methods may be called from any thread.
 final class SilenceWatch: Sendable {
     private struct State {
         var scheduled: Scheduled<Void>?
@@ -19,7 +19,7 @@ final class SilenceWatch: Sendable {
         self.end = end
     }
 
-    /// The client is to say something, from now on within the limit.
+    /// Starts the time in which the client must send a line.
     func begin() {
         state.withLock { state in
             guard !state.isOver else { return }
@@ -28,7 +28,7 @@ final class SilenceWatch: Sendable {
         }
     }
 
-    /// Until the next ``begin()`` the client may be silent.
+    /// Stops the time until the next ``begin()``.
     func pause() {
         state.withLock { state in
             state.scheduled?.cancel()
@@ -36,7 +36,7 @@ final class SilenceWatch: Sendable {
         }
     }
 
-    /// The connection is over.
+    /// Stops the time for good, because the connection is over.
     func finish() {
         state.withLock { state in
             state.scheduled?.cancel()

@@ -1,7 +1,7 @@
 package import BackgrounderAPI
 
 extension SongFilter {
-    /// Whether `song` passes: for songs that are at hand, as those of the queue. A database does it faster.
+    /// Returns whether `song` matches. For songs in memory, such as those of the queue; a database filters faster.
     package func matches(_ song: Song) -> Bool {
         switch self {
         case .all: true
@@ -21,7 +21,8 @@ extension Song {
         tags.filter { $0.name == name }.map(\.value)
     }
 
-    /// "" where there is none. Who made an album is who made the song, where nothing else is said, as with MPD.
+    /// Returns the values of a tag; "" if the song does not have it. As in MPD, the artist stands in for a missing
+    /// album artist.
     fileprivate func values(of name: SongTagName) -> [String] {
         var values = ownValues(of: name)
         if values.isEmpty, name == .albumArtist { values = ownValues(of: .artist) }
@@ -30,6 +31,7 @@ extension Song {
 }
 
 extension SongMatch {
+    /// Returns whether the value of a tag matches.
     package func matches(_ value: String) -> Bool {
         let (value, text) = isCaseSensitive ? (value, text) : (value.lowercased(), text.lowercased())
         return switch kind {

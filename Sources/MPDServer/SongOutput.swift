@@ -1,12 +1,12 @@
 import BackgrounderAPI
 import FoundationEssentials
 
-/// How songs are told to a client.
+/// The output of songs and queue items.
 extension MPDSession {
-    /// judgement: songs whose tags are looked up at once
+    /// The number of songs that are looked up together. Tuned: bounds the memory for a long queue.
     private static var batch: Int { 500 }
 
-    /// What the database knows of a song, with the tags that the client wants.
+    /// Sends a song of the database, with the tags that the client wants.
     func put(_ song: Song) {
         put("file", song.path)
         put("Last-Modified", song.modified.seconds)
@@ -15,7 +15,7 @@ extension MPDSession {
         putDuration(song.duration)
     }
 
-    /// Items of the queue, with their positions and ids.
+    /// Sends items of the queue, with their positions and ids.
     func put(_ items: [PlayerItem]) async throws {
         for start in stride(from: 0, to: items.count, by: Self.batch) {
             let part = items[start..<min(start + Self.batch, items.count)]
@@ -26,7 +26,7 @@ extension MPDSession {
         }
     }
 
-    /// All items at these positions, a part at a time.
+    /// Sends the items at these positions, one batch at a time.
     func putItems(_ range: Range<Int>) async throws {
         for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.batch) {
             try await put(context.player.items(in: start..<min(start + Self.batch, range.upperBound)))
@@ -46,7 +46,8 @@ extension MPDSession {
         put("Id", item.id)
     }
 
-    /// What the database knows of the items; nothing of those that lie elsewhere or are too new.
+    /// Returns the database's songs for the items; `nil` for items outside of the music directory and for files that
+    /// were not scanned yet.
     func songs(of items: some Collection<PlayerItem>) async throws -> [Song?] {
         guard let database = context.database else { return items.map { _ in nil } }
         let paths = items.map { database.relativePath(of: $0.path) }
@@ -73,6 +74,6 @@ extension PlayerItem {
 }
 
 extension Date {
-    /// ISO 8601 to the second, as MPD writes it.
+    /// The time in ISO 8601 with whole seconds, as MPD writes it.
     var seconds: String { ISO8601.string(self).prefix(19) + "Z" }
 }

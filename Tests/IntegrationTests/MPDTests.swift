@@ -170,7 +170,7 @@ import Testing
         }
         let wrong = try await mpc("bos@", "stop")
         #expect(wrong.errors.contains("incorrect password"), "\(wrong)")
-        let lines = service.logLines().filter { $0.contains("MPD: wrong password from 127.0.0.1.") }
+        let lines = service.logLines().filter { $0.hasSuffix("MPD: wrong password from 127.0.0.1") }
         #expect(lines.count == 1)
         #expect(!service.logLines().contains { $0.contains("bos@") })
     }

@@ -48,7 +48,7 @@ import Testing
             ("password x", "ACK [3@0] {password} incorrect password"),
             ("sticker get song a b", "ACK [5@0] {sticker} sticker database is disabled"),
             ("prio 1 0", "ACK [5@0] {prio} priorities are not supported; use move or add with a position"),
-            ("rangeid 1 0:1", "ACK [5@0] {rangeid} parts of a song are not supported; use seek"),
+            ("rangeid 1 0:1", "ACK [5@0] {rangeid} playing part of a song is not supported; use seek"),
             ("lsinfo nope", "ACK [50@0] {lsinfo} No such directory"),
             ("list colour", "ACK [2@0] {list} Unknown tag type: colour"),
             ("list title Ann", #"ACK [2@0] {list} should be "Album" for 3 arguments"#),

@@ -1,7 +1,7 @@
 import BackgrounderAPI
 
 extension MPDCommand {
-    /// What a client says about itself, and asks about the server.
+    /// The settings of a connection, and queries about the server.
     static let connectionCommands: [MPDCommand] = [
         MPDCommand(ending: "close"),
         MPDCommand("ping", access: .everybody) { _, _ in },
@@ -24,7 +24,7 @@ extension MPDCommand {
         MPDCommand("binarylimit", 1, access: .everybody) { session, arguments in
             let limit = try arguments.integer(0, in: 0...Int(Int32.max))
             guard limit >= 64 else { throw MPDError(.argument, "Value too small") }
-            // judgement: what one answer may take of memory
+            // Tuned: bounds the memory of one answer.
             session.binaryLimit = min(limit, 1 << 20)
         },
         MPDCommand("idle", 0...Int.max) { session, arguments in
@@ -37,7 +37,7 @@ extension MPDCommand {
             }
             session.idle(for: subsystems)
         },
-        // Nothing but files of the music directory is played.
+        // Only files of the music directory can be played.
         MPDCommand("urlhandlers") { _, _ in },
         MPDCommand("decoders") { session, _ in
             for (plugin, suffixes, types) in decoders {
@@ -62,7 +62,8 @@ extension MPDCommand {
 }
 
 extension MPDSession {
-    /// Which tags this client sees: `tagtypes`, `tagtypes clear|all`, `tagtypes enable|disable NAME...`.
+    /// Lists or changes the tags that the client sees: `tagtypes`, `tagtypes clear|all`,
+    /// `tagtypes enable|disable NAME...`.
     fileprivate func changeTags(_ arguments: MPDArguments) throws(MPDError) {
         guard let verb = arguments.optional(0) else {
             for tag in SongTagName.allCases where tags.contains(tag) { put("tagtype", tag.rawValue) }

@@ -1,7 +1,7 @@
 import BackgrounderAPI
 
 extension MPDCommand {
-    /// Walking through the music directory.
+    /// Browses and updates the music directory.
     static let databaseCommands: [MPDCommand] = [
         MPDCommand("lsinfo", 0...1) { session, arguments in
             let database = try session.requireDatabase()
@@ -24,7 +24,7 @@ extension MPDCommand {
         MPDCommand("rescan", 0...1) { session, arguments in try await session.update(arguments, rescan: true) },
     ]
 
-    /// The path that is named, "" for the music directory itself.
+    /// Returns the path that the arguments name; "" for the music directory itself.
     private static func folder(_ arguments: MPDArguments) throws(MPDError) -> String {
         guard let path = arguments.optional(0), !path.isEmpty, path != "/" else { return "" }
         guard path.isRelativePath else { throw .noSuchDirectory }
@@ -33,7 +33,7 @@ extension MPDCommand {
 }
 
 extension MPDSession {
-    /// The song at `path`, `nil` where there is none.
+    /// Returns the song at `path`; `nil` if there is none.
     func song(_ path: String) async throws -> Song? {
         do {
             return try await requireDatabase().song(path)
@@ -47,7 +47,7 @@ extension MPDSession {
         if !path.isEmpty, let song = try await song(path) {
             return put(.song(song), isLong: isLong)
         }
-        // MPD names the folder itself too, but for the uppermost.
+        // Like MPD, the answer includes the folder itself, unless it is the music directory.
         let entries = try await database.tree(below: path)
         for entry in entries {
             put(entry, isLong: isLong)
@@ -80,7 +80,7 @@ extension MPDSession {
 }
 
 extension [MPDEntry] {
-    /// Songs, then playlists, then folders, each in the order in which they are.
+    /// The entries in MPD's order: songs, then playlists, then folders, each in their present order.
     fileprivate var inMPDsOrder: [MPDEntry] {
         filter { if case .song = $0 { true } else { false } }
             + filter { if case .playlist = $0 { true } else { false } }

@@ -1,5 +1,5 @@
 extension MPDCommand {
-    /// Messages from client to client, which the player does not read.
+    /// Messages between clients, which the player does not read.
     static let messageCommands: [MPDCommand] = [
         MPDCommand("subscribe", 1) { session, arguments in
             try await session.context.hub.subscribe(session, to: arguments[0])

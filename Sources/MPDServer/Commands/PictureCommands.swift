@@ -23,7 +23,7 @@ extension MPDCommand {
                     try await database.embeddedPicture(of: path)
                 }
             } catch MPDDatabaseError.noPicture {
-                // A song without a picture is answered with nothing, another file with a fault.
+                // A song without a picture gets an empty answer; any other file is an error.
                 guard try await session.song(path) != nil else { throw MPDError.noSuchSong }
             } catch MPDDatabaseError.noSuchEntry {
                 throw MPDError.noSuchSong
@@ -33,7 +33,7 @@ extension MPDCommand {
 }
 
 extension MPDSession {
-    /// A part of a picture, as long as the client takes.
+    /// Sends a part of a picture, of at most ``binaryLimit`` bytes.
     fileprivate func putPicture(
         _ kind: String,
         _ path: String,
@@ -59,7 +59,7 @@ extension MPDSession {
     }
 }
 
-/// The one picture that somebody is in the middle of reading, so that a file is not read anew for each part of it.
+/// A cache of the one picture that a client is reading in parts, so that its file is read only once.
 final class MPDPictures: Sendable {
     private struct Reading {
         var key: String
@@ -73,7 +73,9 @@ final class MPDPictures: Sendable {
         last.withLock { $0?.key == key ? $0?.picture : nil }
     }
 
-    /// - Parameter picture: `nil` when `reader` has read all of it.
+    /// Caches a picture.
+    ///
+    /// - Parameter picture: `nil` if `reader` has read all of it.
     func keep(_ picture: MPDPicture?, _ key: String, for reader: ObjectIdentifier) {
         last.withLock { last in
             if let picture {
@@ -84,7 +86,7 @@ final class MPDPictures: Sendable {
         }
     }
 
-    /// `reader` reads no more.
+    /// Drops the picture if `reader` was reading it.
     func forget(_ reader: ObjectIdentifier) {
         last.withLock { last in
             if last?.reader == reader { last = nil }

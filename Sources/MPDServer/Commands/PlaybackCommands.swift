@@ -50,22 +50,22 @@ extension MPDCommand {
 }
 
 extension MPDSession {
-    /// Plays on; in an empty queue there is nothing to play, which is no fault.
+    /// Resumes or starts playback. Does nothing if the queue is empty, which is not an error in MPD.
     fileprivate func play() async throws {
         guard await context.player.status().queueLength > 0 else { return }
         try await context.player.play()
     }
 
     fileprivate func seek(_ id: Int, to seconds: Double) async throws {
-        // judgement: no song is longer, and the player counts frames
+        // Tuned: longer than any song, and within the range of the player, which counts frames.
         guard seconds.isFinite, seconds <= 1e7 else { throw MPDError(.argument, "Number too large: \(seconds)") }
         await context.player.clearError()
         try await context.player.seek(id: id, to: seconds)
-        // A jump may be too short for a comparison to see it.
+        // The jump may be too short for the hub's comparison to detect it.
         context.hub.changed(.player)
     }
 
-    /// The item of the queue at a position. Throws "Bad song index".
+    /// Returns the item at a position of the queue. Throws "Bad song index" if there is none.
     func item(at position: Int) async throws(MPDError) -> PlayerItem {
         guard position >= 0, let item = await context.player.items(in: position..<position + 1).first else {
             throw .badSongIndex

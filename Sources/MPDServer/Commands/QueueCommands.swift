@@ -2,7 +2,7 @@ import BackgrounderAPI
 import FoundationEssentials
 
 extension MPDCommand {
-    /// Looking at the queue.
+    /// Queries of the queue.
     static let queueCommands: [MPDCommand] = [
         MPDCommand("playlistinfo", 0...1) { session, arguments in
             let range = arguments.count == 0 ? .all : try arguments.range(0)
@@ -41,21 +41,21 @@ extension MPDCommand {
 }
 
 extension MPDSession {
-    /// What of `range` there is in the queue.
+    /// Returns the part of `range` within the queue. Throws "Bad song index" if it begins after the end.
     func clip(_ range: MPDRange) async throws(MPDError) -> Range<Int> {
         try range.clipped(to: await context.player.status().queueLength)
     }
 
-    /// The path as clients know it: in the music directory without that, elsewhere absolute.
+    /// Returns a path as clients see it: relative inside the music directory, absolute elsewhere.
     func shownPath(of path: String) -> String { context.database?.relativePath(of: path) ?? path }
 
-    /// The items that changed since a version, and of these the ones at some positions.
+    /// Returns the items that changed since a version, limited to a range of positions if there is one.
     fileprivate func changes(_ arguments: MPDArguments) async throws -> [PlayerItem] {
         let version: Int
         do throws(MPDError) {
             version = try arguments.integer(0, in: 0...Int(UInt32.max))
         } catch {
-            // A number that no version can be is one that is long past.
+            // A number out of range counts as a version that is too old.
             guard error.text.hasPrefix("Number") else { throw error }
             version = 0
         }
@@ -79,7 +79,7 @@ extension MPDSession {
 }
 
 extension Song {
-    /// What the player knows of a file that is in no database.
+    /// Creates a song from an item outside of the database.
     fileprivate init(_ item: PlayerItem, path: String) {
         self.init(
             path: path,

@@ -49,7 +49,9 @@ extension MPDCommand {
 }
 
 extension MPDSession {
-    /// Where something is to be put in: a position, `+N` and `-N` counted from the current song, `nil` for the end.
+    /// Parses the position of an insertion: a number, or `+N` and `-N` relative to the current song.
+    ///
+    /// - Returns: the position; `nil` for the end of the queue.
     func insertion(_ text: String?) async throws(MPDError) -> Int? {
         guard let text else { return nil }
         let status = await context.player.status()
@@ -69,7 +71,7 @@ extension MPDSession {
         return current.position
     }
 
-    /// Brings songs to a place: a position as it is counted without them, or one that is counted from the current song.
+    /// Moves songs to a position, which is counted without them or, as `+N` and `-N`, relative to the current song.
     fileprivate func move(_ range: Range<Int>, _ text: String) async throws {
         let status = await context.player.status()
         guard range.upperBound <= status.queueLength, !range.isEmpty else { throw MPDError.badSongIndex }
@@ -93,7 +95,7 @@ extension MPDSession {
         try await context.player.move(range, to: position)
     }
 
-    /// The absolute paths of the songs that `uri` names: a song, or a folder with all below it.
+    /// Returns the absolute paths of the songs that `uri` names: one song, or all songs below a folder.
     func files(_ uri: String) async throws -> [String] {
         let database = try requireDatabase()
         let path = try uri == "/" ? "" : inside(uri, of: database)
@@ -105,7 +107,7 @@ extension MPDSession {
         }
     }
 
-    /// The absolute path of one song.
+    /// Returns the absolute path of the song that `uri` names.
     func file(_ uri: String) async throws -> String {
         let database = try requireDatabase()
         let path = try inside(uri, of: database)
@@ -116,10 +118,11 @@ extension MPDSession {
         }
     }
 
-    /// The path in the music directory. Files outside of it are for the command line of the service's user alone.
+    /// Returns the path relative to the music directory. MPD clients cannot queue files outside of it; only the command
+    /// `backgrounder` can.
     private func inside(_ uri: String, of database: any MPDDatabase) throws(MPDError) -> String {
         if uri.hasPrefix("file:") || uri.hasPrefix("/") {
-            // As MPD: who has the Unix socket may name a file by where it lies. MPD decodes no escapes here.
+            // Like MPD: a client on the Unix socket may use an absolute path. MPD decodes no escapes here.
             let path = uri.hasPrefix("file://") ? String(uri.dropFirst(7)) : uri
             guard peer == .local, let relative = database.relativePath(of: path),
                 relative.isEmpty || relative.isRelativePath

@@ -1,7 +1,7 @@
 import BackgrounderAPI
 
 extension MPDCommand {
-    /// Looking for songs by what they say about themselves.
+    /// Searches for songs by their tags.
     static let searchCommands: [MPDCommand] = [
         MPDCommand("find", 1...Int.max) { session, arguments in try await session.putFound(arguments, true) },
         MPDCommand("search", 1...Int.max) { session, arguments in try await session.putFound(arguments, false) },
@@ -12,7 +12,7 @@ extension MPDCommand {
     ]
 }
 
-/// `FILTER... [sort TAG] [window START:END] [position POSITION]`.
+/// The arguments of a search: `FILTER... [sort TAG] [window START:END] [position POSITION]`.
 struct MPDSearch {
     let filter: SongFilter
     private(set) var sort: MPDSortKey?
@@ -51,7 +51,7 @@ struct MPDSearch {
 }
 
 extension MPDSession {
-    /// Throws where the filter names a folder that is not there.
+    /// Returns the songs of a search. Throws if the filter names a folder that does not exist.
     private func find(_ search: MPDSearch) async throws -> [Song] {
         let database = try requireDatabase()
         for folder in search.filter.folders where !folder.isEmpty {
@@ -108,7 +108,7 @@ extension MPDSession {
 
     // MARK: list
 
-    /// `list TAG [FILTER...] [group TAG]...`, and as of old `list album ARTIST`.
+    /// Answers `list TAG [FILTER...] [group TAG]...`, and the older form `list album ARTIST`.
     fileprivate func putValues(_ arguments: MPDArguments) async throws {
         let database = try requireDatabase()
         var rest = arguments.dropFirst(1)
@@ -118,7 +118,7 @@ extension MPDSession {
         var groups: [SongTagName] = []
         while rest.count >= 2, rest[rest.count - 2] == "group" {
             let group = try groupTag(rest[rest.count - 1])
-            // As MPD; a song with two artists would also be in as many groups as there are pairs of them.
+            // Like MPD. Otherwise a song with two artists would be in a group for each pair of them.
             guard tag != .known(group), !groups.contains(group) else { throw MPDError(.argument, "Conflicting group") }
             groups.insert(group, at: 0)
             rest.removeLast(2)
@@ -137,7 +137,7 @@ extension MPDSession {
         case .known(let tag):
             try await put(tag, database.values(of: tag, filter, groupedBy: groups), groups)
         case .other(let name):
-            // No song has it, so that all have the empty one.
+            // No song has the tag, so all of them have the value "".
             if try await database.counts(filter, groupedBy: nil).contains(where: { $0.songs > 0 }) { put(name, "") }
         case nil:
             for song in try await database.songs(filter, sortedBy: nil, window: nil) {
@@ -147,7 +147,7 @@ extension MPDSession {
         }
     }
 
-    /// The group that was named last is the outermost; a line for each of its changes.
+    /// Sends grouped values: the tag named last is the outermost group, with a line wherever its value changes.
     private func put(_ tag: SongTagName, _ values: [MPDTagValues], _ groups: [SongTagName]) async throws {
         func path(_ value: MPDTagValues) -> [String] {
             groups.reversed().map { name in value.group.first { $0.name == name }?.value ?? "" } + [value.value]
@@ -167,7 +167,7 @@ extension MPDSession {
 }
 
 extension SongFilter {
-    /// The folders that it names.
+    /// The folders that the filter names.
     fileprivate var folders: [String] {
         switch self {
         case .base(let folder): [folder]

@@ -54,7 +54,7 @@ extension MPDSession {
             if audio.timeControlStatus != .stopped { putTimes(audio.elapsed ?? 0, current) }
         }
         if audio.timeControlStatus == .waiting {
-            put("error", audio.device ?? "the output does not take any sound")
+            put("error", audio.device ?? "the audio output accepts no sound")
         } else if let error = audio.lastError {
             put("error", error.path.map { "\(shownPath(of: $0)): \(error.reason)" } ?? error.reason)
         }
@@ -73,7 +73,7 @@ extension MPDSession {
 }
 
 extension Double {
-    /// With three decimals.
+    /// The number with three decimals.
     var thousandths: String {
         let value = Int((self * 1000).rounded())
         let decimals = String(abs(value) % 1000)

@@ -1,7 +1,7 @@
 import BackgrounderAPI
 
 extension MPDCommand {
-    /// Playlists that are kept as files.
+    /// Playlists that are stored as files.
     static let storedPlaylistCommands: [MPDCommand] = [
         MPDCommand("listplaylists") { session, _ in
             for playlist in try await session.requireDatabase().playlists() { session.put(playlist) }
@@ -43,7 +43,7 @@ extension MPDCommand {
             try await session.requireDatabase().renamePlaylist(arguments[0], to: arguments[1])
         },
         MPDCommand("playlistadd", 2...3) { session, arguments in
-            // Checked first: what is not there makes no playlist.
+            // Checked first: a song that does not exist must not create a playlist.
             let new = try await session.songPaths(arguments[1])
             try await session.edit(arguments[0]) { paths in
                 let position = arguments.count > 2 ? try arguments.integer(2, in: 0...paths.count) : paths.count
@@ -79,7 +79,7 @@ extension MPDCommand {
 }
 
 extension MPDSession {
-    /// What a playlist names; MPD takes the name with its extension too.
+    /// Returns the entries of a playlist. Like MPD, accepts its name with the extension too.
     fileprivate func playlist(_ name: String) async throws -> [String] {
         let database = try requireDatabase()
         do {
@@ -93,7 +93,9 @@ extension MPDSession {
         }
     }
 
-    /// Changes a playlist and writes it; without one of this name a new one begins where `mayBeNew`.
+    /// Changes a playlist and writes it.
+    ///
+    /// - Parameter mayBeNew: whether to create a playlist that does not exist.
     fileprivate func edit(
         _ name: String,
         mayBeNew: Bool = true,
@@ -108,7 +110,7 @@ extension MPDSession {
         try await database.replacePlaylist(name, paths)
     }
 
-    /// The paths of the songs that `uri` names, as the database knows them.
+    /// Returns the paths of the songs that `uri` names, relative to the music directory.
     fileprivate func songPaths(_ uri: String) async throws -> [String] {
         let database = try requireDatabase()
         guard uri.isEmpty || uri.isRelativePath else { throw MPDError.noSuchDirectory }
