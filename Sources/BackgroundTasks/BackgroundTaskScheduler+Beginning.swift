@@ -3,15 +3,17 @@ import ChildProcesses
 import Logging
 
 extension BackgroundTaskScheduler {
-    /// Begins a task; returns when its command runs.
+    /// Begins a task and returns when its command runs.
     ///
-    /// - Throws: ``TaskError``, or what the journal threw.
+    /// - Throws: ``TaskError``, or the error of the journal.
     package func begin(_ request: TaskRequest) async throws -> BackgroundTask {
         let times = try check(request)
         return try await begin(request, times)
     }
 
-    /// What `request` asks for, if it can be.
+    /// Checks `request` and returns its times.
+    ///
+    /// - Throws: ``TaskError``.
     func check(_ request: TaskRequest) throws(TaskError) -> TaskTimes {
         if let problem = request.nameProblem { throw .invalid(problem) }
         guard let program = request.command.first, !program.isEmpty else { throw .invalid("the command is empty") }
@@ -19,13 +21,13 @@ extension BackgroundTaskScheduler {
             throw .invalid("the command is longer than \(TaskJudgement.commandLimit) bytes")
         }
         if let directory = request.directory, !directory.hasPrefix("/") {
-            throw .invalid("the directory \(directory.debugDescription) is no absolute path")
+            throw .invalid("the directory \(directory.debugDescription) is not an absolute path")
         }
         guard (request.directory?.utf8.count ?? 0) < TaskJudgement.pathLimit else {
             throw .invalid("the directory's path is longer than \(TaskJudgement.pathLimit - 1) bytes")
         }
         guard !(request.command + [request.directory ?? ""]).contains(where: { $0.utf8.contains(0) }) else {
-            throw .invalid("a command cannot have a NUL in it")
+            throw .invalid("the command contains a NUL")
         }
         if let problem = request.environmentProblem { throw .invalid(problem) }
         let environment = request.environment ?? [:]
@@ -36,7 +38,7 @@ extension BackgroundTaskScheduler {
 
     func times(budget: Double?, grace: Double?) throws(TaskError) -> TaskTimes {
         for value in [budget, grace].compactMap(\.self) where !(abs(value) < 1e9) {
-            throw .invalid("\(value) seconds are no time for a task")
+            throw .invalid("\(value) seconds is not a valid time for a task")
         }
         do throws(TaskTimesError) {
             return try TaskTimes(budget: budget.map { .seconds($0) }, grace: grace.map { .seconds($0) })
@@ -45,7 +47,7 @@ extension BackgroundTaskScheduler {
         }
     }
 
-    /// - Parameter old: whose repetition it takes over.
+    /// - Parameter old: the task that the new one repeats.
     func begin(_ request: TaskRequest, _ times: TaskTimes, repeating old: Int? = nil) async throws -> BackgroundTask {
         let id = try await add(
             name: request.name,
@@ -85,21 +87,21 @@ extension BackgroundTaskScheduler {
         )
     }
 
-    /// The command of task `id` runs.
+    /// Records that the command of task `id` runs.
     private func began(_ id: Int, _ process: KeptProcess, repeating old: Int?) async {
         guard var task = open[id] else {
             process.kill()
             return
         }
         task.work = .command(process)
-        // Its time is its own, and not that of its start.
+        // The budget counts from now: starting the command does not count.
         let time = now()
         if case .running = task.phase, task.budget.countingSince != nil {
             task.budget = TaskBudget(limit: task.budget.limit, grace: task.budget.grace, countingSince: time)
         }
         open[id] = task
         process.lease(task.lease)
-        // It was to end meanwhile, with the service or by somebody's wish.
+        // The task may have been ended meanwhile, by a command or with the service.
         switch task.phase {
         case .running: break
         case .expiring: process.terminate()
@@ -109,20 +111,18 @@ extension BackgroundTaskScheduler {
         records[id]?.running = process.running
         records[id]?.task.pid = process.running.pid
         arm()
-        logger.info("Task \(id) (\(name(id))) began, pid \(process.running.pid).")
+        logger.info("Task \(id) (\(name(id))) began, pid \(process.running.pid)")
         if let old { await passRepetition(of: old, to: id) } else { await store([id]) }
         tell(id)
         logRemaining(id)
     }
 
-    /// Waits for the end of a command.
+    /// Waits for the end of a command and records it.
     func follow(_ id: Int, _ process: KeptProcess) {
         Task { await self.ended(id, await process.end()) }
     }
 
-    /// Stores a new task, which is open from then on.
-    ///
-    /// - Returns: its id.
+    /// Stores a new task, which is open from then on, and returns its id.
     func add(
         name: String,
         command: [String],
@@ -163,10 +163,10 @@ extension BackgroundTaskScheduler {
         record.task.id = id
         records[id] = record
         var budget = TaskBudget(limit: times.budget, grace: times.grace, countingSince: record.countingSince)
-        // Somebody may have come or gone meanwhile.
+        // Clients may have attached or detached meanwhile.
         if !strict { if isAttached { budget.hold(at: now()) } else { budget.count(from: now()) } }
         open[id] = OpenTask(work: work, budget: budget)
-        // The stop, which began meanwhile, has not seen it.
+        // A stop that began meanwhile has not seen the task.
         guard !isStopping else {
             await finish(id, .ended)
             throw TaskError.stopping
@@ -178,10 +178,11 @@ extension BackgroundTaskScheduler {
 
     // MARK: - Code
 
-    /// Begins a task of this program's own code, which must be ended by ``endBackgroundTask(_:)``.
+    /// Begins a task of this program's own code, which must be ended with ``endBackgroundTask(_:)``.
     ///
-    /// - Parameter expirationHandler: called when what is left of the budget is its grace; the task must end then.
+    /// - Parameter expirationHandler: called when only the grace is left of the budget; the task must then end.
     /// - Returns: the identifier of the task.
+    /// - Throws: ``TaskError``, or the error of the journal.
     package func beginBackgroundTask(
         _ name: String,
         budget: Duration? = nil,
@@ -203,28 +204,30 @@ extension BackgroundTaskScheduler {
             work: .code(expirationHandler)
         )
         arm()
-        logger.info("Task \(id) (\(name)) began.")
+        logger.info("Task \(id) (\(name)) began")
         tell(id)
         logRemaining(id)
         return id
     }
 
-    /// What is left of the task's budget; `nil` while nothing counts.
+    /// Returns the rest of the task's budget; `nil` while the budget does not count.
+    ///
+    /// - Throws: ``TaskError/noSuchTask(id:)``.
     package func backgroundTimeRemaining(_ id: Int) throws(TaskError) -> Duration? {
         guard let record = records[id] else { throw .noSuchTask(id: id) }
         guard let task = open[id] else { throw .over(id: id, state: record.task.state) }
         return task.remaining(at: now())
     }
 
-    // MARK: - Again and again
+    // MARK: - Repetition
 
-    /// Begins those again that expired and are to be repeated: the classic bug of this mode is that they are not.
+    /// Begins expired tasks again that are marked to repeat.
     func repeatExpired() async {
         for id in records.keys.sorted() {
             guard let record = records[id], record.task.state == .expired, record.task.repeat, isAttached else {
                 continue
             }
-            // Another client may come meanwhile. In the store it repeats until the new one has begun.
+            // Another client may attach meanwhile. In the store the task repeats until the new one has begun.
             records[id]?.task.repeat = false
             do {
                 if let position = record.position {
@@ -246,18 +249,18 @@ extension BackgroundTaskScheduler {
                     _ = try await begin(request, record.times, repeating: id)
                 }
             } catch {
-                logger.error("Task \(id) (\(record.task.name)) could not begin again: \(error)")
+                logger.error("Cannot begin task \(id) (\(record.task.name)) again: \(error)")
                 if case TaskError.cannotStart = error {
                     await store([id])
                 } else {
-                    // Nothing is wrong with it: another time.
+                    // The task itself is not at fault: retry at the next attach.
                     records[id]?.task.repeat = true
                 }
             }
         }
     }
 
-    /// The new one is the one that repeats from now on: in one transaction, so that at every time one of them does.
+    /// Moves the repetition from `old` to `new` in one transaction, so that exactly one of them repeats at any time.
     func passRepetition(of old: Int, to new: Int) async {
         records[old]?.task.repeat = false
         records[new]?.task.repeat = true
@@ -266,9 +269,12 @@ extension BackgroundTaskScheduler {
         records[new]?.task.repeat = false
     }
 
+    /// Returns the hooks, ordered by name.
     package func taskHooks() -> [TaskHook] { hooks.sorted { $0.name < $1.name } }
 
-    /// Keeps `request` to begin it each time the last client leaves.
+    /// Stores `request`, which then begins as a task each time the last client detaches.
+    ///
+    /// - Throws: ``TaskError``, or the error of the journal.
     package func addHook(_ request: TaskRequest) async throws -> TaskHook {
         let times = try check(request)
         guard !hooks.contains(where: { $0.name == request.name }) else {
@@ -295,6 +301,9 @@ extension BackgroundTaskScheduler {
         return hook
     }
 
+    /// Removes a hook; tasks that it began continue.
+    ///
+    /// - Throws: ``TaskError/noSuchHook(name:)``, or the error of the journal.
     package func removeHook(_ name: String) async throws {
         guard hooks.contains(where: { $0.name == name }) else { throw TaskError.noSuchHook(name: name) }
         try await journal.removeHook(name)
@@ -317,10 +326,10 @@ extension BackgroundTaskScheduler {
                     )
                 )
             } catch TaskError.stopping {
-                // The clients left with the service.
+                // The clients detached because the service is stopping.
                 return
             } catch {
-                logger.error("The hook \(hook.name) could not begin its task: \(error)")
+                logger.error("Cannot begin the task of the hook \(hook.name): \(error)")
             }
         }
     }

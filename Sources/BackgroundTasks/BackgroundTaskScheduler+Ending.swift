@@ -4,9 +4,9 @@ import Glibc
 import Logging
 
 extension BackgroundTaskScheduler {
-    /// Ends a task: SIGTERM, its grace, SIGKILL; returns when it is over.
+    /// Ends a task with SIGTERM, and SIGKILL after its grace; returns when it is over.
     ///
-    /// - Throws: ``TaskError``, also for a second end of one task.
+    /// - Throws: ``TaskError``, also if the task was ended before.
     package func end(_ id: Int) async throws(TaskError) -> BackgroundTask {
         guard let record = records[id] else { throw .noSuchTask(id: id) }
         guard let task = open[id] else { throw .over(id: id, state: record.task.state) }
@@ -25,18 +25,20 @@ extension BackgroundTaskScheduler {
     }
 
     /// Ends a task of this program's own code. Each begin needs its own end.
+    ///
+    /// - Throws: ``TaskError``, also if the task was ended before.
     package func endBackgroundTask(_ id: Int) async throws(TaskError) {
         _ = try await end(id)
     }
 
-    /// Asks a task to end, and ends it after `grace`.
+    /// Asks a task to end, and kills it after `grace`.
     func requestEnd(_ id: Int, within grace: Duration, at time: Duration) async {
         guard var task = open[id] else { return }
         let isExpired = task.reason == .budget
         task.reason = .request
         if case .code = task.work {
             open[id] = task
-            // An expired one ends as what it was.
+            // An expired task ends as expired.
             return await finish(id, isExpired ? .expired : .ended)
         }
         if case .sample = task.work {
@@ -58,7 +60,7 @@ extension BackgroundTaskScheduler {
         tell(id)
     }
 
-    /// What is left of the budget is its grace.
+    /// Expires a task: only the grace is left of its budget.
     func expire(_ id: Int, at time: Duration) {
         guard var task = open[id] else { return }
         let end = max(time, task.budget.end ?? time)
@@ -72,20 +74,20 @@ extension BackgroundTaskScheduler {
         if !isAttached { logger.info("Background time remaining = \((end - time).seconds.decimals(1)) seconds") }
         switch task.work {
         case .code(let handler): Task { await handler() }
-        // Its own handler: it ends at once.
+        // The sample ends immediately.
         case .sample: Task { await self.finish(id, .expired) }
         case .command, .beginning: break
         }
     }
 
-    /// What is left is nothing. Its keeper is to be woken up then, in case that it was stopped.
+    /// Kills a task. Call `wakeKeeper()` afterwards: the keeper may be stopped.
     func kill(_ id: Int, at time: Duration) {
         guard var task = open[id] else { return }
         switch task.work {
         case .code:
-            let detail = "it did not end when its time was over"
-            if task.reason == .budget { logger.error("Task \(id) (\(name(id))): \(detail).") }
-            // Off the list of what is due, whatever comes between.
+            let detail = "it did not end after its budget"
+            if task.reason == .budget { logger.error("Task \(id) (\(name(id))): \(detail)") }
+            // No longer due, even if storing it takes time.
             task.phase = .killing(giveUp: time + TaskJudgement.keeperPatience)
             open[id] = task
             Task { await self.finish(id, task.reason == .budget ? .expired : .ended, detail: detail) }
@@ -96,7 +98,7 @@ extension BackgroundTaskScheduler {
         }
     }
 
-    /// A command has ended, and all that it started.
+    /// Records the end of a command and of everything that it started.
     func ended(_ id: Int, _ end: CommandEnd?) async {
         guard let task = open[id] else { return }
         let state: BackgroundTaskState =
@@ -107,16 +109,16 @@ extension BackgroundTaskScheduler {
             }
         let detail: String? =
             switch end {
-            case nil: "what held its processes together was killed; they were killed too"
-            case let end? where !end.isComplete: "some of its processes could not be ended"
+            case nil: "its keeper process was killed, so its processes were killed"
+            case let end? where !end.isComplete: "some of its processes could not be killed"
             default: nil
             }
-        if let detail { logger.error("Task \(id) (\(name(id))): \(detail).") }
+        if let detail { logger.error("Task \(id) (\(name(id))): \(detail)") }
         let used = end.map { task.budget.used(at: .nanoseconds($0.time)) }
         await finish(id, state, exitStatus: end?.exitStatus, used: used, detail: detail)
     }
 
-    /// A task is over: stored first, then told.
+    /// Ends a task: stores its state, then publishes it.
     func finish(
         _ id: Int,
         _ state: BackgroundTaskState,
@@ -140,7 +142,7 @@ extension BackgroundTaskScheduler {
         ending[id] = task.waiting
         arm()
         await storeEnd(id)
-        // A keeper that was killed left it.
+        // A killed keeper leaves its socket behind.
         unlink(places.socket(id))
         logEnd(record.task)
         tell(id)
@@ -158,7 +160,7 @@ extension BackgroundTaskScheduler {
         )
     }
 
-    /// Forgets those that ended first; what begins early and ends late is still asked for.
+    /// Removes the tasks that ended first. The order of their ends counts, because a long task may still be asked for.
     private func prune() async {
         let old = Array(over.dropLast(TaskJudgement.keptTasks))
         guard !old.isEmpty else { return }
@@ -167,7 +169,7 @@ extension BackgroundTaskScheduler {
         do {
             try await journal.remove(old)
         } catch {
-            logger.error("Old tasks cannot be forgotten: \(error)")
+            logger.error("Cannot remove old tasks: \(error)")
         }
         for id in old { unlink(places.output(id)) }
     }

@@ -5,10 +5,10 @@ import Glibc
 import Logging
 
 extension BackgroundTaskScheduler {
-    /// Takes back the tasks that ran when the service ended without its usual stop. Called once, before anything else.
+    /// Takes over the tasks that were running when the service died. Call it once, before anything else.
     ///
-    /// A command goes on under its keeper, and its budget went on counting; one that ended meanwhile left its result. Whatever
-    /// is neither is lost: what is left of it is killed, and it never begins again by itself.
+    /// A command continues under its keeper, and its budget kept counting. A command that ended meanwhile left its result. A task
+    /// with neither is lost: its remaining processes are killed, and it never begins again by itself.
     package func resume() async {
         let found = records.values.filter { $0.task.state.isOpen }
         await withTaskGroup { group in
@@ -49,7 +49,7 @@ extension BackgroundTaskScheduler {
                 state,
                 exitStatus: end.exitStatus,
                 used: budget.used(at: .nanoseconds(end.time)),
-                detail: "it ended while the service was down"
+                detail: "it ended while the service was not running"
             )
         }
         await KeptProcess.sweep(record.running, mark: places.markVariable(id))
@@ -57,15 +57,15 @@ extension BackgroundTaskScheduler {
     }
 
     private func lose(_ id: Int, _ budget: TaskBudget) async {
-        // As much as is sure: nobody knows when it ended.
+        // Only the time that is certain: it is unknown when the task ended.
         open[id] = OpenTask(work: .beginning, budget: TaskBudget(budget, countingSince: nil))
         unlink(places.socket(id))
-        await finish(id, .lost, detail: "it ran when the service ended, and is not there any more")
+        await finish(id, .lost, detail: "it was running when the service died, and has disappeared")
     }
 
     private func adopt(_ id: Int, _ process: KeptProcess, _ budget: TaskBudget) async {
         var budget = budget
-        // Nobody can be attached to a service that is not there.
+        // No client is attached while the service is not running.
         if let alone = process.running.aloneSince { budget.count(from: .nanoseconds(alone)) }
         var task = OpenTask(work: .command(process), budget: budget)
         let time = now()
@@ -81,7 +81,7 @@ extension BackgroundTaskScheduler {
         records[id]?.running = process.running
         records[id]?.task.pid = process.running.pid
         follow(id, process)
-        logger.info("Task \(id) (\(name(id))) was found again, pid \(process.running.pid).")
+        logger.info("Task \(id) (\(name(id))) is still running, pid \(process.running.pid)")
         await store([id])
         tell(id)
     }

@@ -2,12 +2,17 @@ package import BackgrounderAPI
 import Logging
 
 extension BackgroundTaskScheduler {
-    /// Begins the built-in sample: Fibonacci's numbers, two a second, from the first.
+    /// Begins the built-in sample: Fibonacci numbers, two a second, from the first.
+    ///
+    /// - Parameters:
+    ///   - budget: seconds.
+    ///   - grace: seconds.
+    /// - Throws: ``TaskError``, or the error of the journal.
     package func beginSample(budget: Double? = nil, grace: Double? = nil) async throws -> BackgroundTask {
         try await beginSample(times(budget: budget, grace: grace), name: "sample", from: Fibonacci())
     }
 
-    /// - Parameter old: whose repetition it takes over.
+    /// - Parameter old: the task that the new one repeats.
     func beginSample(
         _ times: TaskTimes,
         name: String,
@@ -26,22 +31,22 @@ extension BackgroundTaskScheduler {
         let ticker = Task { [clock, now] in
             var next = now() + TaskJudgement.sampleInterval
             while (try? await clock.sleep(for: max(.zero, next - now()))) != nil, self.tick(id) {
-                // Not several at once after the machine slept.
+                // Not several in a row after the machine slept.
                 next = max(next + TaskJudgement.sampleInterval, now())
             }
         }
         open[id]?.work = .sample(numbers, ticker: ticker)
         arm()
-        logger.info("Task \(id) (\(name)) began at \(numbers).")
+        logger.info("Task \(id) (\(name)) began at \(numbers)")
         if let old { await passRepetition(of: old, to: id) }
         tell(id)
         guard let task = value(id) else { throw TaskError.noSuchTask(id: id) }
         return task
     }
 
-    /// The next number: to whoever is attached, or else to the log.
+    /// Publishes the next number, or logs it while no client is attached.
     ///
-    /// - Returns: whether there is one more after it.
+    /// - Returns: whether another one follows.
     private func tick(_ id: Int) -> Bool {
         guard case .sample(var numbers, let ticker)? = open[id]?.work else { return false }
         numbers.advance()

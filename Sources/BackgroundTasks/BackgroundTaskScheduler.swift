@@ -5,30 +5,31 @@ import Glibc
 package import Logging
 import ServiceLifecycle
 
-/// Background mode: finite-length tasks. A task is a command or a stretch of this program's code with a budget of time that
-/// counts while nobody is attached; shortly before its end the task is asked to end, and at its end it is ended.
+/// The finite-length tasks. A task is a command, or code of this program, with a time budget that counts while no client is
+/// attached. Shortly before the budget ends the task is asked to end; at its end it is killed.
 ///
 ///     let id = try await scheduler.beginBackgroundTask("upload") { await upload.cancel() }
 ///     await upload.run()
 ///     try await scheduler.endBackgroundTask(id)
 ///
-/// The budget counts on the monotonic clock. One timer runs, for the next task that has to be asked or ended.
+/// The budget counts on the monotonic clock. A single timer runs, for the next task that must be asked or killed.
 package actor BackgroundTaskScheduler: Service {
-    /// Where a scheduler's things are.
+    /// The paths and ids that a scheduler uses.
     package struct Places: Sendable {
-        /// The program that runs as the keepers: `backgrounderd`.
+        /// The program that runs as keeper process: `backgrounderd`.
         package var keeper: String
-        /// The absolute path of an existing folder for what the tasks print.
+        /// The absolute path of an existing folder for the output of tasks.
         package var folder: String
-        /// What the paths of the keepers' sockets begin with; short, since the kernel allows 107 bytes.
+        /// The beginning of the paths of the keepers' sockets; short, since the kernel allows 107 bytes.
         package var socketPrefix: String
         /// The kernel's id of this boot.
         package var boot: String
-        /// The random name of this service's state: tasks of others have other marks.
+        /// The random id of this instance, which distinguishes its tasks from those of others.
         package var instance: String
-        /// Variables of all commands, besides the few that every command inherits.
+        /// Variables for all commands, besides the few that every command inherits.
         package var environment: [String: String]
 
+        /// Creates the places from their parts.
         package init(
             keeper: String,
             folder: String,
@@ -60,18 +61,17 @@ package actor BackgroundTaskScheduler: Service {
     let logger: Logger
     let onChange: @Sendable (BackgroundTask) -> Void
 
-    /// All that are kept, the open ones among them.
+    /// The open tasks and the newest ended ones.
     var records: [Int: TaskRecord]
     var open: [Int: OpenTask] = [:]
-    /// Those that are over, in the order of their ends.
+    /// The ids of ended tasks, in the order of their ends.
     var over: [Int]
     var hooks: [TaskHook]
     /// Callers that wait until the end of a task is stored.
     var ending: [Int: [CheckedContinuation<Void, Never>]] = [:]
-    /// Tasks whose end is not in the journal yet; see ``storeEnd(_:)``.
-    /// The value tells whether the keeper's result file stays until then.
+    /// Tasks whose end is not in the journal yet (see ``storeEnd(_:)``), and whether the keeper's result file is kept until then.
     private var unstoredEnds: [Int: Bool] = [:]
-    /// Tasks that are about to get an id.
+    /// The number of tasks that wait for an id.
     var arriving = 0
     var isAttached = false
     private var timer: Task<Void, Never>?
@@ -79,9 +79,11 @@ package actor BackgroundTaskScheduler: Service {
     private var stopDeadline: Duration?
     private var stopped: CheckedContinuation<Void, Never>?
 
+    /// Creates a scheduler; ``resume()`` takes over running tasks.
+    ///
     /// - Parameters:
     ///   - clock: for sleeping.
-    ///   - now: the monotonic clock, on which the budgets count; the one that the keepers have, too.
+    ///   - now: returns the time of the monotonic clock, on which the budgets count; keepers use the same.
     ///   - onChange: called after each change of a task.
     package init(
         _ saved: SavedTasks,
@@ -103,34 +105,39 @@ package actor BackgroundTaskScheduler: Service {
         hooks = saved.hooks
     }
 
-    /// Until the graceful shutdown; then all tasks get a second to end.
+    /// Runs until the graceful shutdown; all tasks then get a second to end.
     package func run() async throws {
         try? await gracefulShutdown()
         await stop()
     }
 
-    /// All that are kept, oldest first.
+    /// Returns the open tasks and the newest ended ones, oldest first.
     package func tasks() -> [BackgroundTask] {
         records.keys.sorted().compactMap(value)
     }
 
+    /// Returns the open tasks, oldest first.
     package func openTasks() -> [BackgroundTask] {
         open.keys.sorted().compactMap(value)
     }
 
     package var isAtWork: Bool { !open.isEmpty || arriving > 0 }
 
+    /// Returns a task as it is now.
+    ///
     /// - Throws: ``TaskError/noSuchTask(id:)``.
     package func task(_ id: Int) throws(TaskError) -> BackgroundTask {
         guard let task = value(id) else { throw .noSuchTask(id: id) }
         return task
     }
 
-    /// What it printed so far.
+    /// Returns the output of a task so far.
+    ///
+    /// - Throws: ``TaskError/noSuchTask(id:)``.
     package func output(_ id: Int) async throws(TaskError) -> TaskOutput {
         guard records[id] != nil else { throw .noSuchTask(id: id) }
         let path = places.output(id)
-        // A sample has none, and what was deleted is none.
+        // The sample has no output file, and a deleted file counts as empty.
         let bytes = await blocking { (try? Data(contentsOf: URL(filePath: path))) ?? Data() }
         return TaskOutput(
             id: id,
@@ -139,7 +146,7 @@ package actor BackgroundTaskScheduler: Service {
         )
     }
 
-    /// The first client attached, or the last one left.
+    /// Starts or stops counting budgets because the first client attached or the last one detached.
     package func apply(isAnyoneAttached: Bool) async {
         let (was, time) = (isAttached, now())
         isAttached = isAnyoneAttached
@@ -155,14 +162,14 @@ package actor BackgroundTaskScheduler: Service {
         await store(changed)
         for id in changed { tell(id) }
         if !isAnyoneAttached { for id in changed { logRemaining(id) } }
-        // Not waited for: the client shall not wait for what it begins.
+        // Not awaited: the client must not wait for the tasks that it causes.
         if isAnyoneAttached { Task { await repeatExpired() } }
         if was, !isAnyoneAttached { Task { await runHooks() } }
     }
 
     // MARK: - Time
 
-    /// Sets the timer for the next thing to do.
+    /// Sets the timer for the next due task.
     func arm() {
         timer?.cancel()
         timer = nil
@@ -175,11 +182,11 @@ package actor BackgroundTaskScheduler: Service {
     }
 
     private func timeCame() async {
-        // It is this very task, which has more to do.
+        // The timer is the current task, which must not be cancelled.
         timer = nil
         let time = now()
         var changed: [Int] = []
-        // First all that must be done in time; what it costs to store it comes after.
+        // Everything that must happen in time comes first; storing it comes later.
         for (id, task) in open {
             guard let due = task.due, due <= time else { continue }
             switch task.phase {
@@ -218,13 +225,13 @@ package actor BackgroundTaskScheduler: Service {
         stopped = nil
     }
 
-    // MARK: - What is shown
+    // MARK: - Values
 
-    /// The task as it is now.
+    /// Returns the task as it is now.
     func value(_ id: Int) -> BackgroundTask? {
         guard var task = records[id]?.task else { return nil }
         if let isKept = unstoredEnds[id], task.detail == nil {
-            task.detail = "the end cannot be stored" + (isKept ? " yet" : ", and a restart will not know it")
+            task.detail = "the end is not stored" + (isKept ? " yet" : ", and a restart will not know it")
         }
         guard let open = open[id] else { return task }
         let time = now()
@@ -237,7 +244,7 @@ package actor BackgroundTaskScheduler: Service {
         if let task = value(id) { onChange(task) }
     }
 
-    /// Stores the records of `ids` as they are; what cannot be stored is said, and goes on.
+    /// Stores the records of `ids` as they are. A failure is logged, and the tasks continue.
     ///
     /// - Returns: whether they are stored.
     @discardableResult
@@ -253,13 +260,13 @@ package actor BackgroundTaskScheduler: Service {
             try await journal.save(ids.compactMap { records[$0] })
             return true
         } catch {
-            logger.error("Tasks cannot be stored: \(error)")
+            logger.error("Cannot save the tasks: \(error)")
             return false
         }
     }
 
-    /// Stores that a task is over, and tries again later if that fails. Until then the keeper's result file stays, so that a new
-    /// process can learn how the command ended; except for a requested end, which that would take for an expiry.
+    /// Stores the end of a task, retrying later if that fails. Until then the keeper's result file is kept, so that a new process
+    /// learns how the command ended; except after a requested end, which it would take for an expiration.
     func storeEnd(_ id: Int) async {
         let result = places.result(id)
         guard await store([id]) else {
@@ -285,6 +292,6 @@ package actor BackgroundTaskScheduler: Service {
 }
 
 extension Duration {
-    /// Seconds to the millisecond.
+    /// The seconds, rounded to milliseconds.
     var roundedSeconds: Double { (seconds * 1000).rounded() / 1000 }
 }

@@ -1,7 +1,7 @@
 import BackgrounderAPI
 import ChildProcesses
 
-/// What an open task does, and what is to become of it. Times are those of the monotonic clock.
+/// The work and the phase of an open task. Times are those of the monotonic clock.
 struct OpenTask {
     enum Work {
         /// A command that has not started yet.
@@ -14,28 +14,28 @@ struct OpenTask {
 
     enum Phase {
         case running
-        /// Asked to end, and killed at that time.
+        /// The task was asked to end, and is killed at this time.
         case expiring(kill: Duration)
-        /// Killed; at that time its keeper is killed too.
+        /// The task was killed; at this time its keeper is killed too.
         case killing(giveUp: Duration)
     }
 
     enum Reason {
         case budget
-        /// `end`, or the service's own.
+        /// A command, or the stop of the service.
         case request
     }
 
     var work: Work
     var budget: TaskBudget
     var phase = Phase.running
-    /// Why it was asked to end.
+    /// Why the task was asked to end.
     var reason: Reason?
     var waiting: [CheckedContinuation<Void, Never>] = []
 
     var process: KeptProcess? { if case .command(let process) = work { process } else { nil } }
 
-    /// When something is to be done for it.
+    /// When the task needs attention next.
     var due: Duration? {
         switch phase {
         case .running: if case .beginning = work { nil } else { budget.expiration }
@@ -44,7 +44,7 @@ struct OpenTask {
         }
     }
 
-    /// What its keeper does once this process is gone.
+    /// The instructions for its keeper if this process dies.
     var lease: Lease {
         switch phase {
         case .running:
@@ -61,7 +61,7 @@ struct OpenTask {
         }
     }
 
-    /// What is left at `time`; `nil` while nothing counts.
+    /// Returns the rest of the budget at `time`; `nil` while it does not count.
     func remaining(at time: Duration) -> Duration? {
         switch phase {
         case .running: budget.countingSince == nil ? nil : budget.remaining(at: time)
@@ -71,24 +71,24 @@ struct OpenTask {
     }
 }
 
-/// The numbers of this mode that are judgement and not law, in one place.
+/// The tuned constants of this mode.
 enum TaskJudgement {
     static let openTasks = 32
-    /// Of those that are over.
+    /// Ended tasks that are kept.
     static let keptTasks = 100
     static let hooks = 32
     static let outputLimit = 1 << 20
     /// Bytes of a command with its arguments.
     static let commandLimit = 65_536
-    /// The kernel's, with the NUL at its end.
+    /// The kernel's limit, including the terminating NUL.
     static let pathLimit = 4096
-    /// After SIGTERM, when the service stops.
+    /// The time between SIGTERM and SIGKILL when the service stops.
     static let stopGrace = Duration.seconds(1)
-    /// After SIGKILL, until its keeper is taken for one that hangs.
+    /// The time after SIGKILL until a keeper is considered to hang.
     static let keeperPatience = Duration.seconds(6)
-    /// The same while the service stops, which takes 2 s as a whole.
+    /// The same while the service stops, which takes 2 s at most.
     static let stopPatience = Duration.milliseconds(400)
-    /// After an end could not be stored.
+    /// The time until storing an end is retried.
     static let storeAgain = Duration.seconds(30)
     static let sampleInterval = Duration.milliseconds(500)
 }

@@ -1,9 +1,9 @@
-/// The background time of a task: how much it has, and how much of it is gone. Times are those of the monotonic clock.
+/// The time budget of a task: its limit and how much is used. Times are those of the monotonic clock.
 struct TaskBudget: Hashable, Sendable {
     let limit: Duration
     let grace: Duration
     private var spent: Duration
-    /// Since when it counts; `nil` while it is held.
+    /// Since when the budget counts; `nil` while it is on hold.
     private(set) var countingSince: Duration?
 
     init(limit: Duration, grace: Duration, used: Duration = .zero, countingSince: Duration? = nil) {
@@ -12,7 +12,7 @@ struct TaskBudget: Hashable, Sendable {
         self.countingSince = countingSince
     }
 
-    /// What is gone at `time`, and how much of that had gone when it began to count last.
+    /// Returns the used part at `time`; ``usedBefore`` is the part that was used when it last began to count.
     func used(at time: Duration) -> Duration {
         spent + (countingSince.map { max(.zero, time - $0) } ?? .zero)
     }
@@ -30,9 +30,9 @@ struct TaskBudget: Hashable, Sendable {
         countingSince = nil
     }
 
-    /// When the task is asked to end; `nil` while nothing counts.
+    /// When the task is asked to end; `nil` while the budget is on hold.
     var expiration: Duration? { end.map { $0 - grace } }
 
-    /// When it is over; `nil` while nothing counts.
+    /// When the budget ends; `nil` while it is on hold.
     var end: Duration? { countingSince.map { $0 + limit - spent } }
 }

@@ -1,21 +1,21 @@
 package import BackgrounderAPI
 package import ChildProcesses
 
-/// Why the scheduler refuses something.
+/// Why the scheduler refuses a request.
 package enum TaskError: Error, Hashable, Sendable {
     case invalid(String)
     case invalidTimes(TaskTimesError)
     case tooMany(limit: Int)
     case noSuchTask(id: Int)
-    /// A second end.
+    /// The task has ended already.
     case over(id: Int, state: BackgroundTaskState)
     case endsAlready(id: Int)
-    /// It was stored, and its command could not be started.
+    /// The task was stored, but its command could not be started.
     case cannotStart(id: Int, SpawnFailure)
     case hookExists(name: String)
     case noSuchHook(name: String)
     case tooManyHooks(limit: Int)
-    /// The service stops.
+    /// The service is stopping.
     case stopping
 }
 
@@ -24,15 +24,15 @@ extension TaskError: CustomStringConvertible {
         switch self {
         case .invalid(let reason): reason
         case .invalidTimes(let error): error.description
-        case .tooMany(let limit): "\(limit) tasks are open, and that is the most"
-        case .noSuchTask(let id): "there is no task \(id)"
+        case .tooMany(let limit): "cannot begin the task: \(limit) are open, the maximum"
+        case .noSuchTask(let id): "no task \(id)"
         case .over(let id, let state): "task \(id) is over: \(state.rawValue)"
-        case .endsAlready(let id): "task \(id) was ended already, and is about to go"
+        case .endsAlready(let id): "task \(id) is already ending"
         case .cannotStart(_, let failure): failure.description
-        case .hookExists(let name): "there is a hook \(name) already"
-        case .noSuchHook(let name): "there is no hook \(name)"
-        case .tooManyHooks(let limit): "\(limit) hooks are there, and that is the most"
-        case .stopping: "the service stops"
+        case .hookExists(let name): "the hook \(name) already exists"
+        case .noSuchHook(let name): "no hook \(name)"
+        case .tooManyHooks(let limit): "cannot add the hook: \(limit) exist, the maximum"
+        case .stopping: "the service is stopping"
         }
     }
 }

@@ -1,26 +1,27 @@
 package import BackgrounderAPI
 package import ChildProcesses
 
-/// A task with all that a restart must give back. Times are those of the monotonic clock of the boot that it names.
+/// A task with everything that a restart restores. Times are those of the monotonic clock of the boot that it names.
 package struct TaskRecord: Hashable, Sendable {
-    /// As it was when it was stored: what counts meanwhile is in ``countingSince``.
+    /// The task when it was stored; ``countingSince`` says what counts meanwhile.
     package var task: BackgroundTask
     package var directory: String?
-    /// Variables of its own.
+    /// The task's own variables.
     package var environment: [String: String]
     package var times: TaskTimes
-    /// What of the budget had gone when it began to count last.
+    /// The used part of the budget when it last began to count.
     package var used: Duration
-    /// Since when it counts; `nil` while it is held, and once it is over.
+    /// Since when the budget counts; `nil` while it is on hold, and after the end.
     package var countingSince: Duration?
     /// The kernel's id of the boot.
     package var boot: String
     package var running: RunningCommand?
-    /// Whether it was somebody's wish that it ends.
+    /// Whether a command asked the task to end.
     package var isEndRequested: Bool
-    /// Of the sample alone: where it is in its numbers.
+    /// The position of the sample; `nil` for other tasks.
     package var position: Int?
 
+    /// Creates a record of `task`.
     package init(
         task: BackgroundTask,
         directory: String? = nil,
@@ -46,22 +47,27 @@ package struct TaskRecord: Hashable, Sendable {
     }
 }
 
-/// Where the scheduler writes what a restart must give back. One call is one transaction, committed when it returns.
+/// The storage of everything that a restart restores. Each call is one transaction, committed when it returns.
 package protocol TaskJournal: Sendable {
-    /// - Returns: the id of the new task, never given before.
+    /// Stores a new task and returns its id, which was never used before.
     func add(_ record: TaskRecord) async throws -> Int
+    /// Stores the records of existing tasks.
     func save(_ records: [TaskRecord]) async throws
+    /// Deletes tasks.
     func remove(_ ids: [Int]) async throws
+    /// Stores a hook.
     func add(_ hook: TaskHook) async throws
+    /// Deletes a hook.
     func removeHook(_ name: String) async throws
 }
 
-/// What the service found in its store.
+/// The tasks and hooks that were stored.
 package struct SavedTasks: Sendable {
-    /// By id, oldest first.
+    /// Ordered by id, oldest first.
     package var records: [TaskRecord]
     package var hooks: [TaskHook]
 
+    /// Creates saved tasks; by default none.
     package init(records: [TaskRecord] = [], hooks: [TaskHook] = []) {
         self.records = records
         self.hooks = hooks

@@ -1,10 +1,10 @@
 import BackgrounderAPI
 import Glibc
 
-/// judgement: many of these threads wait at once, and none goes deep; bytes
+/// Tuned: bytes of stack; many of these threads wait at the same time, and none of them recurses.
 let threadStack = 512 << 10
 
-/// What `body` gives, which may block: on a thread of its own, so that no event loop waits with it.
+/// Returns the result of `body`, which may block: it runs on a thread of its own, so that no event loop waits for it.
 package func blocking<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
         do {
@@ -15,7 +15,7 @@ package func blocking<Value: Sendable>(_ body: @escaping @Sendable () -> Value) 
     }
 }
 
-/// CLOCK_MONOTONIC: time since the machine's start, without its sleep. The same for all processes.
+/// Returns the time of CLOCK_MONOTONIC: since the start of the machine, without sleep, the same for all processes.
 package func monotonicTime() -> Duration {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -1,12 +1,12 @@
 import FoundationEssentials
 
-/// The part of the service's own environment that the commands it runs may see.
+/// The part of the service's environment that its commands see.
 ///
-/// An allow-list: the rest of the environment may hold passwords of the service and tokens of the user who started it.
+/// An allow-list: the rest may contain passwords of the service and tokens of the user who started it.
 enum CommandEnvironment {
     private static let names: Set = [
         "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "XDG_RUNTIME_DIR",
-        // With these a command finds the files and the socket of the service that runs it.
+        // These lead `backgrounder` to the files and the socket of the service that runs the command.
         "XDG_CONFIG_HOME", "XDG_STATE_HOME", "CONFIGURATION_DIRECTORY", "STATE_DIRECTORY", "RUNTIME_DIRECTORY",
     ]
 

@@ -1,32 +1,39 @@
-/// A command that is to run, with all that it starts, under a keeper.
+/// An order to run a command, with everything that it starts, under a keeper process.
 package struct CommandOrder: Codable, Hashable, Sendable {
-    /// The program and its arguments; a program without a slash is looked for in the command's PATH.
+    /// The program and its arguments. A program without a slash is searched in the command's PATH.
     package var arguments: [String]
-    /// The directory that it begins in; this process's where there is none.
+    /// The working directory; `nil` for that of this process.
     package var directory: String?
-    /// Variables besides the few that every command inherits, or in their place.
+    /// Variables that are added to the few that every command inherits, or replace them.
     package var environment: [String: String]
-    /// `NAME=VALUE` of the environment that says whose processes these are; also one of ``environment``.
+    /// The variable `NAME=VALUE` that marks the command's processes; also in ``environment``.
     package var mark: String
-    /// What becomes of the command when this process is gone.
+    /// The fate of the command if this process dies.
     package var lease: Lease
-    /// The absolute path of the file that keeps its output (stdout and stderr), and how many bytes of it; the rest is let go.
+    /// The file for stdout and stderr, and its size limit; the rest is discarded.
     package var output: OutputFile?
-    /// Where the keeper listens for a later process of the service; without one nobody can find it again.
+    /// The path where the keeper listens for a later process of the service; `nil` if it need not be found again.
     package var socket: String?
-    /// The file that it leaves behind when all is over, for a service that was not there.
+    /// The file for the result, if the command ends while the service is not running.
     package var result: String?
 
+    /// A file for the output of a command.
     package struct OutputFile: Codable, Hashable, Sendable {
         package var path: String
         package var limit: Int
 
+        /// Creates an output file.
+        ///
+        /// - Parameters:
+        ///   - path: an absolute path.
+        ///   - limit: bytes.
         package init(path: String, limit: Int) {
             self.path = path
             self.limit = limit
         }
     }
 
+    /// Creates an order. Nothing happens before it is passed to ``KeptProcess/begin(_:keeper:output:)``.
     package init(
         _ arguments: [String],
         directory: String? = nil,
@@ -48,16 +55,16 @@ package struct CommandOrder: Codable, Hashable, Sendable {
     }
 }
 
-/// What a keeper does by itself once the service that began the command is gone. Times are nanoseconds of the monotonic clock.
+/// A keeper's instructions for the time when the service that began the command is gone. Times are nanoseconds of the monotonic clock.
 package enum Lease: Codable, Hashable, Sendable {
-    /// Kill the tree at once.
+    /// Kill the tree immediately.
     case none
-    /// SIGTERM to the group at one time, the end of the tree at the other.
+    /// Send SIGTERM to the group at one time, kill the tree at the other.
     case until(term: Int64, kill: Int64)
-    /// As ``until(term:kill:)``, counted from when it was left alone.
+    /// Like ``until(term:kill:)``, counted from when the service left.
     case after(term: Int64, kill: Int64)
 
-    /// When it asks and when it ends, for one that was left alone at `time`.
+    /// Returns when to send SIGTERM and when to kill, if the service left at `time`.
     func deadlines(aloneSince time: Int64) -> (term: Int64, kill: Int64) {
         switch self {
         case .none: (time, time)
@@ -67,17 +74,18 @@ package enum Lease: Codable, Hashable, Sendable {
     }
 }
 
-/// How it went with a command that began.
+/// The end of a command.
 package struct CommandEnd: Codable, Hashable, Sendable {
-    /// As a shell has it: 128 and the signal's number where a signal ended it.
+    /// The exit status as in a shell: 128 plus the signal's number if a signal ended the command.
     package var exitStatus: Int32
-    /// Whether it was asked to end, or killed, before it ended by itself.
+    /// Whether the command was asked to end, or killed, before it ended by itself.
     package var wasEnded: Bool
-    /// When the command itself had ended: nanoseconds of the monotonic clock.
+    /// When the command itself ended, in nanoseconds of the monotonic clock.
     package var time: Int64
-    /// Whether nothing of its tree is left.
+    /// Whether nothing of its process tree is left.
     package var isComplete: Bool
 
+    /// Creates the end of a command.
     package init(exitStatus: Int32, wasEnded: Bool, time: Int64, isComplete: Bool = true) {
         self.exitStatus = exitStatus
         self.wasEnded = wasEnded
@@ -87,7 +95,7 @@ package struct CommandEnd: Codable, Hashable, Sendable {
 }
 
 extension Duration {
-    /// Whole nanoseconds, for 292 years.
+    /// The whole nanoseconds; sufficient for 292 years.
     package var nanoseconds: Int64 {
         components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
     }

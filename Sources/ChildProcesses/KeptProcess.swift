@@ -4,29 +4,29 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// A command that runs under a ``Keeper``, and all that it starts.
+/// A command that runs under a ``Keeper``, with everything that it starts.
 ///
 ///     let process = try await KeptProcess.begin(CommandOrder(["sync", "-a"], mark: mark), keeper: "/proc/self/exe")
 ///     process.terminate()
 ///     let end = await process.end()
 ///
-/// Its methods may be called from any thread and never wait. A thread of its own waits for the keeper; nothing wakes up while
-/// the command runs and prints nothing.
+/// Its methods may be called on any thread and never block. A thread of its own waits for the keeper; nothing wakes up while the
+/// command runs without output.
 package final class KeptProcess: Sendable {
     package let running: RunningCommand
     private let connection: Connection
     private let outcome: Outcome
     private let keeper: ProcessEntry?
 
-    /// judgement: so long the socket of a keeper may take to let somebody in
+    /// Tuned: seconds for a keeper to accept a connection.
     private static let patience = 2
-    /// judgement: so long a keeper that is there may take to say so, on a machine that starts with many of them
+    /// Tuned: seconds for a keeper to answer after a restart of the service with many tasks.
     private static let answerPatience = 10
-    /// judgement: so long it may take to start a command
+    /// Tuned: seconds for the start of a command.
     private static let startPatience = 20
-    /// judgement: bytes of an order that the kernel shall take at once
+    /// Tuned: bytes of an order that the kernel must accept in one packet.
     private static let orderSize = 1 << 20
-    /// judgement: how long what a killed keeper left is looked for
+    /// Tuned: how long the processes of a killed keeper are searched.
     private static let sweepLimit = Duration.seconds(5)
 
     private init(_ running: RunningCommand, _ connection: Connection, _ outcome: Outcome) {
@@ -34,11 +34,12 @@ package final class KeptProcess: Sendable {
         keeper = ProcessEntry(running.keeper)
     }
 
-    /// Starts `order`'s command, and returns when it runs.
+    /// Starts the command of `order`, and returns when it runs.
     ///
     /// - Parameters:
-    ///   - program: the path of `backgrounderd`; in the service `/proc/self/exe`, which is there also after an update.
-    ///   - output: descriptors of the command's stdout and stderr where the keeper takes no output; they stay open here.
+    ///   - program: the path of `backgrounderd`; in the service `/proc/self/exe`, which exists even after an update.
+    ///   - output: descriptors for the command's stdout and stderr if the keeper does not take the output; they stay open here.
+    /// - Throws: ``SpawnFailure``.
     package static func begin(
         _ order: CommandOrder,
         keeper program: String,
@@ -56,9 +57,9 @@ package final class KeptProcess: Sendable {
         return try answer.get()
     }
 
-    /// The command of a keeper that outlived the service that started it; `nil` where there is none at `socket`.
+    /// Returns the command of a keeper that outlived an earlier service; `nil` if no keeper answers at `path`.
     ///
-    /// - Parameter mark: of its order.
+    /// - Parameter mark: the mark of its order.
     package static func find(socket path: String, mark: String) async -> KeptProcess? {
         await withCheckedContinuation { continuation in
             do throws(SystemRefusal) {
@@ -71,12 +72,12 @@ package final class KeptProcess: Sendable {
         }
     }
 
-    /// Kills all that is left of a command whose keeper is gone.
+    /// Kills the remaining processes of a command whose keeper is gone.
     ///
     /// - Parameters:
-    ///   - running: as it was known.
-    ///   - mark: of its order.
-    /// - Returns: whether nothing is left of it, as far as can be seen.
+    ///   - running: the command, as far as it is known.
+    ///   - mark: the mark of its order.
+    /// - Returns: whether nothing visible is left of it.
     @discardableResult
     package static func sweep(_ running: RunningCommand?, mark: String) async -> Bool {
         await blocking {
@@ -84,30 +85,30 @@ package final class KeptProcess: Sendable {
         }
     }
 
-    /// What happens when this process is gone; replaces the order's.
+    /// Replaces the lease of the order, by which the keeper acts if this process dies.
     package func lease(_ lease: Lease) { connection.send(.lease(lease)) }
 
-    /// SIGTERM to the command's group.
+    /// Sends SIGTERM to the command's process group.
     package func terminate() { connection.send(.terminate) }
 
-    /// SIGKILL to all of the tree.
+    /// Kills the whole process tree.
     package func kill() {
         connection.send(.kill)
         wakeKeeper()
     }
 
-    /// As ``kill()``, for many at once: it must be followed by ``wakeKeeper()``, which takes longer.
+    /// Like ``kill()``, for killing many commands quickly. Call ``wakeKeeper()`` afterwards, which takes longer.
     package func killFirst() { connection.send(.kill) }
 
-    /// In case that a process of the tree stopped it.
+    /// Continues the keeper in case a process of the tree has stopped it.
     package func wakeKeeper() { keeper?.signal(SIGCONT) }
 
-    /// Ends a keeper that does not do what it is told; then the tree is killed from here.
+    /// Kills a keeper that does not obey; this process then kills the tree.
     package func killKeeper() { keeper?.signal(SIGKILL) }
 
-    /// Returns when the command has ended and nothing of it is left.
+    /// Waits until the command has ended and nothing of it is left.
     ///
-    /// - Returns: how it ended; `nil` when that is not known, since somebody killed its keeper.
+    /// - Returns: the end of the command; `nil` if it is unknown because the keeper was killed.
     package func end() async -> CommandEnd? { await outcome.value() }
 
     // On a thread of its own.
@@ -139,16 +140,16 @@ package final class KeptProcess: Sendable {
             connection.close()
             return answer(.failure(SpawnFailure(.keeper, program, error.code)))
         }
-        // Nobody else waits for it: an end that comes before this is not lost.
+        // Nothing else reaps the keeper, so an earlier end is not lost.
         defer { while waitpid(pid, nil, 0) < 0, errno == EINTR {} }
         var room = CInt(orderSize)
         setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<CInt>.size))
         guard connection.send(.begin(order)) != EMSGSIZE else {
-            // Without an order the keeper ends by itself.
+            // Without an order the keeper exits.
             connection.close()
             return answer(.failure(SpawnFailure(.program, order.arguments.first ?? "", E2BIG)))
         }
-        // A command may stop its keeper before that has said that it runs.
+        // A command may stop its keeper before the keeper reports that it runs.
         setTimeouts(ends[0], seconds: startPatience)
         let report = KeeperSocket.receive(KeeperReport.self, on: ends[0])
         setTimeouts(ends[0], seconds: 0)
@@ -221,13 +222,13 @@ package final class KeptProcess: Sendable {
     }
 }
 
-/// A descriptor that is not used any more once it is closed.
+/// A descriptor that is not used after it is closed.
 private final class Connection: Sendable {
     private let descriptor: Mutex<CInt>
 
     init(_ descriptor: CInt) { self.descriptor = Mutex(descriptor) }
 
-    /// - Returns: 0, or an `errno`.
+    /// Sends a command; returns 0 or an `errno`.
     @discardableResult
     func send(_ command: KeeperCommand) -> CInt {
         descriptor.withLock { descriptor in
@@ -243,7 +244,7 @@ private final class Connection: Sendable {
     }
 }
 
-/// Something that becomes known once, for any number who wait for it.
+/// A value that becomes known once, for any number of waiting callers.
 private final class Outcome: Sendable {
     private enum State {
         case waiting([CheckedContinuation<CommandEnd?, Never>])

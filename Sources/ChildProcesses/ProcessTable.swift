@@ -1,21 +1,21 @@
 import CLinux
 import Glibc
 
-/// A process, as /proc/PID/stat has it (proc_pid_stat(5)).
+/// A process, as /proc/PID/stat describes it (proc_pid_stat(5)).
 struct ProcessEntry: Hashable, Sendable {
     var pid: pid_t
     var parent: pid_t
     var group: pid_t
     var session: pid_t
-    /// Clock ticks from the machine's start: with the id it is a process's own for as long as the machine runs.
+    /// The start time in clock ticks since boot; together with the pid it identifies a process for as long as the machine runs.
     var start: UInt64
-    /// Whether nothing of it runs any more; one whose first thread alone has ended still does.
+    /// Whether all threads have ended; a process whose first thread has ended still runs.
     var isZombie: Bool
 
-    /// The process with this id now; `nil` where there is none.
+    /// Reads the process with this id; returns `nil` if there is none.
     init?(_ pid: pid_t) {
         guard let bytes = readProcessFile(pid, "stat", limit: 1024) else { return nil }
-        // The name, in brackets, may hold anything, brackets too.
+        // The name in parentheses may contain anything, including parentheses.
         guard let end = bytes.lastIndex(of: UInt8(ascii: ")")) else { return nil }
         let fields = String(decoding: bytes[(end + 1)...], as: UTF8.self).split(separator: " ")
         guard fields.count > 19, let parent = pid_t(fields[1]), let group = pid_t(fields[2]),
@@ -26,14 +26,14 @@ struct ProcessEntry: Hashable, Sendable {
         isZombie = (fields[0] == "Z" || fields[0] == "X") && (Int(fields[17]) ?? 0) <= 1
     }
 
-    /// Signals it, and never another that has its number by now.
+    /// Sends a signal to this process, never to a later one with the same pid.
     ///
-    /// - Returns: whether it was there and took the signal.
+    /// - Returns: whether the process exists and got the signal.
     @discardableResult
     func signal(_ signal: CInt) -> Bool {
         let descriptor = clinux_open_process(pid)
         guard descriptor >= 0 else {
-            // A kernel before 5.3.
+            // Before Linux 5.3.
             guard errno == ENOSYS, ProcessEntry(pid)?.start == start else { return false }
             return kill(pid, signal) == 0
         }
@@ -42,19 +42,18 @@ struct ProcessEntry: Hashable, Sendable {
         return clinux_signal_process(descriptor, signal) == 0
     }
 
-    /// Whether its environment, as it was when its program began, has `variable` (`NAME=VALUE`).
+    /// Returns whether its initial environment contains `variable` (`NAME=VALUE`).
     func carries(_ variable: String) -> Bool {
-        // judgement: an environment is a few KiB; the kernel allows megabytes
+        // Tuned: environments have a few KiB; the kernel allows megabytes.
         guard let bytes = readProcessFile(pid, "environ", limit: 1 << 20) else { return false }
         return bytes.split(separator: 0).contains { $0.elementsEqual(variable.utf8) }
     }
 
-    /// All that can be seen.
+    /// Returns all visible processes.
     static func all() -> [ProcessEntry] { numbers(in: "/proc").compactMap { ProcessEntry($0) } }
 
-    /// Those below `pid`, by what each thread started or adopted (/proc/PID/task/TID/children in proc(5)); it does not get
-    /// slower with what else the machine runs. The kernel may leave out a living child while a sibling ends: whoever has to find
-    /// all looks again until there is no child.
+    /// Returns the descendants of `pid`, from the children of each thread (/proc/PID/task/TID/children in proc(5)). The cost does not
+    /// depend on other processes. The kernel may omit a living child while a sibling ends: to find all, repeat until there is none.
     static func below(_ pid: pid_t) -> [ProcessEntry] {
         var found: [ProcessEntry] = []
         var seen: Set<pid_t> = [pid]
@@ -64,7 +63,7 @@ struct ProcessEntry: Hashable, Sendable {
                 let bytes = readProcessFile(pid, "task/\(thread)/children", limit: 1 << 20) ?? []
                 let children = String(decoding: bytes, as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
                 for child in children {
-                    // The number may be a stranger's by now, whose parent is another.
+                    // The pid may belong to a new process with another parent by now.
                     guard let process = ProcessEntry(child), seen.contains(process.parent),
                         seen.insert(child).inserted
                     else { continue }
@@ -76,10 +75,10 @@ struct ProcessEntry: Hashable, Sendable {
         return found
     }
 
-    /// Whether the kernel tells of children (CONFIG_PROC_CHILDREN).
+    /// Whether the kernel lists children (CONFIG_PROC_CHILDREN).
     static var hasChildren: Bool { access("/proc/thread-self/children", R_OK) == 0 }
 
-    /// The entries of a folder of /proc that are numbers.
+    /// Returns the numeric entries of a folder of /proc.
     private static func numbers(in path: String) -> [pid_t] {
         guard let directory = opendir(path) else { return [] }
         defer { closedir(directory) }
@@ -94,7 +93,7 @@ struct ProcessEntry: Hashable, Sendable {
     }
 }
 
-/// The first `limit` bytes of /proc/PID/NAME; `nil` where there is none or it may not be read.
+/// Returns the first `limit` bytes of /proc/PID/NAME; `nil` if it cannot be read.
 private func readProcessFile(_ pid: pid_t, _ name: String, limit: Int) -> [UInt8]? {
     let descriptor = open("/proc/\(pid)/\(name)", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

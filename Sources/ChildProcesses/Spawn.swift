@@ -2,14 +2,15 @@ import BackgrounderAPI
 import CLinux
 import Glibc
 
-/// A program that cannot be started.
+/// The error for a program that cannot be started.
 package struct SpawnFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The step that failed.
     package enum Step: String, Codable, Sendable {
-        /// The directory that it would begin in.
+        /// Entering the working directory.
         case directory
-        /// The program itself.
+        /// Executing the program.
         case program
-        /// What holds its processes together; nothing that the command can help.
+        /// Starting the keeper process; the command is not at fault.
         case keeper
     }
 
@@ -19,6 +20,7 @@ package struct SpawnFailure: Error, Hashable, Sendable, CustomStringConvertible 
     /// An `errno`.
     package var code: Int32
 
+    /// Creates a failure.
     package init(_ step: Step, _ name: String, _ code: Int32) {
         (self.step, self.name, self.code) = (step, name, code)
     }
@@ -27,28 +29,29 @@ package struct SpawnFailure: Error, Hashable, Sendable, CustomStringConvertible 
         let reason: String
         switch (step, code) {
         case (.program, ENOENT): reason = "no such command"
-        case (.program, EACCES): reason = "it may not be executed; `chmod +x` allows it"
+        case (.program, EACCES): reason = "permission denied; run `chmod +x` on it"
         case (.program, EISDIR): reason = "it is a folder"
-        case (.program, ENOEXEC): reason = "it is no program and names no interpreter in its first line (#!/bin/sh)"
+        case (.program, ENOEXEC): reason = "it is not a program and its first line names no interpreter (#!/bin/sh)"
         case (.directory, ENOENT): reason = "no such folder"
         default: reason = systemMessage(code)
         }
-        return step == .directory ? "cannot begin in \(name): \(reason)" : "cannot start \(name): \(reason)"
+        return step == .directory ? "cannot enter \(name): \(reason)" : "cannot start \(name): \(reason)"
     }
 }
 
-/// Starts programs with nothing of ours but what is given to them.
+/// Starts programs that inherit nothing from this process except what is passed explicitly.
 package struct Spawn {
-    /// The program, where it is another than the first argument.
+    /// The program, if it differs from the first argument.
     var path: String?
-    /// The program and its arguments; one without a slash is looked for in PATH.
+    /// The program and its arguments. A program without a slash is searched in PATH.
     var arguments: [String]
-    /// All of the environment: `NAME=VALUE`.
+    /// The whole environment, as `NAME=VALUE`.
     var environment: [String]
     var directory: String?
-    /// Which of ours become 0, 1, 2 and so on; the others are closed.
+    /// The descriptors of this process that become 0, 1, 2 and so on; all others are closed.
     var descriptors: [CInt]
 
+    /// Creates a spawn from its parts; ``run()`` starts it.
     package init(
         path: String? = nil,
         arguments: [String],
@@ -60,21 +63,22 @@ package struct Spawn {
         (self.directory, self.descriptors) = (directory, descriptors)
     }
 
-    /// `POSIX_SPAWN_SETSID` of <spawn.h>, which Swift sees only with `_GNU_SOURCE`.
+    /// `POSIX_SPAWN_SETSID` from <spawn.h>, which Swift sees only with `_GNU_SOURCE`.
     private static let setSession: CInt = 0x80
 
-    /// Starts it in a session and a group of its own, with signals as a fresh process has them.
+    /// Starts the program in a session and process group of its own, with default signal handling.
     ///
-    /// - Returns: the id of a child of this process, which the caller must reap.
+    /// - Returns: the pid of the child, which the caller must reap.
+    /// - Throws: ``SpawnFailure``.
     package func run() throws(SpawnFailure) -> Int32 {
         let program = path ?? arguments.first ?? ""
-        // Empty, it would be "Permission denied" for the folder it names.
+        // An empty name would fail with "Permission denied" for a folder.
         guard !program.isEmpty else { throw SpawnFailure(.program, "\"\"", ENOENT) }
         if let directory { try check(directory) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // First out of the way of the numbers that they get, which others of them may have.
+        // Move them out of the way of their future numbers, which others of them may have.
         let parked = descriptors.map { fcntl($0, F_DUPFD_CLOEXEC, CInt(descriptors.count)) }
         defer { for descriptor in parked where descriptor >= 0 { close(descriptor) } }
         guard parked.allSatisfy({ $0 >= 0 }) else { throw SpawnFailure(.program, program, EMFILE) }
@@ -113,14 +117,14 @@ package struct Spawn {
         return program.contains("/") && stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Told apart here: the child's own failure does not say which of its steps it was.
+    /// Checks the directory beforehand: the failure of the child does not say which step failed.
     private func check(_ directory: String) throws(SpawnFailure) {
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor < 0 else {
             close(descriptor)
             return
         }
-        // What may only be entered is enough.
+        // The right to enter is enough.
         guard errno == EACCES, access(directory, X_OK) == 0 else { throw SpawnFailure(.directory, directory, errno) }
     }
 }

@@ -1,26 +1,27 @@
 import CLinux
 import Glibc
 
-/// Ends trees of processes that do not want to end.
+/// Kills process trees that resist.
 enum TreeEnd {
-    /// judgement: looks that stop what forks as fast as it can; after them it is killed while it runs
+    /// Tuned: rounds that stop a fast-forking tree before it is killed while it runs.
     private static let looks = 20
-    /// judgement: milliseconds until a look at who became ours without a sign of it
+    /// Tuned: milliseconds between searches for processes that were adopted without a signal.
     private static let pause = 10
 
-    /// Kills every process below this one, which adopts orphans, and returns when there is none any more. Whoever left its
-    /// group, its session or its parent is still below it, so that "no child" is the kernel's word that nothing is left.
+    /// Kills every descendant of this process, which adopts orphans, and returns when none is left. A process that leaves its group,
+    /// session or parent remains a descendant, so "no child" from the kernel means that nothing is left.
     ///
-    /// For a process with one thread that blocks SIGCHLD and has a handler for it.
+    /// The calling process must have one thread, block SIGCHLD and have a handler for it.
+    ///
     /// - Parameters:
-    ///   - deadline: of the monotonic clock; what is there after it hangs in the kernel, or is another user's.
+    ///   - deadline: in time of the monotonic clock; processes that remain after it hang in the kernel or belong to another user.
     ///   - reaped: called for each child that ended.
     /// - Returns: whether none is left.
     static func killDescendants(until deadline: Duration, reaped: (_ pid: pid_t, _ status: CInt) -> Void) -> Bool {
         let own = getpid()
         let hasChildren = ProcessEntry.hasChildren
         while true {
-            // Most trees are gone already, with their group.
+            // Most trees are gone with their group.
             if reap(reaped) { return true }
             kill { hasChildren ? ProcessEntry.below(own) : descendants(of: [own], among: ProcessEntry.all()) }
             if reap(reaped) { return true }
@@ -29,9 +30,9 @@ enum TreeEnd {
         }
     }
 
-    /// Takes note of all children that have ended.
+    /// Reaps all ended children.
     ///
-    /// - Returns: whether there is no child any more.
+    /// - Returns: whether no child is left.
     static func reap(_ reaped: (_ pid: pid_t, _ status: CInt) -> Void) -> Bool {
         while true {
             var status: CInt = 0
@@ -43,21 +44,22 @@ enum TreeEnd {
         }
     }
 
-    /// Kills what is left of a tree that nobody holds together any more: the leader's group and session, whatever carries
-    /// `mark` in its environment, and all below them. It blocks.
+    /// Kills the rest of a tree without a keeper: the leader's group and session, every process with `mark` in its environment, and
+    /// all their descendants. Blocks.
     ///
     /// - Parameters:
-    ///   - leader: the id that it had; another process that has it now is not of the tree.
-    ///   - begun: ticks at which the leader started.
+    ///   - leader: the pid of the leader; a later process with this pid is not part of the tree.
+    ///   - begun: the start time of the leader in clock ticks.
     ///   - mark: `NAME=VALUE`.
-    /// - Returns: whether none is left at the deadline (monotonic).
+    ///   - deadline: in time of the monotonic clock.
+    /// - Returns: whether none is left.
     static func sweep(leader: pid_t?, begun: UInt64?, mark: String, until deadline: Duration) -> Bool {
         let own = getpid()
-        // Once found, a member vouches for its group and session also when the mark or the parent is gone.
+        // Once found, a member identifies its group and session even if the mark or the parent is gone.
         var sessions: Set<pid_t> = []
         func tree(_ entries: [ProcessEntry]) -> [ProcessEntry] {
             var roots: Set<pid_t> = []
-            // The kernel gives the number to another only once none of the leader's group and session is left.
+            // The kernel reuses the pid only when nothing of the leader's group and session is left.
             let isNumberReused = entries.contains { $0.pid == leader && $0.start != begun }
             for entry in entries where entry.pid != own && !entry.isZombie {
                 let isOfLeader: Bool =
@@ -70,7 +72,7 @@ enum TreeEnd {
                 if isOfLeader || sessions.contains(entry.session) || entry.carries(mark) { roots.insert(entry.pid) }
             }
             let all = descendants(of: roots, among: entries) + entries.filter { roots.contains($0.pid) }
-            // One that was made by a member of it: its leader is, or was, one too.
+            // A session that a member created: its leader is or was a member.
             sessions.formUnion(all.filter { $0.session == $0.pid }.map(\.pid))
             return all
         }
@@ -81,7 +83,7 @@ enum TreeEnd {
         }
     }
 
-    /// Stops what `find` finds until it finds nothing new, so that nobody forks out of sight, and kills it then.
+    /// Stops the processes that `find` returns until it finds no new ones, so that none forks unseen, and then kills them.
     ///
     /// - Returns: how many there were.
     @discardableResult
@@ -100,7 +102,7 @@ enum TreeEnd {
         return found.count
     }
 
-    /// Whoever is below one of `roots`, without these.
+    /// Returns the descendants of `roots`, without these.
     private static func descendants(of roots: Set<pid_t>, among entries: [ProcessEntry]) -> [ProcessEntry] {
         var children: [pid_t: [ProcessEntry]] = [:]
         for entry in entries { children[entry.parent, default: []].append(entry) }
@@ -117,7 +119,7 @@ enum TreeEnd {
     }
 }
 
-/// What no two processes have in common for as long as the machine runs.
+/// The identity of a process, unique for as long as the machine runs.
 private struct ProcessIdentity: Hashable {
     var pid: pid_t
     var start: UInt64

@@ -106,7 +106,7 @@ extension RealProcesses {
                 lines.contains("ready") || isAtEnd ? lines : nil
             }
             try #require(said == ["ready"])
-            #expect(try await rig.scheduler.end(task.id).detail == "some of its processes could not be ended")
+            #expect(try await rig.scheduler.end(task.id).detail == "some of its processes could not be killed")
         }
 
         /// May be traced by anybody, also where only a parent may (Yama).

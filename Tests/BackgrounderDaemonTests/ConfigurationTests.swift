@@ -146,13 +146,13 @@ import Testing
             }.description
         }
         #expect(
-            try refusal(scratch.write([0x61, 0x0A, 0xFF, 0xFE], to: "binary")).hasSuffix("binary:2: this is no UTF-8")
+            try refusal(scratch.write([0x61, 0x0A, 0xFF, 0xFE], to: "binary")).hasSuffix("binary:2: not valid UTF-8; save the file as UTF-8")
         )
         #expect(
-            try refusal(scratch.write(Array(repeating: 0x23, count: 1_048_577), to: "large")).contains("over 1 MiB")
+            try refusal(scratch.write(Array(repeating: 0x23, count: 1_048_577), to: "large")).contains("larger than 1 MiB")
         )
-        #expect(try refusal(scratch.path).contains("no file"))
-        #expect(try refusal(scratch.file("none")).contains("no such file"))
+        #expect(try refusal(scratch.path).contains("not a regular file"))
+        #expect(try refusal(scratch.file("none")).contains("No such file or directory; check the path"))
     }
 
     @Test("Without a file the defaults hold, and the location mode needs no description")

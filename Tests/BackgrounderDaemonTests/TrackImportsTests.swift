@@ -72,7 +72,7 @@ import Testing
         _ = try await steps.next()
         try store.close()
         let last = try #require(try await steps.next())
-        #expect(last.finished && last.fault?.contains("cannot be written") == true)
+        #expect(last.finished && last.fault?.contains("cannot write the history") == true)
         #expect(last.received == last.stored + last.known + last.rejected.total)
         #expect(try await steps.next() == nil)
     }

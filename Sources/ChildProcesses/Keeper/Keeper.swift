@@ -2,19 +2,18 @@ import CLinux
 import FoundationEssentials
 import Glibc
 
-/// A process between the service and one command: it adopts whatever the command's processes leave behind, so that it can end
-/// all of them for certain, takes the output, and goes on when the service is killed, to end the command in time or to give it
-/// back to the next service.
+/// A process between the service and one command. It adopts orphans of the command, so that it can kill the whole tree; it takes
+/// the output; and it outlives the service, to end the command in time or to hand it to the next service.
 ///
-/// It is the service's own program again under another name, and has one thread.
+/// The keeper is the service's program under another name, with one thread. See docs/decisions/0001-keeper-process.md.
 package struct Keeper {
-    /// What the process is called: not as the service, which may be killed by its name.
+    /// The name of the process. It differs from the service's, which may be killed by name.
     package static let name = "task-keeper"
-    /// The socket that the service left open for it; 1 and 2 are the command's, where it takes no output itself.
+    /// The inherited socket to the service. 1 and 2 are the command's output if the keeper does not take it.
     static let socket: CInt = 3
-    /// judgement: what is not gone so long after SIGKILL hangs in the kernel
+    /// Tuned: a process that remains for this long after SIGKILL hangs in the kernel.
     private static let patience = Duration.seconds(5)
-    /// judgement: milliseconds in which the next of a killed group ends
+    /// Tuned: milliseconds until the next process of a killed group ends.
     private static let groupPatience = 5
 
     private let order: CommandOrder
@@ -26,12 +25,12 @@ package struct Keeper {
     private var wasEnded = false
     private var end: CommandEnd?
 
-    /// Keeps the command of a service that started this process as its keeper, and ends the process; returns at once in any
-    /// other. To be called first thing in main, while there is one thread.
+    /// Runs the keeper and exits if this process was started as one; returns immediately otherwise. Call it first in main, while there
+    /// is one thread.
     package static func runIfThisIsOne() {
         guard CommandLine.arguments.first == name else { return }
         clinux_set_name(name)
-        // It is told what to do on its socket, and outlives who is told otherwise.
+        // Commands arrive on the socket; ignore signals that would end the keeper with the service.
         for number in [SIGTERM, SIGINT, SIGHUP, SIGPIPE] { signal(number, SIG_IGN) }
         // A handler, so that a child's end wakes the wait.
         signal(SIGCHLD) { _ in }
@@ -70,9 +69,9 @@ package struct Keeper {
             writeEnd = ends[1]
             descriptors = [0, writeEnd, writeEnd]
         }
-        // The service gave this process only what commands may see.
+        // The service passed only the variables that commands may see.
         let environment = ProcessInfo.processInfo.environment.merging(order.environment) { $1 }
-        // The command is looked for in its own PATH.
+        // The command is searched in its own PATH.
         if let path = environment["PATH"] { setenv("PATH", path, 1) }
         let pid: pid_t
         do {
@@ -91,7 +90,7 @@ package struct Keeper {
         let nowhere = open("/dev/null", O_RDWR | O_CLOEXEC)
         for descriptor: CInt in [1, 2] { dup2(nowhere, descriptor) }
         chdir("/")
-        // It is not reaped yet, so that this is it even if it has ended.
+        // Not reaped yet, so the pid still refers to this child.
         running = RunningCommand(
             pid: pid,
             start: ProcessEntry(pid)?.start ?? 0,
@@ -124,7 +123,7 @@ package struct Keeper {
         }
     }
 
-    /// Waits until there is something to do, and takes what came.
+    /// Waits for an event and handles it.
     private mutating func wait() {
         var descriptors = [connection, listener, output?.readEnd ?? -1].map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
@@ -135,7 +134,7 @@ package struct Keeper {
         if descriptors[1].revents != 0 { connect() }
     }
 
-    /// Until the next deadline; -1 where there is none.
+    /// The milliseconds until the next deadline; -1 for none.
     private var milliseconds: Int {
         guard let alone = running.aloneSince else { return -1 }
         let deadlines = lease.deadlines(aloneSince: alone)
@@ -158,7 +157,7 @@ package struct Keeper {
         }
     }
 
-    /// A later process of the service.
+    /// Accepts the connection of a later process of the service.
     private mutating func connect() {
         let new = accept(listener, nil, nil)
         guard new >= 0 else { return }
@@ -168,7 +167,7 @@ package struct Keeper {
         running.aloneSince = nil
     }
 
-    /// What it does by itself while it is alone.
+    /// Acts on the lease while no service is connected.
     private mutating func act() {
         guard let alone = running.aloneSince else { return }
         let deadlines = lease.deadlines(aloneSince: alone)
@@ -185,16 +184,15 @@ package struct Keeper {
 
     private mutating func killTree() {
         wasEnded = true
-        // In one step for all of the group: none of it forks meanwhile.
+        // One signal for the whole group: no member can fork meanwhile.
         kill(-running.pid, SIGKILL)
-        // The ends of these are seen as they come, before the search for what else there is; a tree that goes on forking
-        // interrupts each wait.
+        // Reap these before searching for others. A tree that keeps forking interrupts each wait, so the wait is bounded.
         let limit = monotonicTime() + .milliseconds(20 * Self.groupPatience)
         while !reap(), clinux_poll(nil, 0, Self.groupPatience) < 0, monotonicTime() < limit {}
         endTree()
     }
 
-    /// - Returns: whether there is no child any more.
+    /// Reaps ended children; returns whether none is left.
     @discardableResult
     private mutating func reap() -> Bool { TreeEnd.reap { note($0, $1) } }
 
@@ -219,11 +217,11 @@ package struct Keeper {
         output = nil
     }
 
-    /// The command has ended: whatever it left goes, and the service is told.
+    /// Kills the remaining processes of an ended command, and reports the end to the service.
     private mutating func finish() {
-        // Not once more for what hangs: the service waits little longer than one such time.
+        // Not again for processes that hang: the service waits hardly longer than one such attempt.
         if end?.isComplete != false { endTree() }
-        // At most what the pipe holds; who is not of the tree may still have its other end.
+        // At most the content of the pipe: a process outside of the tree may still hold its other end.
         _ = output?.take()
         guard let end else { return }
         if let path = order.result, let data = try? JSONEncoder().encode(end) {
@@ -235,7 +233,7 @@ package struct Keeper {
         }
         if let path = order.socket { unlink(path) }
         guard !end.isComplete else { return }
-        // It holds what cannot be ended now. It wakes up when some of that ends, and tries once more with the rest.
+        // Processes that cannot be killed now remain children. When one ends, kill the rest again.
         while waitpid(-1, nil, 0) > 0 || errno == EINTR {
             _ = TreeEnd.killDescendants(until: monotonicTime()) { _, _ in }
         }

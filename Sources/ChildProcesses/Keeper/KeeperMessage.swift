@@ -1,44 +1,46 @@
 import FoundationEssentials
 import Glibc
 
-/// What the service tells a keeper.
+/// A message from the service to a keeper.
 enum KeeperCommand: Codable, Sendable {
-    /// The first on a keeper's first connection.
+    /// The first message on a keeper's first connection.
     case begin(CommandOrder)
     case lease(Lease)
-    /// SIGTERM to the group.
+    /// Send SIGTERM to the group.
     case terminate
-    /// The end of the tree.
+    /// Kill the tree.
     case kill
 }
 
-/// What a keeper tells the service.
+/// A message from a keeper to the service.
 enum KeeperReport: Codable, Sendable {
-    /// The first on each connection.
+    /// The first message on each connection.
     case began(RunningCommand)
     case refused(step: SpawnFailure.Step, name: String, code: Int32)
-    /// The last.
+    /// The last message.
     case ended(CommandEnd)
 }
 
-/// A command that runs, as its keeper knows it. Times are nanoseconds of the monotonic clock.
+/// A running command, as its keeper knows it. Times are nanoseconds of the monotonic clock.
 package struct RunningCommand: Codable, Hashable, Sendable {
     package var pid: Int32
-    /// Ticks of the machine's clock at which it began: with `pid` it is no other's.
+    /// The start time in clock ticks; together with `pid` it identifies the process.
     package var start: UInt64
     package var keeper: Int32
-    /// Since when no service was connected, for one that connects again.
+    /// Since when no service was connected, for a service that connects again.
     package var aloneSince: Int64?
-    /// Whether it was asked to end meanwhile.
+    /// Whether the command was asked to end meanwhile.
     package var wasAskedToEnd: Bool
 }
 
-/// One end of a SOCK_SEQPACKET connection: a message is a packet of JSON.
+/// Functions for a SOCK_SEQPACKET connection on which each message is a packet of JSON.
 enum KeeperSocket {
-    /// More than any order: the bodies of requests are smaller.
+    /// More bytes than any order has: the bodies of requests are smaller.
     private static let largest = 1 << 21
 
-    /// - Returns: 0 when the packet is on its way, or an `errno`; it never waits and never signals.
+    /// Sends a message without waiting and without SIGPIPE.
+    ///
+    /// - Returns: 0, or an `errno`.
     @discardableResult
     static func send(json message: some Encodable, on descriptor: CInt) -> CInt {
         guard let data = try? JSONEncoder().encode(message) else { return EINVAL }
@@ -52,9 +54,9 @@ enum KeeperSocket {
         return 0
     }
 
-    /// A command; what has to be done in time is one byte, which is read faster than JSON.
+    /// Sends a command. Urgent commands are a single byte, which is read faster than JSON.
     ///
-    /// - Returns: as ``send(json:on:)``.
+    /// - Returns: 0, or an `errno`.
     @discardableResult
     static func send(_ command: KeeperCommand, on descriptor: CInt) -> CInt {
         let byte: UInt8
@@ -69,7 +71,7 @@ enum KeeperSocket {
     private static let terminate = UInt8(ascii: "T")
     private static let kill = UInt8(ascii: "K")
 
-    /// The next command; `nil` at the end of the connection, and for what is none.
+    /// Returns the next command; `nil` at the end of the connection and for an invalid message.
     static func receiveCommand(on descriptor: CInt) -> KeeperCommand? {
         guard let bytes = receive(on: descriptor) else { return nil }
         return switch bytes {
@@ -79,13 +81,14 @@ enum KeeperSocket {
         }
     }
 
-    /// The next message; `nil` at the end of the connection, and for what is none. Waits unless the descriptor does not.
+    /// Returns the next message; `nil` at the end of the connection and for an invalid message. Blocks unless the descriptor is
+    /// non-blocking.
     static func receive<Message: Decodable>(_ type: Message.Type, on descriptor: CInt) -> Message? {
         receive(on: descriptor).flatMap { try? JSONDecoder().decode(type, from: Data($0)) }
     }
 
     private static func receive(on descriptor: CInt) -> [UInt8]? {
-        // A look first: most are tiny.
+        // The size first, since most messages are tiny.
         let count = take(descriptor, nil, 0, CInt(MSG_PEEK) | CInt(MSG_TRUNC))
         guard count > 0, count <= largest else { return nil }
         var length = 0
@@ -96,15 +99,15 @@ enum KeeperSocket {
         return length > 0 ? bytes : nil
     }
 
-    /// recv(2), once more where it failed for what is no end. A peer that left without reading all is told of once, at any
-    /// time, and before what it had sent.
+    /// Retries recv(2) on EINTR and ECONNRESET, which do not mean end of stream. A peer that closed without reading everything causes
+    /// one ECONNRESET, possibly before the messages that it had sent.
     private static func take(_ descriptor: CInt, _ buffer: UnsafeMutableRawPointer?, _ size: Int, _ flags: CInt) -> Int
     {
         var hasEnded = false
         while true {
             let count = recv(descriptor, buffer, size, flags)
             if count == 0, !hasEnded {
-                // The kernel looks for a message first and for the end then; a last message may have come in between.
+                // The kernel checks for a message first and for the end afterwards; a last message may arrive in between.
                 hasEnded = true
                 continue
             }
@@ -123,7 +126,7 @@ enum KeeperSocket {
         } ? address : nil
     }
 
-    /// `body` with `address` as the socket calls want it.
+    /// Calls `body` with `address` in the form that socket calls expect.
     static func with(_ address: sockaddr_un, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
         withUnsafePointer(to: address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in

@@ -1,23 +1,25 @@
 import Glibc
 
-/// Takes what a command prints from a pipe: the first bytes into a file, and the rest away, so that the command never waits and
-/// the disk never fills.
+/// Copies the output of a command from a pipe to a file up to a limit and discards the rest, so that the command never waits and the
+/// disk never fills.
 struct OutputKeeper {
     let readEnd: CInt
     private let file: CInt
     private var room: Int
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
-    /// - Parameter readEnd: of a pipe; it does not wait.
+    /// Opens the output file.
+    ///
+    /// - Parameter readEnd: the non-blocking read end of the pipe.
     init(_ output: CommandOrder.OutputFile, readEnd: CInt) {
         self.readEnd = readEnd
         room = output.limit
         file = open(output.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
     }
 
-    /// Takes what is there, at most so many pieces of it.
+    /// Copies the available output, at most `pieces` reads.
     ///
-    /// - Returns: whether more may come.
+    /// - Returns: whether more may follow.
     mutating func take(pieces: Int = 16) -> Bool {
         for _ in 0..<pieces {
             let count = read(readEnd, &buffer, buffer.count)
@@ -35,7 +37,7 @@ struct OutputKeeper {
             let written = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
             if written < 0, errno == EINTR { continue }
             guard written > 0 else {
-                // A full disk: what comes now would follow a hole.
+                // The disk is full: later output would follow a gap.
                 room = 0
                 return
             }
