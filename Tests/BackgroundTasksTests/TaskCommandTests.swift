@@ -186,7 +186,7 @@ extension RealProcesses {
             try await rig.wait(for: .expired, of: id)
             rig.journal.isFull = true
             await rig.scheduler.apply(isAnyoneAttached: true)
-            try await rig.log.wait(for: 1, with: "Task \(id) (test) could not begin again")
+            try await rig.log.wait(for: 1, with: "Cannot begin task \(id) (test) again")
             rig.journal.isFull = false
             await rig.scheduler.apply(isAnyoneAttached: false)
             await rig.scheduler.apply(isAnyoneAttached: true)
@@ -196,7 +196,7 @@ extension RealProcesses {
             await service.triggerGracefulShutdown()
             try await running.value
             await rig.scheduler.apply(isAnyoneAttached: true)
-            try await rig.log.wait(for: 1, with: "Task \(id + 1) (test) could not begin again")
+            try await rig.log.wait(for: 1, with: "Cannot begin task \(id + 1) (test) again")
             #expect(rig.journal.repeating.last == [id + 1])
         }
 

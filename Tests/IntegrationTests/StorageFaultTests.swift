@@ -167,7 +167,7 @@ import Testing
             #expect(transfer.error?.contains(warning) ?? false, "\(transfer)")
         }
         let ended = try await service.run("task", "end", "1")
-        #expect(ended.text == "long is ended: the end cannot be stored, and a restart will not know it\n")
+        #expect(ended.text == "long is ended: the end is not stored, and a restart will not know it\n")
 
         try rig.makeRoom()
         try await log.wait(for: "Alert: Kept")

@@ -211,7 +211,7 @@ import Testing
 
     @Test(arguments: [
         (["begin", "x", "--", "/no/such"], 1, "cannot start /no/such: no such command"),
-        (["begin", "x", "--", "/etc/passwd"], 1, "cannot start /etc/passwd: it may not be executed"),
+        (["begin", "x", "--", "/etc/passwd"], 1, "cannot start /etc/passwd: permission denied; run `chmod +x`"),
         (["begin", "x", "--", "/etc"], 1, "cannot start /etc: it is a folder"),
         (["begin", "a\nb", "--", "true"], 64, "is no name for a task"),
         (["begin", "x"], 64, "no command to run"), (["begin", "", "--", "true"], 64, "the name is empty"),
@@ -222,9 +222,9 @@ import Testing
         (["begin", "x", "--env", "1A=b", "--", "true"], 64, "\"1A=b\" is not NAME=VALUE"),
         (["begin", "x", "--env", "PATH", "--", "true"], 64, "\"PATH\" is not NAME=VALUE"),
         (["begin", "x", "--env", "BACKGROUNDER_TASK=1", "--", "true"], 64, "begins with BACKGROUNDER_"),
-        (["begin", "x", "--on", "attach", "--", "true"], 64, "'attach'"), (["end", "77"], 4, "there is no task 77"),
-        (["log", "77"], 4, "there is no task 77"), (["remaining", "77"], 4, "there is no task 77"),
-        (["unhook", "no/such hook"], 4, "there is no hook no/such hook"), (["end", "x"], 64, "'x'"),
+        (["begin", "x", "--on", "attach", "--", "true"], 64, "'attach'"), (["end", "77"], 4, "no task 77;"),
+        (["log", "77"], 4, "no task 77;"), (["remaining", "77"], 4, "no task 77;"),
+        (["unhook", "no/such hook"], 4, "no hook no/such hook;"), (["end", "x"], 64, "'x'"),
     ])
     func `What is wrong with a command is one line`(arguments: [String], code: Int32, words: String) async throws {
         let service = try await Self.service()
