@@ -1,10 +1,12 @@
 import FoundationEssentials
 
-/// Addresses as feeds write them.
+/// Parses URLs as they occur in feeds.
 enum FeedAddress {
-    /// `text` as an absolute address of the web; `nil` where it is none, so that no `javascript:` or `file:` gets further.
+    /// Returns `text` as an absolute URL, or `nil` unless it is a valid `http` or `https` URL: links with schemes such
+    /// as `javascript:` and `file:` are dropped here.
     ///
-    /// What RFC 3986 does not allow is percent-encoded, blanks around it and line breaks inside are dropped.
+    /// Characters that RFC 3986 does not allow are percent-encoded. Surrounding whitespace and all control characters
+    /// are removed.
     static func resolve(_ text: String, base: String?) -> String? {
         guard text.utf8.count <= FeedLimits.address else { return nil }
         var scalars = text.unicodeScalars
@@ -23,6 +25,7 @@ enum FeedAddress {
 }
 
 extension String {
+    /// The string without leading and trailing Unicode whitespace.
     var trimmingBlanks: String {
         let isBlank = { (scalar: Unicode.Scalar) in scalar.properties.isWhitespace }
         let scalars = unicodeScalars

@@ -1,17 +1,19 @@
 import BackgrounderAPI
 import FoundationEssentials
 
-/// Dates as feeds write them.
+/// Parses dates as they occur in feeds.
 enum FeedDate {
-    /// The time that `text` states: RFC 3339 and its relatives, RFC 822 with all that is made of it, asctime's order; `nil`
-    /// where it is none. The epoch and what is before it are what programs write that know no date.
+    /// Returns the date in `text`: RFC 3339 and similar, RFC 822 with its common variations, or the order of asctime.
+    ///
+    /// Returns `nil` for other texts, and for 1970-01-01T00:00:00Z and earlier: programs write such dates if they know
+    /// none.
     static func parse(_ text: String) -> Date? {
         let text = String(text.utf8.prefix(100)) ?? ""
         let date = ISO8601.date(text) ?? withoutSeconds(text) ?? named(text)
         return date.flatMap { $0.timeIntervalSince1970 > 0 ? $0 : nil }
     }
 
-    /// `2026-11-21T06:55Z`, which W3C's profile of ISO 8601 allows.
+    /// Parses `2026-11-21T06:55Z`, which the W3C profile of ISO 8601 allows.
     private static func withoutSeconds(_ text: String) -> Date? {
         let text = text.trimmingBlanks
         guard text.utf8.count >= 16, !text.utf8.dropFirst(16).starts(with: ":".utf8) else { return nil }
@@ -19,17 +21,17 @@ enum FeedDate {
         return ISO8601.date(text[..<time] + ":00" + text[time...])
     }
 
-    /// With the month's name. The name of the day is not looked at: many are wrong, and in any language.
+    /// Parses a date with the name of a month. Ignores the name of the day, which is often wrong and in any language.
     private static func named(_ text: String) -> Date? {
         var words = FeedDateWords(text).words[...]
-        // The last one, since "mar" is a day in some languages.
+        // The last match, because "mar" is also a day in some languages.
         guard let month = words.lastIndex(where: { Self.month($0) != nil }),
             let number = Self.month(words[month])
         else {
             return nil
         }
         words.removeSubrange(words.startIndex..<max(words.startIndex, month - 1))
-        // "21 Nov 2026 06:55", or asctime's "Nov 21 06:55 2026" with the year anywhere.
+        // "21 Nov 2026 06:55", or "Nov 21 06:55 2026" as asctime writes it, with the year in any place.
         var time: String?
         var numbers: [String] = []
         var zone: String?
@@ -42,7 +44,7 @@ enum FeedDate {
             } else if word == "AM" || word == "PM" {
                 time = time.flatMap { Self.clock($0, isAfternoon: word == "PM") }
             } else {
-                // A sign may stand behind a name: GMT+1.
+                // A zone may have two parts, as in GMT+1.
                 zone = (zone ?? "") + word
             }
         }
@@ -65,7 +67,7 @@ enum FeedDate {
         return months.firstIndex { $0.hasPrefix(word) }.map { $0 + 1 }
     }
 
-    /// With two digits as RFC 5322 has it: 49 is 2049, and 50 is 1950; three digits count from 1900.
+    /// Returns a year with four digits (RFC 5322, 4.3): 49 is 2049 and 50 is 1950; three digits count from 1900.
     private static func year(_ word: String) -> String? {
         guard let year = Int(word) else { return nil }
         switch word.utf8.count {
@@ -76,7 +78,8 @@ enum FeedDate {
         }
     }
 
-    /// `h:m`, `h:m:s` or `h:m:s.f` as `hh:mm:ss`; with `isAfternoon` the hours are those of a clock's face.
+    /// Returns `h:m`, `h:m:s` or `h:m:s.f` as `hh:mm:ss`. If `isAfternoon` is not `nil`, the hour is on a 12-hour
+    /// clock.
     private static func clock(_ text: String, isAfternoon: Bool?) -> String? {
         let parts = text.split(separator: ".", maxSplits: 1)[0].split(
             separator: ":",
@@ -96,7 +99,7 @@ enum FeedDate {
     }
 }
 
-/// The words of a date in upper case, without comments, commas and the hyphens of `21-Nov-2026`.
+/// The words of a date in upper case, without comments in parentheses, commas, and the hyphens of `21-Nov-2026`.
 private struct FeedDateWords {
     var words: [String] = []
 
@@ -127,7 +130,7 @@ private struct FeedDateWords {
     }
 }
 
-/// Zones of times as RFC 822 and its users name them.
+/// Time zones in dates of RFC 822, including common names that it does not define.
 private enum FeedZone {
     private static let hours: [String: Int] = [
         "EDT": -4, "EST": -5, "CDT": -5, "CST": -6, "MDT": -6, "MST": -7, "PDT": -7, "PST": -8,
@@ -138,7 +141,7 @@ private enum FeedZone {
         "KST": 9, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13,
     ]
 
-    /// `±hh:mm`; a name that is unknown is UTC (RFC 5322, 4.3), an impossible number `nil`.
+    /// Returns the offset as `±hh:mm`: UTC for an unknown name (RFC 5322, 4.3), `nil` for an impossible number.
     static func offset(_ zone: String) -> String? {
         guard let sign = zone.firstIndex(where: { $0 == "+" || $0 == "-" }) else {
             let hour = hours[zone] ?? 0

@@ -1,22 +1,24 @@
-/// What bytes are that may be no feed.
+/// Identifies content that is not a feed.
 enum FeedSniffer {
+    /// The first bytes of other formats, and their names as in "not a feed but a PDF file".
     private static let magic: [(bytes: [UInt8], name: String)] = [
         ([0x1F, 0x8B], "gzip data"), ([0x50, 0x4B, 0x03, 0x04], "a zip archive"),
         (Array("%PDF-".utf8), "a PDF file"),
-        ([0x89, 0x50, 0x4E, 0x47], "a PNG picture"), ([0xFF, 0xD8, 0xFF], "a JPEG picture"),
-        (Array("GIF8".utf8), "a GIF picture"), (Array("RIFF".utf8), "a RIFF file"),
+        ([0x89, 0x50, 0x4E, 0x47], "a PNG image"), ([0xFF, 0xD8, 0xFF], "a JPEG image"),
+        (Array("GIF8".utf8), "a GIF image"), (Array("RIFF".utf8), "a RIFF file"),
         (Array("ID3".utf8), "an MP3 file"),
         (Array("OggS".utf8), "an Ogg file"), (Array("fLaC".utf8), "a FLAC file"),
-        ([0x28, 0xB5, 0x2F, 0xFD], "zstd data"), ([0x7F, 0x45, 0x4C, 0x46], "a program"),
+        ([0x28, 0xB5, 0x2F, 0xFD], "zstd data"), ([0x7F, 0x45, 0x4C, 0x46], "an ELF file"),
     ]
 
+    /// Returns the name of the binary format of `bytes`, or `nil` if it is unknown.
     static func binary(_ bytes: [UInt8]) -> String? {
         magic.first { bytes.starts(with: $0.bytes) }?.name
     }
 
     static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
-    /// Whether there is no control character that texts do not have.
+    /// Whether the first KiB contains no control characters except whitespace and escape.
     static func isText(_ content: ArraySlice<UInt8>) -> Bool {
         content.prefix(1024).allSatisfy { $0 >= 0x20 || isBlank($0) || $0 == 0x1B }
     }
@@ -28,7 +30,7 @@ enum FeedSniffer {
         }
     }
 
-    /// The feed that a page of the web names in its `link rel="alternate"`; the first one.
+    /// Returns the URL of the first feed that an HTML page links to with `<link rel="alternate">`.
     static func namedFeed(_ page: ArraySlice<UInt8>, base: String?) -> String? {
         var rest = page.prefix(65_536)
         while let open = rest.firstIndex(of: UInt8(ascii: "<")) {
@@ -52,7 +54,7 @@ enum FeedSniffer {
 
     private static func attribute(_ name: String, of tag: String) -> String? {
         guard let start = tag.lowercased().firstRange(of: "\(name)=")?.upperBound else { return nil }
-        // Lower case may have another length, in letters that no address has.
+        // Lowercasing can change the length only for letters that do not occur in URLs.
         let offset = tag.lowercased().utf8.distance(from: tag.startIndex, to: start)
         let value = tag.utf8.dropFirst(offset)
         let quote =

@@ -1,16 +1,17 @@
-/// Texts of feeds as one line of plain text.
+/// Converts texts of feeds to one line of plain text.
 enum FeedText {
-    /// What a text is written in.
+    /// The markup of a text.
     enum Markup {
         case plain
-        /// HTML, and said to be.
+        /// Declared as HTML.
         case html
-        /// Plain text or HTML: RSS never said which. Only what is surely HTML is taken for it.
+        /// Plain text or HTML: RSS does not specify which. Only the names of known elements are treated as tags.
         case unknown
     }
 
-    /// One line: without markup and control characters, each run of blanks one blank, at most ``FeedLimits/title`` long;
-    /// `nil` where nothing is left.
+    /// Returns `text` as one line without markup and control characters; `nil` if nothing is left.
+    ///
+    /// Each run of whitespace becomes one space. A line longer than ``FeedLimits/title`` is truncated and ends in "…".
     static func line(_ text: String, _ markup: Markup) -> String? {
         let plain =
             switch markup {
@@ -22,7 +23,7 @@ enum FeedText {
         var count = 0
         var isAfterBlank = false
         for scalar in plain.unicodeScalars {
-            // In what says to be ISO 8859-1, these are almost always Windows's letters.
+            // In content declared as ISO 8859-1, C1 control characters are almost always characters of Windows-1252.
             let scalar = Windows1252.scalar(scalar)
             if scalar.properties.isWhitespace {
                 isAfterBlank = !line.isEmpty
@@ -38,7 +39,7 @@ enum FeedText {
         return line.isEmpty ? nil : line
     }
 
-    /// What a terminal would obey, and what only says where a word may be broken.
+    /// Whether a scalar is a control character, which a terminal might interpret, or only marks where a line may break.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x20...0x7E: false
@@ -47,7 +48,7 @@ enum FeedText {
         }
     }
 
-    /// The elements that stand in titles.
+    /// The elements that occur in titles.
     private static let tags: Set<String> = [
         "a", "abbr", "b", "big", "blockquote", "br", "center", "cite", "code", "dfn", "del", "div",
         "em", "font", "h1",
@@ -57,18 +58,19 @@ enum FeedText {
         "th", "tr", "tt",
         "u", "ul", "var", "wbr", HTMLTag.comment,
     ]
+    /// The elements that separate words.
     private static let blocks: Set<String> = [
         "blockquote", "br", "div", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "td",
         "th", "tr", "ul",
     ]
 
-    /// `text` without its tags and comments, and without what scripts and styles hold.
+    /// Returns `text` without tags, comments, and the content of scripts and styles.
     private static func removingTags(_ text: String, isTag: (String) -> Bool) -> String {
         guard text.utf8.contains(UInt8(ascii: "<")) else { return text }
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
         var position = 0
-        // The element whose content is no text.
+        // The open `script` or `style` element, whose content is dropped.
         var hidden: String?
         let lastEnd = bytes.lastIndex(of: UInt8(ascii: ">")) ?? 0
         while position < bytes.count {
@@ -89,7 +91,7 @@ enum FeedText {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// `text` with the characters that HTML's references mean; what is none stays as it is.
+    /// Returns `text` with HTML character references replaced by the characters; unknown references stay as they are.
     static func decodingEntities(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "&")) else { return text }
         var result = ""
@@ -97,7 +99,7 @@ enum FeedText {
         while let start = rest.firstIndex(of: "&") {
             result += rest[..<start]
             rest = rest[start...]
-            // The longest name is a dozen letters.
+            // No known reference is longer.
             let end = rest.utf8.prefix(14).firstIndex(of: UInt8(ascii: ";"))
             if let end, let character = HTMLEntities.character(rest[rest.index(after: start)..<end]) {
                 result.unicodeScalars.append(character)

@@ -1,6 +1,7 @@
 /// The character references of HTML that feeds use.
 enum HTMLEntities {
-    /// What `&reference;` means: a number, or one of the names of HTML 4 that are not letters of formulas.
+    /// Returns the character for `&reference;`, which is a number or a name of HTML 4. Names of Greek letters and of
+    /// most mathematical symbols are not supported.
     static func character(_ reference: Substring) -> Unicode.Scalar? {
         guard reference.first == "#" else {
             return names[String(reference)].flatMap { Unicode.Scalar($0) }
@@ -57,16 +58,17 @@ enum HTMLEntities {
     ]
 }
 
-/// What Windows-1252 has where Latin-1 has the C1 control characters.
+/// The characters of Windows-1252 at the bytes where Latin-1 has C1 control characters.
 enum Windows1252 {
-    /// Of the bytes from 0x80 on; five of them mean nothing and stay what they are.
+    /// The scalars of the bytes 0x80 to 0x9F. Five bytes are undefined and map to themselves.
     static let high: [UInt32] = [
         0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039,
         0x0152, 0x008D, 0x017D, 0x008F, 0x0090, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
         0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x009D, 0x017E, 0x0178,
     ]
 
-    /// `scalar`, or what surely was meant where it is a C1 control character; as HTML's numbers are read, too.
+    /// Returns `scalar`, or the character of Windows-1252 if it is a C1 control character. HTML interprets numeric
+    /// references in the same way.
     static func scalar(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
         guard (0x80..<0xA0).contains(scalar.value) else { return scalar }
         return Unicode.Scalar(high[Int(scalar.value) - 0x80]) ?? scalar

@@ -1,14 +1,15 @@
-/// A tag of HTML at a place of a text.
+/// An HTML tag or comment in a text.
 struct HTMLTag {
+    /// The ``name`` of a comment.
     static let comment = "!--"
 
-    /// In lower case.
+    /// The name of the element in lower case.
     var name: String
     var isClosing: Bool
-    /// Behind its `>`.
+    /// The offset after the closing `>`.
     var end: Int
 
-    /// `nil` where the `<` at `start` begins none that `isTag` takes for one.
+    /// Parses the tag whose `<` is at `start`; `nil` unless there is a tag with a name that `isTag` accepts.
     init?(_ bytes: [UInt8], at start: Int, _ isTag: (String) -> Bool) {
         var position = start + 1
         guard !bytes[position...].starts(with: Self.comment.utf8) else {
@@ -25,7 +26,7 @@ struct HTMLTag {
             position += 1
         }
         name = String(decoding: bytes[nameStart..<position], as: UTF8.self).lowercased()
-        // The name first: to look for the end of each that is none would take the square of the length.
+        // Check the name first: searching for the end of every `<` would take quadratic time.
         guard !name.isEmpty, isTag(name),
             let close = bytes[position...].firstIndex(of: UInt8(ascii: ">"))
         else {

@@ -3,6 +3,7 @@ import FoundationEssentials
 
 /// Reads JSON Feed 1.0 and 1.1 (https://www.jsonfeed.org/version/1.1/).
 enum JSONFeed {
+    /// Returns the feed in `bytes`. Line numbers in errors start after `skippedLines`.
     static func read(_ bytes: [UInt8], skippedLines: Int, base: String?) throws(FeedError) -> Feed {
         var json = JSONPull(bytes, skippedLines: skippedLines)
         guard json.next == UInt8(ascii: "{") else {
@@ -31,11 +32,11 @@ enum JSONFeed {
             }
         }
         try json.end()
-        // The address is a name: it was once written without its s, and some add a slash.
+        // The version is a URL: some feeds write it with http instead of https, or with a final slash.
         guard version?.firstRange(of: "jsonfeed.org/version/1") != nil else {
             throw FeedError(.otherJSON)
         }
-        guard hasItems else { throw FeedError(.damagedJSON("a JSON Feed without its items")) }
+        guard hasItems else { throw FeedError(.damagedJSON("the JSON Feed has no array of items")) }
         return feed
     }
 
@@ -90,7 +91,7 @@ enum JSONFeed {
         guard let url = texts["url"].flatMap({ FeedAddress.resolve($0, base: base) }) else {
             return nil
         }
-        // A number may be written as 1.5e6.
+        // JSON allows the number to be written as 1.5e6.
         let length = texts["size_in_bytes"].flatMap(Double.init).flatMap {
             Int64(exactly: $0.rounded())
         }

@@ -1,19 +1,20 @@
-/// Reads JSON (RFC 8259) from its beginning to its end, and keeps only what it is asked for.
+/// A pull parser for JSON (RFC 8259) that keeps only the values that its user reads.
 ///
-/// Each value must be read or skipped before the next. Nothing that is skipped costs memory, and what is no JSON is found
-/// there, too.
+/// Each value must be read or skipped before the next. Skipping a value allocates no memory for it, but validates it as
+/// strictly as reading does.
 struct JSONPull {
     private let bytes: [UInt8]
     private var position = 0
     private var depth = 0
     private let skippedLines: Int
 
+    /// - Parameter skippedLines: the number of lines before `bytes`, for line numbers in errors.
     init(_ bytes: [UInt8], skippedLines: Int) {
         self.bytes = bytes
         self.skippedLines = skippedLines
     }
 
-    /// Of the next value; `nil` at the end.
+    /// The first byte of the next token; `nil` at the end. Skips whitespace.
     var next: UInt8? {
         mutating get {
             while position < bytes.count, [0x20, 0x0A, 0x0D, 0x09].contains(bytes[position]) {
@@ -23,7 +24,7 @@ struct JSONPull {
         }
     }
 
-    /// Calls `body` for each name of the object that follows; it must read or skip the value.
+    /// Reads the object that follows. `body` is called with each name, and must read or skip the value.
     mutating func object(_ body: (inout JSONPull, String) throws(FeedError) -> Void) throws(FeedError) {
         try enter("{")
         if next == UInt8(ascii: "}") { return leave() }
@@ -36,7 +37,7 @@ struct JSONPull {
         }
     }
 
-    /// Calls `body` for each element of the array that follows; it must read or skip it.
+    /// Reads the array that follows. `body` is called for each element, and must read or skip it.
     mutating func array(_ body: (inout JSONPull) throws(FeedError) -> Void) throws(FeedError) {
         try enter("[")
         if next == UInt8(ascii: "]") { return leave() }
@@ -47,7 +48,9 @@ struct JSONPull {
         }
     }
 
-    /// The text of a string or the digits of a number; `nil` for a value of another kind, which is skipped.
+    /// Reads a value and returns the text of a string or number. Skips a value of another type and returns `nil`.
+    ///
+    /// - Parameter limit: the number of bytes after which a string is truncated.
     mutating func text(limit: Int = FeedLimits.text) throws(FeedError) -> String? {
         guard let next else { throw unexpected() }
         switch next {
@@ -59,6 +62,7 @@ struct JSONPull {
         }
     }
 
+    /// Skips the next value.
     mutating func skip() throws(FeedError) {
         switch next {
         case UInt8(ascii: "{"): try object { (json, _) throws(FeedError) in try json.skip() }
@@ -71,17 +75,19 @@ struct JSONPull {
         }
     }
 
+    /// Throws an error unless only whitespace is left.
     mutating func end() throws(FeedError) {
-        guard next == nil else { throw fault("something behind its end") }
+        guard next == nil else { throw fault("unexpected data after the end") }
     }
 
+    /// Returns an error with the current line.
     func fault(_ message: String) -> FeedError {
         let lines = bytes[..<min(position, bytes.count)].count { $0 == UInt8(ascii: "\n") }
         return FeedError(.damagedJSON(message), line: 1 + skippedLines + lines)
     }
 
     private func unexpected() -> FeedError {
-        guard position < bytes.count else { return fault("its end is missing") }
+        guard position < bytes.count else { return fault("unexpected end of data") }
         let byte = bytes[position]
         guard (0x21...0x7E).contains(byte) else { return fault("unexpected byte \(byte)") }
         return fault("unexpected \"\(Character(Unicode.Scalar(byte)))\"")
@@ -114,7 +120,7 @@ struct JSONPull {
         guard next != nil else { throw unexpected() }
         let start = position
         if peek == UInt8(ascii: "-") { position += 1 }
-        // RFC 8259: no zero before another digit.
+        // RFC 8259, 6: no leading zeros.
         if peek == UInt8(ascii: "0") { position += 1 } else { try digits() }
         if peek == UInt8(ascii: ".") {
             position += 1
@@ -136,7 +142,7 @@ struct JSONPull {
         guard position > start else { throw unexpected() }
     }
 
-    /// The string that follows, cut behind `limit` bytes.
+    /// Reads the string that follows and returns its first `limit` bytes.
     private mutating func string(limit: Int) throws(FeedError) -> String {
         try expect("\"")
         var result: [UInt8] = []
@@ -148,14 +154,14 @@ struct JSONPull {
             switch byte {
             case UInt8(ascii: "\""):
                 guard String(validating: bytes[start..<position], as: UTF8.self) != nil else {
-                    throw fault("a string that is not UTF-8")
+                    throw fault("a string is not valid UTF-8")
                 }
                 keep(bytes[start..<position])
                 position += 1
                 return String(decoding: result, as: UTF8.self)
             case UInt8(ascii: "\\"):
                 guard String(validating: bytes[start..<position], as: UTF8.self) != nil else {
-                    throw fault("a string that is not UTF-8")
+                    throw fault("a string is not valid UTF-8")
                 }
                 keep(bytes[start..<position])
                 position += 1
@@ -168,7 +174,7 @@ struct JSONPull {
         throw unexpected()
     }
 
-    /// What stands behind a backslash; half a pair of surrogates is U+FFFD.
+    /// Reads the escape sequence after a backslash. An unpaired surrogate becomes U+FFFD.
     private mutating func escaped() throws(FeedError) -> Unicode.Scalar {
         guard let byte = peek else { throw unexpected() }
         position += 1
@@ -180,7 +186,7 @@ struct JSONPull {
         case UInt8(ascii: "r"): return "\r"
         case UInt8(ascii: "t"): return "\t"
         case UInt8(ascii: "u"): break
-        default: throw fault("an unknown escape in a string")
+        default: throw fault("an invalid escape sequence in a string")
         }
         let unit = try hexadecimal()
         if let scalar = Unicode.Scalar(unit) { return scalar }

@@ -1,23 +1,25 @@
 package import BackgrounderAPI
 import FoundationEssentials
 
-/// Which items of a source were there before. A value: the source stores it with the content that it belongs to.
+/// The items that a source has contained so far, by digests of their ids. It is stored together with the content.
 ///
 ///     var seen = SeenItems()
 ///     seen.take(feed.items)   // all of them
 ///     seen.take(feed.items)   // []
 package struct SeenItems: Hashable, Sendable {
-    /// Of the ids, those that were there last at the end, each once.
+    /// Digests of the ids, each once; those of the latest items come last.
     private var digests: [UInt64] = []
 
+    /// Creates an empty list: all items will be new.
     package init() {}
 
+    /// The number of items that are remembered.
     package var count: Int { digests.count }
 
-    /// Those of `items` that were never there before, in their order, each once. They count as seen from now on.
+    /// Returns the new ones of `items`, in their order and each once, and remembers all of them.
     ///
-    /// Items that return or change places are not new. Beside those of `items`, at least 5000 are remembered; an empty list
-    /// makes nothing forgotten.
+    /// An item that reappears or changes its place is not new. In addition to `items`, the last 5000 earlier ones are
+    /// remembered, so an empty list makes it forget nothing.
     package mutating func take(_ items: [FetchItem]) -> [FetchItem] {
         let known = Set(digests)
         var present: Set<UInt64> = []
@@ -29,7 +31,7 @@ package struct SeenItems: Hashable, Sendable {
             order.append(digest)
             if !known.contains(digest) { new.append(item) }
         }
-        // The order in the feed says nothing: sorted, the same items make the same value.
+        // Sorted, so that the same items in another order make an equal value.
         let gone = digests.filter { !present.contains($0) }
         digests = gone.suffix(FeedLimits.remembered) + order.sorted()
         return new
@@ -37,14 +39,14 @@ package struct SeenItems: Hashable, Sendable {
 }
 
 extension SeenItems: Codable {
-    /// One text of 8 bytes an item.
+    /// Decodes a Base64 string of 8 bytes for each item.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let data = Data(base64Encoded: try container.decode(String.self)), data.count % 8 == 0
         else {
             throw DecodingError.dataCorruptedError(
                 in: container,
-                debugDescription: "not what was seen of a feed"
+                debugDescription: "not a list of seen items"
             )
         }
         let bytes = Array(data)
@@ -53,6 +55,7 @@ extension SeenItems: Codable {
         }
     }
 
+    /// Encodes a Base64 string of 8 bytes for each item, the most significant byte first.
     package func encode(to encoder: any Encoder) throws {
         let bytes = digests.flatMap { digest in
             (0..<8).map { UInt8(truncatingIfNeeded: digest >> (56 - 8 * $0)) }

@@ -1,17 +1,17 @@
 import CExpat
 
-/// Reads RSS, RDF and Atom by expat.
+/// Reads RSS, RDF and Atom with expat.
 enum XMLFeed {
-    /// `bytes` begins with the first tag, or with a byte order mark; `skippedLines` were before it.
+    /// Returns the feed in `bytes`, which begins with the first tag or a byte order mark, after `skippedLines`.
     static func read(_ bytes: [UInt8], skippedLines: Int, base: String?) throws(FeedError) -> Feed {
         guard let parser = XML_ParserCreate(nil) else {
-            preconditionFailure("no memory for an XML parser")
+            preconditionFailure("cannot create an XML parser: out of memory")
         }
         defer { XML_ParserFree(parser) }
         let content = XMLFeedContent(base: base)
         let events = XMLEvents(parser: parser, content: content)
         let isWhole = bytes.withUnsafeBytes { bytes in
-            // At most FeedLimits.bytes, far below Int32's end.
+            // `FeedLimits.bytes` is far below `Int32.max`.
             XML_Parse(
                 parser,
                 bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
@@ -29,7 +29,7 @@ enum XMLFeed {
                 let message = XML_ErrorString(code).map { String(cString: $0) } ?? "unknown error"
                 let isCut = code == XML_ERROR_NO_ELEMENTS || code == XML_ERROR_UNCLOSED_TOKEN
                 throw FeedError(
-                    .damagedXML(isCut ? "\(message), as if its end were missing" : message),
+                    .damagedXML(isCut ? "\(message); the end may be missing" : message),
                     line: line
                 )
             }
@@ -46,14 +46,16 @@ enum XMLFeed {
     }
 }
 
-/// expat's events as Swift's, with what every document is refused for. All of it runs inside `XML_Parse`, on its thread.
+/// Forwards the events of expat to an ``XMLFeedContent``, and stops parsing if a document breaks a rule that applies to
+/// all documents. All of it runs inside `XML_Parse`, on the calling thread.
 private final class XMLEvents {
     private let parser: XML_Parser
     private let content: XMLFeedContent
     private var depth = 0
+    /// Why parsing was stopped.
     private(set) var refusal: FeedError.Kind?
 
-    /// Must outlive the parsing.
+    /// Installs the handlers, which do not retain this object: it must outlive `XML_Parse`.
     init(parser: XML_Parser, content: XMLFeedContent) {
         self.parser = parser
         self.content = content
@@ -137,16 +139,16 @@ private final class XMLEvents {
     }
 }
 
-/// The encodings of one byte a character that expat does not know and feeds have.
+/// Single-byte encodings that occur in feeds and that expat does not support.
 private enum SingleByteEncoding {
-    /// What ISO 8859-15 has in other places than Latin-1.
+    /// The differences between ISO 8859-15 and Latin-1.
     private static let latin9: [(byte: Int, scalar: Int32)] = [
         (0xA4, 0x20AC), (0xA6, 0x0160), (0xA8, 0x0161), (0xB4, 0x017D), (0xB8, 0x017E), (0xBC, 0x0152),
         (0xBD, 0x0153),
         (0xBE, 0x0178),
     ]
 
-    /// Whether `label` is one of them.
+    /// Fills in the map for the encoding with the name `label`; returns `false` if the encoding is unknown.
     static func fill(_ encoding: inout XML_Encoding, label: String) -> Bool {
         var map = (0..<256).map(Int32.init)
         switch label.lowercased() {

@@ -1,15 +1,15 @@
 import BackgrounderAPI
 
-/// Turns the elements of RSS, RDF and Atom into a feed.
+/// Builds a feed from the elements of RSS, RDF and Atom.
 final class XMLFeedContent {
-    /// `nil` before the outermost element.
+    /// The feed as read so far; `nil` before the root element.
     private(set) var feed: Feed?
     private var names = XMLNames()
     private var ids: Set<String> = []
-    /// What relative links are relative to, from the document's on: `xml:base`.
+    /// The base URLs for relative links: that of the document, then those of `xml:base` attributes in scope.
     private var bases: [(depth: Int, address: String?)]
 
-    /// Where the element lies whose children are the feed's own: RSS's `channel`, Atom's `feed`.
+    /// The depth of the element with the properties of the feed: `channel` in RSS, `feed` in Atom.
     private var channelDepth: Int?
     private var entry: XMLFeedEntry?
     private var entryDepth = 0
@@ -17,12 +17,14 @@ final class XMLFeedContent {
     private var fieldDepth = 0
     private var text: [UInt8] = []
 
+    /// Creates an empty content; `base` is the URL of the document.
     init(base: String?) {
         bases = [(0, base)]
     }
 
     private var base: String? { bases.last?.address }
 
+    /// Handles a start tag; the root element has depth 1.
     func start(_ name: String, _ attributes: [(name: String, value: String)], depth: Int)
         throws(FeedError)
     {
@@ -33,10 +35,10 @@ final class XMLFeedContent {
         var (vocabulary, local) = names.resolve(name)
         if depth == 1 { return try open(vocabulary, local) }
         guard let feed else { return }
-        // Where Atom's outermost element has no namespace, what is in it has none, too.
+        // If the root element of Atom has no namespace, neither do its children.
         if feed.format == .atom, vocabulary == .rss { vocabulary = .atom }
         if field != nil {
-            // Elements inside of a text: its words must not grow together.
+            // An element inside a text: keep the words before and after it apart.
             if local == "p" || local == "br" || local == "div" || local == "li" {
                 text.append(UInt8(ascii: " "))
             }
@@ -59,11 +61,13 @@ final class XMLFeedContent {
         }
     }
 
+    /// Handles character data. A text is truncated after ``FeedLimits/text`` bytes.
     func characters(_ bytes: UnsafeRawBufferPointer) {
         guard field != nil, text.count < FeedLimits.text else { return }
         text.append(contentsOf: bytes.prefix(FeedLimits.text - text.count))
     }
 
+    /// Handles the end tag of the element at `depth`.
     func end(depth: Int) throws(FeedError) {
         if let field, depth == fieldDepth {
             close(field, String(decoding: text, as: UTF8.self))
@@ -104,7 +108,7 @@ final class XMLFeedContent {
         _ depth: Int
     ) {
         guard let field else { return }
-        // Those that say all in their attributes.
+        // Enclosures and Atom links have only attributes, no text.
         switch field {
         case .enclosure: entry?.addEnclosure(attributes, address: "url", base: base)
         case .atomLink: entry?.addLink(attributes, base: base)
@@ -124,7 +128,7 @@ final class XMLFeedContent {
         case .title(let markup):
             if feed?.title == nil { feed?.title = FeedText.line(text, markup) }
         case .timeToLive:
-            // RSS has minutes. What is no number, or beyond all use, asks for nothing.
+            // RSS states minutes. Ignore invalid numbers, and times of more than a year.
             if let minutes = Int(text.trimmingBlanks), (1...527_040).contains(minutes) {
                 feed?.timeToLive = Double(minutes) * 60
             }

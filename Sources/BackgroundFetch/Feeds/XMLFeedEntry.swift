@@ -1,7 +1,7 @@
 import BackgrounderAPI
 import FoundationEssentials
 
-/// What a child of an entry, or of the feed itself, says.
+/// The property that a child element sets, of an entry or of the feed itself.
 enum XMLFeedField: Hashable {
     case title(FeedText.Markup)
     case link
@@ -13,7 +13,7 @@ enum XMLFeedField: Hashable {
     case enclosure
     case timeToLive
 
-    /// `nil` for all that is not read.
+    /// The property for an element; `nil` if the element is ignored.
     init?(
         _ vocabulary: XMLNames.Vocabulary,
         _ local: String,
@@ -43,10 +43,10 @@ enum XMLFeedField: Hashable {
     }
 }
 
-/// An entry of RSS, RDF or Atom as it is read. The first of each child counts.
+/// An entry of RSS, RDF or Atom while it is parsed. If an element other than the id is repeated, the first one counts.
 struct XMLFeedEntry {
     private var id: String?
-    /// Whether the id is the entry's address, too.
+    /// Whether the id is also the link of the entry.
     private var isLink = false
     private var title: String?
     private var link: String?
@@ -55,11 +55,12 @@ struct XMLFeedEntry {
     private var body: String?
     private var enclosures: [FeedEnclosure] = []
 
-    /// - Parameter about: `rdf:about`.
+    /// - Parameter about: the value of `rdf:about`, which is the id unless the entry has one of its own.
     init(about: String?) {
         id = about.flatMap { $0.trimmingBlanks.isEmpty ? nil : $0.trimmingBlanks }
     }
 
+    /// Sets the property `field` to the content of its element.
     mutating func set(_ field: XMLFeedField, _ text: String, base: String?) {
         switch field {
         case .title(let markup): title = title ?? FeedText.line(text, markup)
@@ -75,6 +76,7 @@ struct XMLFeedEntry {
         }
     }
 
+    /// Adds the enclosure with the URL in the attribute `address`.
     mutating func addEnclosure(
         _ attributes: [(name: String, value: String)],
         address: String,
@@ -93,6 +95,7 @@ struct XMLFeedEntry {
         )
     }
 
+    /// Adds `enclosure`, unless its URL is known or there are ``FeedLimits/enclosures`` already.
     mutating func add(_ enclosure: FeedEnclosure) {
         guard enclosures.count < FeedLimits.enclosures,
             !enclosures.contains(where: { $0.url == enclosure.url })
@@ -104,7 +107,7 @@ struct XMLFeedEntry {
         enclosures.append(FeedEnclosure(url: enclosure.url, type: type, length: length))
     }
 
-    /// Atom's `link`: without a relation it is the entry's own address.
+    /// Adds an Atom `link`. Without `rel` it is the link of the entry itself (RFC 4287, 4.2.7.2).
     mutating func addLink(_ attributes: [(name: String, value: String)], base: String?) {
         switch attributes.first(where: { $0.name == "rel" })?.value.trimmingBlanks.lowercased()
             ?? "alternate"
@@ -119,7 +122,7 @@ struct XMLFeedEntry {
         }
     }
 
-    /// `nil` for an entry that says nothing at all.
+    /// Returns the complete entry, or `nil` if it is empty.
     func finished() -> FeedEntry? {
         let link = link ?? (isLink ? id.flatMap { FeedAddress.resolve($0, base: nil) } : nil)
         return FeedEntry(
@@ -134,7 +137,8 @@ struct XMLFeedEntry {
 }
 
 extension FeedEntry {
-    /// The id is the feed's own, else the link, else a digest of what the entry says; `nil` where it says nothing.
+    /// Creates an entry with the id that the feed states, or else its link, or else a digest of its content. Returns
+    /// `nil` if the entry is empty.
     init?(
         id: String?,
         title: String?,
@@ -149,7 +153,7 @@ extension FeedEntry {
             identity = stated.utf8.count <= FeedLimits.id ? stated : Digest.id([stated])
         } else {
             guard title != nil || body != nil || !enclosures.isEmpty else { return nil }
-            // Not the date: some feeds state the present time for all of their entries.
+            // Without the date: some feeds write the current time for all entries.
             identity = Digest.id([title ?? "", body ?? ""] + enclosures.map(\.url))
         }
         self.init(

@@ -1,7 +1,10 @@
-/// Which vocabulary an element is of, resolved by hand: expat's own resolution refuses undeclared prefixes, which feeds have.
+/// Resolves the prefixes of XML names to vocabularies.
+///
+/// The namespace processing of expat is not used because it rejects undeclared prefixes, which occur in feeds.
 struct XMLNames {
+    /// A set of element names that a feed may use.
     enum Vocabulary: Hashable {
-        /// RSS of any version, with or without a namespace, and names without one.
+        /// RSS of any version, and names without a namespace.
         case rss
         case atom
         case dublinCore
@@ -12,10 +15,12 @@ struct XMLNames {
 
     private var bindings: [(depth: Int, prefix: Substring, vocabulary: Vocabulary)] = []
 
-    /// Whether names without a prefix have a namespace here.
+    /// Whether a default namespace is in scope.
     var hasDefault: Bool { bindings.contains { $0.prefix.isEmpty } }
 
-    /// Notes what an element at `depth` declares.
+    /// Adds the namespace declarations of an element at `depth`.
+    ///
+    /// - Throws: ``FeedError`` if more than ``FeedLimits/namespaces`` are in scope.
     mutating func declare(_ attributes: [(name: String, value: String)], depth: Int) throws(FeedError) {
         for (name, value) in attributes where name.hasPrefix("xmlns") {
             let prefix = name.dropFirst(5)
@@ -24,17 +29,18 @@ struct XMLNames {
                 throw FeedError(.tooMany("namespaces", limit: FeedLimits.namespaces))
             }
             let vocabulary = Self.vocabulary(value)
-            // The outermost element's own namespace is RSS's, whatever somebody called it; its name decides.
+            // An unknown default namespace of the root element counts as RSS: the name of the element decides.
             let isOwn = depth == 1 && prefix.isEmpty && vocabulary == .other
             bindings.append((depth, prefix.dropFirst(), isOwn ? .rss : vocabulary))
         }
     }
 
-    /// Forgets what the element at `depth` declared.
+    /// Removes the namespace declarations of the element at `depth`.
     mutating func leave(depth: Int) {
         while bindings.last?.depth == depth { bindings.removeLast() }
     }
 
+    /// Returns the vocabulary and the local part of a qualified name.
     func resolve(_ name: String) -> (vocabulary: Vocabulary, local: String) {
         let colon = name.utf8.firstIndex(of: UInt8(ascii: ":"))
         let prefix = colon.map { name[..<$0] } ?? ""
@@ -42,7 +48,7 @@ struct XMLNames {
         if let binding = bindings.last(where: { $0.prefix == prefix }) {
             return (binding.vocabulary, local)
         }
-        // Not declared: what everybody means by it.
+        // Undeclared: assume the usual meaning of the prefix.
         switch prefix {
         case "": return (.rss, local)
         case "atom": return (.atom, local)

@@ -9,39 +9,39 @@ import Testing
     @Test(
         "What is no feed says in one line what it looks like",
         arguments: [
-            ("", "no feed: the reply is empty"), (" \n\t", "no feed: the reply is empty"),
-            ("<!DOCTYPE HTML><p>Log in", "an HTML page and no feed; give the address of the feed itself"),
+            ("", "not a feed: the reply is empty"), (" \n\t", "not a feed: the reply is empty"),
+            ("<!DOCTYPE HTML><p>Log in", "not a feed but an HTML page; use the URL of the feed itself"),
             (
                 "\n<html><head><link rel='alternate' type='application/rss+xml' href='/f?a=1&amp;b=2'>",
-                "an HTML page and no feed; the feed that it names is https://a.example/f?a=1&b=2"
+                "not a feed but an HTML page; it links to the feed https://a.example/f?a=1&b=2"
             ),
             (
                 "<?xml version='1.0'?><!DOCTYPE html PUBLIC 'x' 'y'><html/>",
-                "an HTML page and no feed; give the address of the feed itself"
+                "not a feed but an HTML page; use the URL of the feed itself"
             ),
             (
                 "<?xml version='1.0'?>\n<html xmlns='http://www.w3.org/1999/xhtml'/>",
-                "an HTML page and no feed; give the address of the feed itself"
+                "not a feed but an HTML page; use the URL of the feed itself"
             ),
-            ("<opml version='2.0'/>", "XML that begins with <opml> is no feed; RSS, RDF and Atom are read"),
-            ("<feed xmlns='urn:shop'/>", "XML that begins with <feed> is no feed; RSS, RDF and Atom are read"),
+            ("<opml version='2.0'/>", "not a feed: the XML begins with <opml>; RSS, RDF and Atom are supported"),
+            ("<feed xmlns='urn:shop'/>", "not a feed: the XML begins with <feed>; RSS, RDF and Atom are supported"),
             ("<rss><channel></rss>", "line 1: damaged XML: mismatched tag"),
-            ("<rss>\n<channel>\n<item>", "line 3: damaged XML: no element found, as if its end were missing"),
+            ("<rss>\n<channel>\n<item>", "line 3: damaged XML: no element found; the end may be missing"),
             ("\n\n<rss>&nbsp;</rss>", "line 3: damaged XML: undefined entity"),
-            ("<!DOCTYPE rss [<!ENTITY a 'b'>]><rss>&a;</rss>", "line 1: a DOCTYPE is refused"),
-            ("<?xml version='1.0' encoding='Shift_JIS'?><rss/>", "the encoding Shift_JIS is not read; UTF-8 is"),
-            ("{}", "JSON without a JSON Feed's version is no feed"),
-            ("[1, 2]", "JSON without a JSON Feed's version is no feed"),
-            (#"{"version": 2, "items": []}"#, "JSON without a JSON Feed's version is no feed"),
-            (#"{"version": "https://jsonfeed.org/version/1"}"#, "damaged JSON: a JSON Feed without its items"),
+            ("<!DOCTYPE rss [<!ENTITY a 'b'>]><rss>&a;</rss>", "line 1: a DOCTYPE is not allowed"),
+            ("<?xml version='1.0' encoding='Shift_JIS'?><rss/>", "the encoding Shift_JIS is not supported; use UTF-8"),
+            ("{}", "not a feed: the JSON has no JSON Feed version"),
+            ("[1, 2]", "not a feed: the JSON has no JSON Feed version"),
+            (#"{"version": 2, "items": []}"#, "not a feed: the JSON has no JSON Feed version"),
+            (#"{"version": "https://jsonfeed.org/version/1"}"#, "damaged JSON: the JSON Feed has no array of items"),
             ("{\n\"items\": [\n1,]}", "line 3: damaged JSON: unexpected \"]\""),
-            ("{\"a\": \"b", "line 1: damaged JSON: its end is missing"),
+            ("{\"a\": \"b", "line 1: damaged JSON: unexpected end of data"),
             ("{\"a\": 01}", "line 1: damaged JSON: unexpected \"1\""),
-            ("{} {}", "line 1: damaged JSON: something behind its end"),
+            ("{} {}", "line 1: damaged JSON: unexpected data after the end"),
             ("{\"a\": \"\u{1}\"}", "line 1: damaged JSON: a control character in a string"),
-            ("Not found", "plain text and no feed"),
-            ("\u{1F}\u{8B}\u{8}", "binary data and no feed"), ("GIF89a", "a GIF picture and no feed"),
-            ("\u{0}\u{1}", "binary data and no feed"),
+            ("Not found", "not a feed but plain text"),
+            ("\u{1F}\u{8B}\u{8}", "not a feed but binary data"), ("GIF89a", "not a feed but a GIF image"),
+            ("\u{0}\u{1}", "not a feed but binary data"),
         ]
     )
     func noFeeds(text: String, message: String) {

@@ -116,7 +116,7 @@ import Testing
         _ = try await rig.scheduler.run("feed", .manual)
         rig.origin.on("feed") { FetchReply(.content(Data("<html></html>".utf8), mediaType: nil), status: 200) }
         let run = try await rig.scheduler.run("feed", .manual)
-        #expect(run.result == .failed && run.reason?.contains("HTML page and no feed") == true)
+        #expect(run.result == .failed && run.reason?.contains("not a feed but an HTML page") == true)
         #expect(rig.journal.contents["feed"]?.items.map(\.id) == ["1"])
         #expect(try await rig.scheduler.source("feed").unseen == 1)
     }
