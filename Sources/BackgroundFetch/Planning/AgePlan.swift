@@ -1,26 +1,32 @@
-/// Chooses the slots at which the age of something begins anew, where it is looked at with a known rate.
+/// Chooses the slots in which runs should end, so that the content is as young as possible when it is opened.
 ///
-/// The cost of leaving slots i..<j to one run, Σ rate(s) × min(age(s), cap), obeys the quadrangle inequality, as min(age, cap)
-/// grows with the age: so the best place of the run before moves only forwards, and each further run costs n log n instead of
-/// n² (F. F. Yao, Efficient dynamic programming using quadrangle inequalities, 1980). Prefix sums make a cost three look-ups.
+/// A run that serves the slots i..<j costs Σ rate(s) × min(age(s), cap). This cost satisfies the quadrangle inequality,
+/// because min(age, cap) grows with the age. So the best slot of the previous run moves only forwards, and each further
+/// run takes O(n log n) instead of O(n²) (F. F. Yao, Efficient dynamic programming using quadrangle inequalities,
+/// 1980). With prefix sums, a cost takes constant time.
 struct AgePlan {
-    /// Expected looks in each slot.
+    /// Expected opens in each slot.
     let rates: [Double]
+    /// The maximum number of runs.
     let runs: Int
-    /// Least slots between two runs.
+    /// The minimum number of slots between the ends of two runs.
     let spacing: Int
-    /// Where the last run ended, in slots; at most 0 and usually negative. `nil` is long ago.
+    /// The end of the last run in slots, at most 0; `nil` if it was long ago.
     let first: Double?
-    /// Of costs that were computed: what a plan takes.
+    /// The number of costs computed, as a measure of the effort.
     private(set) var steps = 0
 
+    /// Prefix sums of `rate`.
     private let looks: [Double]
-    /// Σ rate × slot.
+    /// Prefix sums of `rate × slot`.
     private let moments: [Double]
 
     /// Minutes of a slot.
     private static let minutes = LocalTime.slot / 60
 
+    /// - Parameters:
+    ///   - seconds: the minimum distance between two ends.
+    ///   - first: the end of the last run in slots, relative to the first slot.
     init(rates: [Double], runs: Int, spacing seconds: Double, first: Double?) {
         self.rates = rates
         spacing = max(1, Int(min(seconds / LocalTime.slot, Double(rates.count) + 1).rounded(.up)))
@@ -34,17 +40,18 @@ struct AgePlan {
         (self.looks, self.moments) = (looks, moments)
     }
 
-    /// The best slots at whose beginning runs should end, in order.
+    /// Returns the best ends of the runs in ascending order; a run ends at the start of its slot. An age above `cap`
+    /// minutes costs no more than `cap`.
     mutating func ends(cap: Double) -> [Int] {
         let count = rates.count
         let earliest = max(1, first.map { Int(($0 + Double(spacing)).rounded(.up)) } ?? 1)
         guard earliest < count else { return [] }
-        // costs[j]: of all slots before j, when a run ends at j.
+        // costs[j]: the cost of all slots before j if a run ends at j.
         var costs = [Double](repeating: .infinity, count: count)
         for end in earliest..<count { costs[end] = initialCost(until: end, cap: cap) }
         var choices: [[Int]] = []
         var best = self.best(costs, from: earliest, cap: cap)
-        // Where runs must keep apart, one more is not always better.
+        // Because of the spacing, one more run is not always better.
         var bestCount = 0
         for run in 1..<max(runs, 1) {
             guard earliest + run * spacing < count else { break }
@@ -60,7 +67,7 @@ struct AgePlan {
         return ends.reversed()
     }
 
-    /// Where the last run ends best.
+    /// Returns the best end of the last run, and the total cost.
     private func best(_ costs: [Double], from earliest: Int, cap: Double) -> (cost: Double, end: Int) {
         var best = (cost: Double.infinity, end: earliest)
         for end in earliest..<costs.count where costs[end] < .infinity {
@@ -70,7 +77,7 @@ struct AgePlan {
         return best
     }
 
-    /// The share of the expected looks that find something older than `minutes`.
+    /// Returns the share of the expected opens that find content older than `minutes`.
     func share(olderThan minutes: Double, _ ends: [Int]) -> Double {
         guard let total = looks.last, total > 0 else { return 0 }
         var (old, next, last) = (0.0, 0, first)
@@ -85,9 +92,13 @@ struct AgePlan {
         return old / total
     }
 
+    /// One step of the dynamic programming: from plans with n runs to plans with n + 1.
     private struct Layer {
+        /// By the end of the last run: the cost with n runs.
         let costs: [Double]
+        /// By the end of the last run: the cost with n + 1 runs.
         var next: [Double]
+        /// By the end of the last run: the best end of the run before it.
         var choice: [Int]
         let cap: Double
 
@@ -97,7 +108,7 @@ struct AgePlan {
         }
     }
 
-    /// The best place of the run before each of `ends`, which is known to lie in `low...high`.
+    /// Computes the best previous run for each of `ends`; all of these lie in `low...high`.
     private mutating func improve(_ layer: inout Layer, _ ends: Range<Int>, from low: Int, to high: Int) {
         guard !ends.isEmpty else { return }
         let middle = ends.lowerBound + ends.count / 2
@@ -116,20 +127,21 @@ struct AgePlan {
         improve(&layer, middle + 1..<ends.upperBound, from: best.place, to: high)
     }
 
-    /// Of the slots `begin..<end` when a run ended at the beginning of `begin`.
+    /// Returns the cost of the slots `begin..<end` if a run ended at the start of `begin`.
     private func cost(_ begin: Int, _ end: Int, _ cap: Double) -> Double {
         cost(begin, end, since: Double(begin), cap)
     }
 
-    /// Of the slots `begin..<end` when a run ended at `since`, not after `begin`.
+    /// Returns the cost of the slots `begin..<end` if a run ended at `since`, at the latest at the start of `begin`.
     private func cost(_ begin: Int, _ end: Int, since: Double, _ cap: Double) -> Double {
-        // Slots whose middle is younger than the cap.
+        // The first slot with a middle older than the cap.
         let young = Int(max(0, min(Double(end), (since + cap / Self.minutes).rounded(.down))))
         let middle = min(max(young, begin), end)
         let aging = moments[middle] - moments[begin] - (since - 0.5) * (looks[middle] - looks[begin])
         return aging * Self.minutes + cap * (looks[end] - looks[middle])
     }
 
+    /// Returns the cost of the slots before `end`, the end of the first run.
     private func initialCost(until end: Int, cap: Double) -> Double {
         guard let first else { return cap * looks[end] }
         return cost(0, end, since: first, cap)

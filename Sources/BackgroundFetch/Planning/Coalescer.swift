@@ -1,14 +1,16 @@
 package import FoundationEssentials
 
-/// A run that waits for its time.
+/// A run that has not begun yet.
 package struct WaitingRun: Hashable, Sendable {
+    /// The name of the source.
     package var source: String
-    /// Of its URL; `nil` for a command.
+    /// The host in the URL of the source; `nil` for a command.
     package var host: String?
     package var window: FlexWindow
-    /// Seconds after which it runs again; `nil` where that is not known.
+    /// Seconds until the next run of the source; `nil` if unknown.
     package var interval: Double?
 
+    /// Creates a run of `source`, which may begin in `window`.
     package init(source: String, host: String?, window: FlexWindow, interval: Double? = nil) {
         self.source = source
         self.host = host
@@ -17,19 +19,21 @@ package struct WaitingRun: Hashable, Sendable {
     }
 }
 
-/// Lets runs share wakeups: the service wakes up at the first deadline at the latest, and whatever wakes it up, every run whose
-/// window is open goes along.
+/// Lets runs share wakeups.
 ///
-/// Always waiting for the deadline is the best for the next wakeup, but sources whose intervals are multiples of each other
-/// then pass each other for ever. So a few earlier moments are tried too: for each it plays the next hours through, and takes
-/// the one with the fewest wakeups, the latest of those.
+/// The service wakes up at the first deadline at the latest. At every wakeup, including those for other reasons, all runs
+/// with open windows begin.
+///
+/// Waiting for the deadline is best for the next wakeup, but sources with intervals that are multiples of each other
+/// may then never meet. So some earlier times are tried too: the coalescer simulates the next hours for each and
+/// chooses the one with the fewest wakeups, and the latest if several have as few.
 package enum Coalescer {
-    /// Runs at once; one a host.
+    /// The maximum number of concurrent runs; at most one for each host.
     package static let limit = 4
 
-    /// When the service should wake up for the runs alone; `nil` for none.
+    /// Returns when the service should wake up if nothing else wakes it; `nil` if no run waits.
     ///
-    /// Every run whose window is open then is to be begun: perhaps none of them has reached its deadline.
+    /// All runs with open windows should begin at that time, even if none of them has reached its deadline.
     package static func nextWakeup(_ waiting: some Sequence<WaitingRun>, from now: Date) -> Date? {
         let runs = waiting.map { Future($0, from: now) }
         guard let deadline = runs.map(\.deadline).min(), let earliest = runs.map(\.earliest).min() else { return nil }
@@ -46,18 +50,18 @@ package enum Coalescer {
         return now.addingTimeInterval(best.at)
     }
 
-    /// When a wakeup for something else first finds a run to take along; `nil` for none.
+    /// Returns the first time at which a run can share a wakeup; `nil` if no run waits.
     ///
-    /// What happens often compares the clock with it and looks no further.
+    /// Before that time, frequent events such as fixes need to check nothing but the clock.
     package static func nextRide(_ waiting: some Sequence<WaitingRun>) -> Date? {
         waiting.lazy.map(\.window.earliest).min()
     }
 
-    /// The runs to begin now, in the order of their deadlines: those whose windows are open, as far as there is room.
+    /// Returns the runs to begin now, in the order of their deadlines: those with open windows, within ``limit``.
     ///
-    /// The others wait for the end of a run; ask again then.
+    /// The others must wait until a run ends; call this again then.
     ///
-    /// - Parameter running: the hosts of the runs that are under way, `nil` for commands.
+    /// - Parameter running: the hosts of the current runs, `nil` for commands.
     package static func runs(
         _ waiting: some Sequence<WaitingRun>,
         at now: Date,
@@ -74,7 +78,7 @@ package enum Coalescer {
         }
     }
 
-    /// A run and those of its source that follow, in seconds from now on.
+    /// A run and the later runs of its source. Times are seconds from now.
     private struct Future {
         var earliest: Double
         var deadline: Double
@@ -86,8 +90,8 @@ package enum Coalescer {
             interval = run.interval
         }
 
-        /// How often the runs wake the service up when it waits for the deadline each time but the first; `limit` where that is
-        /// not less.
+        /// Returns the number of wakeups until the horizon if the first is at `first`, and each further one at the next
+        /// deadline. Stops counting at `limit`.
         static func wakeups(_ runs: [Future], first: Double, atMost limit: Int) -> Int {
             var (runs, time, count) = (runs, first, 0)
             while time < Judgement.horizon, count < limit {
@@ -107,11 +111,11 @@ package enum Coalescer {
         }
     }
 
-    /// judgement: more hours or more moments save no more wakeups.
+    /// Tuned: neither more hours nor more trials save more wakeups.
     private enum Judgement {
-        /// Seconds that are played through.
+        /// Seconds to simulate.
         static let horizon = 6.0 * 3600
-        /// Shares of the way from the first open window to the first deadline, the latest first.
+        /// The times to try, as shares of the time from the first open window to the first deadline; the latest first.
         static let trials = [0.75, 0.5, 0.25, 0]
     }
 }

@@ -1,20 +1,24 @@
 package import BackgrounderAPI
 
-/// How many planned runs a day a source has earned: quick ones more, late ones fewer, and fewer when they bring nothing.
+/// The number of planned runs a day that a source earns: more if its runs are short, fewer if they exceed their budget
+/// or bring nothing new.
 ///
 ///     var credit = FetchCredit()
 ///     credit.record(.noData)
 ///     let runs = credit.runsPerDay(durations: lastTwenty, killsOfDay: 0)
 package struct FetchCredit: Codable, Hashable, Sendable {
-    /// Planned runs in a row that brought nothing.
+    /// Planned runs in a row without new data.
     private var barren = 0
-    /// Slots that are left out of the plan.
+    /// Runs a day by which the plan is reduced.
     package private(set) var dropped = 0
 
+    /// Creates a credit for a source that has not run yet.
     package init() {}
 
-    /// Takes the result of a planned run: two without new data in a row leave the plan's cheapest slot out, new data takes one
-    /// back in. Failures say nothing about whether there is news.
+    /// Records the result of a planned run.
+    ///
+    /// Every two in a row without new data reduce the plan by one run a day; new data restores one. Failures change
+    /// nothing, because they do not show whether there is new data.
     package mutating func record(_ result: FetchResult) {
         switch result {
         case .newData:
@@ -29,27 +33,28 @@ package struct FetchCredit: Codable, Hashable, Sendable {
         }
     }
 
-    /// Runs for a day's plan.
+    /// Returns the number of runs for the plan of a day.
     ///
     /// - Parameters:
-    ///   - durations: seconds of the last runs (20 are enough), in any order; a killed one with what it took.
-    ///   - kills: how many of those were ended at their budget.
-    ///   - killsOfDay: how many runs were ended so in the last 24 hours.
-    ///   - budget: seconds; what a run is taken to need before the first one is known.
+    ///   - durations: seconds of the last runs (20 are enough), in any order. Runs that exceeded their budget count too.
+    ///   - kills: how many of these exceeded their budget.
+    ///   - killsOfDay: how many runs exceeded their budget in the last 24 hours.
+    ///   - budget: seconds; the assumed duration as long as `durations` is empty.
     package func runsPerDay(durations: [Double], kills: Int = 0, killsOfDay: Int, budget: Double = 30) -> Int {
         let earned = Self.earned(durations: durations, kills: kills, budget: budget)
-        // At most half is left out, so that news is found again.
+        // Keep at least half, so that new data is noticed.
         let wanted = earned - min(dropped, earned / 2)
         return killsOfDay > 0 ? max(wanted / 2, Judgement.leastAfterKill) : wanted
     }
 
+    /// Returns the number of runs a day that fit in the allowed running time.
     private static func earned(durations: [Double], kills: Int, budget: Double) -> Int {
         let known = durations.filter { $0.isFinite && $0 >= 0 }.sorted()
         let typical: Double
         if known.isEmpty {
             typical = budget
         } else {
-            // The killed ones were the longest, and cost three times what they took.
+            // The killed runs were the longest; each counts three times its duration.
             let costs = known.enumerated().map { index, duration in
                 index >= known.count - kills ? duration * Judgement.killCost : duration
             }
@@ -59,16 +64,20 @@ package struct FetchCredit: Codable, Hashable, Sendable {
         return Int(min(max(runs, Judgement.least), Judgement.greatest))
     }
 
-    /// judgement: a source of 5 seconds gets a run each half an hour, one that needs all of its 30 seconds each three hours.
+    /// Tuned: a source that takes 5 seconds runs every half hour, and one that takes 30 seconds every three hours.
     enum Judgement {
-        /// Seconds of running a day.
+        /// Running time in seconds a day.
         static let secondsOfDay = 240.0
+        /// Bounds of the runs a day.
         static let least = 4.0
         static let greatest = 48.0
+        /// The factor for the duration of a killed run.
         static let killCost = 3.0
+        /// The minimum of runs a day after a run was killed.
         static let leastAfterKill = 2
-        /// Runs without news after which a slot is dropped.
+        /// Runs in a row without new data that reduce the plan by one run.
         static let patience = 2
+        /// The maximum of ``dropped``.
         static let most = 24
     }
 }

@@ -1,30 +1,32 @@
 package import FoundationEssentials
 
-/// A run of a plan.
+/// A planned run.
 package struct PlannedSlot: Hashable, Sendable {
-    /// When it should have ended: just before somebody looks.
+    /// When the run should end: just before an expected open.
     package var end: Date
-    /// One sentence.
+    /// The reason for this time, in one sentence.
     package var why: String
 
+    /// Creates a planned run that should end at `end`.
     package init(end: Date, why: String) {
         self.end = end
         self.why = why
     }
 }
 
-/// Finds the times at which runs should end, so that who looks finds young content.
+/// Plans runs so that the content is young when it is opened.
 ///
-/// It minimises the expected Σ min(age of the content, cap) over the opens of the ``UsageHabit``, exactly, by dynamic
-/// programming over the 5-minute slots. It is a pure function: the same arguments give the same plan.
+/// The planner minimises the expected Σ min(age of the content, cap) over the opens that the ``UsageHabit`` predicts.
+/// The result is exact, by dynamic programming over slots of 5 minutes.
 package enum FetchPlanner {
+    /// Returns a plan in chronological order. A pure function.
+    ///
     /// - Parameters:
-    ///   - from: now; no run ends sooner.
-    ///   - until: the end of the plan, usually a day later; at most three days are planned.
-    ///   - runs: how many, at most.
-    ///   - lastEnd: of the last run that brought or confirmed the content; its age is carried on.
-    ///   - spacing: the least seconds between two ends, and after `lastEnd`.
-    /// - Returns: in order of time.
+    ///   - from: the start of the plan; no run ends earlier.
+    ///   - until: the end of the plan, usually a day later. A plan covers at most three days.
+    ///   - runs: the maximum number of runs.
+    ///   - lastEnd: the end of the last run that fetched or confirmed the content.
+    ///   - spacing: the minimum distance in seconds between two ends, and from `lastEnd` to the first.
     package static func plan(
         _ habit: UsageHabit,
         from: Date,
@@ -40,8 +42,8 @@ package enum FetchPlanner {
         let day = Slots(habit, from: from, until: until, zone: zone)
         var ages = AgePlan(rates: day.rates, runs: runs, spacing: spacing, first: lastEnd.map { day.place(of: $0) })
         var ends = ages.ends(cap: Judgement.cap)
-        // The habit is weak: many looks will come at other times, and for those the cap of a strong habit leaves the content
-        // to age without limit.
+        // The habit is weak: many opens will come at other times, and with the cap for a strong habit the content could
+        // become very old for these.
         if ages.share(olderThan: Judgement.old, ends) > Judgement.weakShare { ends = ages.ends(cap: Judgement.wideCap) }
         return ends.indices.map { index in
             let next = index + 1 < ends.count ? ends[index + 1] : day.rates.count
@@ -49,7 +51,7 @@ package enum FetchPlanner {
         }
     }
 
-    /// Without a habit: each as long after the one before.
+    /// Returns evenly spaced runs, for a source without a known habit.
     private static func evenly(
         from: Date,
         until: Date,
@@ -62,34 +64,34 @@ package enum FetchPlanner {
         let first = max(0, lastEnd.map { min($0, from).addingTimeInterval(gap).timeIntervalSince(from) } ?? 0)
         return (0..<runs).compactMap { index in
             let offset = first + Double(index) * gap
-            // A millisecond, as sums of fractions may pass the end by less.
+            // A tolerance for rounding errors.
             guard offset <= span + 0.001 else { return nil }
             let why = "evenly spaced: fewer than \(UsageHabit.leastOpens) opens are known"
             return PlannedSlot(end: from.addingTimeInterval(offset), why: why)
         }
     }
 
-    /// judgement: measured with the simulated users of the tests.
+    /// Tuned: best for the simulated users of the tests.
     enum Judgement {
-        /// Minutes from which on content is merely old. 60 as the cap spreads the runs more, and leaves fewer looks that find
-        /// content of under 15 minutes.
+        /// Minutes above which a greater age costs no more. With 60, the runs spread more, and fewer opens find content
+        /// younger than 15 minutes.
         static let cap = 40.0
-        /// Minutes, where the habit is weak.
+        /// The cap in minutes for a weak habit.
         static let wideCap = 240.0
-        /// Minutes; when so much of the expected looks find content older than that, the habit is weak.
+        /// A habit is weak if more than ``weakShare`` of the expected opens find content older than this, in minutes.
         static let old = 60.0
         static let weakShare = 0.1
     }
 
-    /// The 5 minutes between two instants, with what is expected in them.
+    /// The slots between two dates, with the expected opens.
     private struct Slots {
-        /// The first one's begin, a whole slot.
+        /// The start of the first slot.
         let start: Date
         let rates: [Double]
         let zone: LocalZone
 
         init(_ habit: UsageHabit, from: Date, until: Date, zone: LocalZone) {
-            // Offsets are whole quarters of an hour, so that the slots of UTC are those of local time.
+            // Offsets from UTC are multiples of 15 minutes, so slots in UTC are also slots in local time.
             let seconds = (from.timeIntervalSince1970 / LocalTime.slot).rounded(.down) * LocalTime.slot
             start = Date(timeIntervalSince1970: seconds)
             self.zone = zone
@@ -100,24 +102,26 @@ package enum FetchPlanner {
             }
         }
 
+        /// Returns the start of a slot.
         func date(_ slot: Int) -> Date {
             start.addingTimeInterval(Double(slot) * LocalTime.slot)
         }
 
-        /// In slots; negative for what was before the first one.
+        /// Returns `date` in slots since ``start``.
         func place(of date: Date) -> Double {
             date.timeIntervalSince(start) / LocalTime.slot
         }
 
+        /// Returns the reason for a run that ends at `end`, before a run that ends at `next`.
         func reason(_ end: Int, _ next: Int) -> String {
             let expected = rates[end..<next]
             let total = expected.reduce(0, +)
             guard let peak = expected.indices.max(by: { expected[$0] < expected[$1] }), total > 0 else {
-                return "no open is expected after it"
+                return "no open is expected before the next run"
             }
             let percent = Int((min(1, total) * 100).rounded())
             return
-                "before the opens around \(zone.local(date(peak)).clock); \(percent) % chance of one until the next run"
+                "ahead of opens around \(zone.local(date(peak)).clock); \(percent) % chance of one before the next run"
         }
     }
 }

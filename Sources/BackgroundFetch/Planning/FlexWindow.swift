@@ -1,33 +1,37 @@
 package import FoundationEssentials
 
-/// When a run may begin, and when it must: in between it waits for a wakeup that happens anyway.
+/// A time window in which a run should begin. Until the deadline, the run waits for another wakeup to share.
 package struct FlexWindow: Hashable, Sendable {
-    /// Never sooner.
+    /// The run does not begin earlier.
     package var earliest: Date
-    /// Then the service wakes up for it; never before ``earliest``.
+    /// The service wakes up for the run at this time; never before ``earliest``.
     package var deadline: Date
 
+    /// Creates a window. A deadline before `earliest` is moved to `earliest`.
     package init(earliest: Date, deadline: Date) {
         self.earliest = earliest
         self.deadline = max(earliest, deadline)
     }
 
-    /// Of a source with an interval of its own.
+    /// Creates the window for a source with a custom interval.
     ///
     /// - Parameters:
-    ///   - lastBegan: when its last run began.
-    ///   - interval: seconds, a hard lower bound.
-    ///   - floor: what a server or a backoff asks for besides; no run before it.
-    ///   - nextOpen: when somebody will probably look (``UsageHabit/nextOpen(after:zone:)``): the run does not wait longer.
+    ///   - lastBegan: the start of the interval.
+    ///   - interval: seconds that must pass.
+    ///   - floor: an additional lower bound, set by the server or by backing off.
+    ///   - nextOpen: the next likely open (``UsageHabit/nextOpen(after:zone:)``), which limits the deadline.
     package init(after lastBegan: Date, interval: Double, floor: Date? = nil, nextOpen: Date? = nil) {
         let earliest = max(lastBegan.addingTimeInterval(interval), floor ?? .distantPast)
         let latest = earliest.addingTimeInterval(Self.slack(interval))
         self.init(earliest: earliest, deadline: min(latest, nextOpen ?? .distantFuture))
     }
 
-    /// Of a planned run.
+    /// Creates the window for a planned run.
     ///
-    /// - Parameter duration: seconds that a run usually takes at most (the 95th percentile).
+    /// - Parameters:
+    ///   - end: when the run should end.
+    ///   - duration: the usual duration of a run in seconds (the 95th percentile).
+    ///   - floor: a lower bound, set by the service, the server or backing off.
     package init(endingAt end: Date, duration: Double, notBefore floor: Date? = nil) {
         let begin = end.addingTimeInterval(-max(0, duration))
         self.init(
@@ -36,20 +40,21 @@ package struct FlexWindow: Hashable, Sendable {
         )
     }
 
-    /// How long a run with an interval of its own may wait.
+    /// Returns how many seconds a run with a custom interval may wait to share a wakeup.
     static func slack(_ interval: Double) -> Double {
         max(interval * Judgement.flex, Judgement.leastFlex)
     }
 
+    /// Whether the run may begin at `date`, including after the deadline.
     package func isOpen(at date: Date) -> Bool { earliest <= date }
 
-    /// judgement: 20 % saves more than half of the wakeups and lets content age by a sixth.
+    /// Tuned: a flex of 20 % saves more than half of the wakeups and makes content a sixth older.
     enum Judgement {
-        /// Of the interval.
+        /// The share of the interval.
         static let flex = 0.2
-        /// Seconds.
+        /// The minimum in seconds.
         static let leastFlex = 60.0
-        /// Seconds that a planned run may be early: one slot of the plan.
+        /// Seconds by which a planned run may begin early: one slot of the plan.
         static let early = LocalTime.slot
     }
 }

@@ -1,25 +1,28 @@
 import Glibc
 
-/// Several guesses at when somebody looks, each weighed by how well it foretold the days that have been.
+/// A mixture of predictions of when a source is opened, weighted by how well each has predicted past days.
 ///
-/// A guess takes the histogram of all days, of the working days or the weekend, of every other week or of one weekday, forgets
-/// fast or slowly, and lets neighbouring slots share over minutes or hours. For each day that passed, each guess has said
-/// beforehand how likely the opens of that day were (a Poisson process), and the mixture follows those that said best: so
-/// Saturdays are told from Mondays, shifts of a rota and hours that moved are found within days, and who looks at any time is
-/// taken as that. It is Bayesian model averaging with forgetting (Raftery, Kárný and Ettler, Online prediction under model
+/// A prediction uses a histogram of the opens on all days, on working days or weekends, in every other week, or on one
+/// weekday. It forgets fast or slowly, and smooths over minutes or hours. For each past day, each prediction is scored
+/// by the likelihood of the opens of that day under a Poisson process with the predicted rates, before it learns from
+/// them. The mixture therefore tells Saturdays from Mondays, adapts to shift work and changed hours within days, and
+/// recognises a user without a habit.
+///
+/// This is Bayesian model averaging with forgetting (Raftery, Kárný and Ettler, Online prediction under model
 /// uncertainty via dynamic model averaging, 2010).
 struct HabitModel {
-    /// Which days a guess looks at.
+    /// The days that a prediction distinguishes: none, working days and weekends, the two weeks of a fortnight, or
+    /// weekdays.
     private enum Scope: Int, CaseIterable {
         case all, kind, fortnight, weekday
 
-        /// The histogram of this scope that `day` belongs to, of ``histograms``.
+        /// Returns the index of the histogram of this scope to which `day` belongs, below ``histograms``.
         func histogram(_ day: Int) -> Int {
             let weekday = LocalTime.weekday(ofDay: day)
             return switch self {
             case .all: 0
             case .kind: weekday == 0 || weekday == 6 ? 1 : 2
-            // Weeks from Monday on.
+            // Weeks begin on Monday.
             case .fortnight: 3 + LocalTime.dayOfFortnight(day) / 7
             case .weekday: 5 + weekday
             }
@@ -28,18 +31,20 @@ struct HabitModel {
         static let histograms = 12
     }
 
-    /// How a histogram forgets and shares.
+    /// The histograms with one half-life and one amount of smoothing.
     private struct Manner {
-        /// Days after which an open weighs half.
+        /// Days after which the weight of an open is halved.
         let halfLife: Double
-        /// Standard deviation of the Gaussian over the slots.
+        /// The standard deviation in slots of the Gaussian kernel.
         let spread: Double
         let kernel: [Double]
+        /// Weighted days by histogram.
         var days = [Double](repeating: 0, count: Scope.histograms)
         /// Weighted opens by histogram and slot.
         var opens = [Double](repeating: 0, count: Scope.histograms * LocalTime.slotsOfDay)
+        /// Weighted opens by histogram.
         var totals = [Double](repeating: 0, count: Scope.histograms)
-        /// Of each scope: how well it foretold.
+        /// The score of the prediction of each scope: the discounted sum of log-likelihoods.
         var scores = [Double](repeating: 0, count: Scope.allCases.count)
 
         init(halfLife: Double, spread: Double) {
@@ -53,10 +58,11 @@ struct HabitModel {
             kernel = values.map { $0 / total }
         }
 
+        /// Adds an open in `slot`, spread over the neighbouring slots.
         mutating func add(_ slot: Int, to histogram: Int, _ weight: Double) {
             let slots = LocalTime.slotsOfDay
             totals[histogram] += weight
-            // Around the circle of the day.
+            // Wrap around at midnight.
             var place = (slot - kernel.count / 2 + slots) % slots
             for share in kernel {
                 opens[histogram * slots + place] += share * weight
@@ -69,7 +75,7 @@ struct HabitModel {
     private var manners: [Manner]
     private let today: Int
 
-    /// - Parameter today: the local day that opens are weighed from.
+    /// - Parameter today: the local day from which the ages of opens count.
     init(today: Int) {
         self.today = today
         manners = Judgement.halfLives.flatMap { halfLife in
@@ -77,7 +83,11 @@ struct HabitModel {
         }
     }
 
-    /// Takes a whole day, with its slots at which somebody looked; days come in order.
+    /// Learns from a whole day.
+    ///
+    /// - Parameters:
+    ///   - slots: the slots with an open.
+    ///   - day: a local day; pass the days in ascending order.
     mutating func take(_ slots: ArraySlice<Int>, of day: Int) {
         for index in manners.indices {
             for scope in Scope.allCases { judge(scope, index, slots, of: day) }
@@ -90,7 +100,7 @@ struct HabitModel {
         }
     }
 
-    /// Expected opens in each slot of `day`.
+    /// Returns the expected opens in each slot of `day`.
     func rates(of day: Int) -> [Double] {
         var rates = [Double](repeating: 0, count: LocalTime.slotsOfDay)
         let best = manners.flatMap(\.scores).max() ?? 0
@@ -106,7 +116,7 @@ struct HabitModel {
         return rates
     }
 
-    /// How likely what happened was to a guess, with forgetting.
+    /// Adds the log-likelihood of the opens of a day to the score of a prediction.
     private mutating func judge(_ scope: Scope, _ index: Int, _ slots: ArraySlice<Int>, of day: Int) {
         let guess = guess(scope, index, day)
         var likelihood = -guess.total
@@ -115,26 +125,31 @@ struct HabitModel {
         manners[index].scores[scope.rawValue] += weight * likelihood
     }
 
+    /// Returns the weight of `day`, relative to that of ``today``.
     private func weight(_ index: Int, of day: Int) -> Double {
         exp2(Double(day - today) / manners[index].halfLife)
     }
 
-    /// A guess for one day.
+    /// A prediction for one day: the rate of a slot is `constant + factor × opens`.
     private struct Guess {
+        /// The start of its histogram in ``Manner/opens``.
         let offset: Int
         let factor: Double
         let constant: Double
+        /// The sum of the rates of all slots.
         let total: Double
 
+        /// Returns the expected opens in `slot`.
         func rate(_ slot: Int, _ opens: [Double]) -> Double {
             constant + factor * opens[offset + slot]
         }
     }
 
+    /// Returns the prediction of a scope for `day`, smoothed by the prior.
     private func guess(_ scope: Scope, _ index: Int, _ day: Int) -> Guess {
         let manner = manners[index]
         let histogram = scope.histogram(day)
-        // In days of `day`'s own weight.
+        // Counts are relative to the weight of `day`.
         let weight = weight(index, of: day)
         let (allDays, allOpens) = (manner.days[0] / weight, manner.totals[0] / weight)
         let usual = (allOpens + Judgement.priorDays * Judgement.priorOpens) / (allDays + Judgement.priorDays)
@@ -149,17 +164,17 @@ struct HabitModel {
         )
     }
 
-    /// judgement: what the simulations of the tests bear out.
+    /// Tuned: best for the simulated users of the tests.
     private enum Judgement {
-        /// Days.
+        /// Days after which the weight of an open is halved.
         static let halfLives = [7.0, 42.0]
-        /// Slots.
+        /// Standard deviations of the smoothing, in slots.
         static let spreads = [2.0, 12.0]
-        /// Days after which how well a guess foretold weighs half.
+        /// Days after which the weight of a score is halved.
         static let scoreHalfLife = 28.0
-        /// So many days of evenly spread opens are added to what was seen.
+        /// Days with evenly spread opens that are added to each histogram as a prior.
         static let priorDays = 0.1
-        /// Opens a day where nothing is known.
+        /// Opens a day if nothing is known.
         static let priorOpens = 0.3
     }
 }

@@ -1,59 +1,62 @@
 package import FoundationEssentials
 import Glibc
 
-/// What the clock on the wall shows: the offset from UTC at each instant.
+/// A time zone: the offset from UTC at each date.
 ///
-/// FoundationEssentials knows no zones, so the system's is glibc's. Habits live in local time: who opens at 8:30 does so in
-/// summer and in winter.
+/// Habits follow local time: a user who opens at 8:30 does so in summer and in winter. FoundationEssentials has no time
+/// zones, so ``system`` uses glibc.
 package struct LocalZone: Sendable {
-    /// Seconds that the local time is ahead of UTC at an instant.
+    /// Returns by how many seconds local time is ahead of UTC at a date.
     package let secondsFromGMT: @Sendable (Date) -> Int
 
+    /// Creates a zone with the offset that `secondsFromGMT` returns for each date.
     package init(secondsFromGMT: @escaping @Sendable (Date) -> Int) {
         self.secondsFromGMT = secondsFromGMT
     }
 
-    /// The machine's, as it was when ``reread()`` was last called.
+    /// The zone of the machine at the last call of ``reread()``.
     package static let system = LocalZone { date in
         var seconds = time_t(date.timeIntervalSince1970.clampedToYears)
         var parts = tm()
         return localtime_r(&seconds, &parts) == nil ? 0 : parts.tm_gmtoff
     }
 
-    /// One that never changes.
+    /// Returns a zone with a constant offset in seconds.
     package static func fixed(_ seconds: Int) -> LocalZone {
         LocalZone { _ in seconds }
     }
 
-    /// Looks whether the machine was given another zone: `localtime_r` alone never does.
+    /// Reads the time zone of the machine again, which `localtime_r` does not do.
     package static func reread() {
         tzset()
     }
 
-    /// The first instant of the next local day; days of 23 and 25 hours are whole days.
+    /// Returns the start of the next local day, also for days of 23 or 25 hours.
     package func midnight(after date: Date) -> Date {
         let next = Double(LocalTime(date, secondsFromGMT(date)).day + 1) * LocalTime.day
-        // The offset of just before midnight may differ from the one of `date`, and from the one of midnight itself.
+        // The offset may change between `date` and midnight, or at midnight.
         let guess = Date(timeIntervalSince1970: next - Double(secondsFromGMT(date)))
         let midnight = Date(timeIntervalSince1970: next - Double(secondsFromGMT(guess)))
         return midnight > date ? midnight : guess
     }
 
+    /// Returns the local day and slot at `date`.
     func local(_ date: Date) -> LocalTime {
         LocalTime(date, secondsFromGMT(date))
     }
 }
 
-/// A place in local time.
+/// A slot of 5 minutes in local time.
 struct LocalTime: Equatable {
-    /// Seconds of a day, and of the 5 minutes that habits are counted in.
+    /// Seconds of a day.
     static let day = 86_400.0
+    /// Seconds of a slot, the resolution of habits and plans.
     static let slot = 300.0
     static let slotsOfDay = 288
 
-    /// Since 1970-01-01, in local time.
+    /// Local days since 1970-01-01.
     let day: Int
-    /// Of its day, from 0.
+    /// The slot of the day, from 0.
     let slot: Int
 
     init(_ date: Date, _ secondsFromGMT: Int) {
@@ -63,13 +66,13 @@ struct LocalTime: Equatable {
         slot = min(Self.slotsOfDay - 1, Int((seconds - day * Self.day) / Self.slot))
     }
 
-    /// 0 is Sunday; 1970-01-01 was a Thursday.
+    /// Returns the weekday of `day`, from 0 for Sunday; 1970-01-01 was a Thursday.
     static func weekday(ofDay day: Int) -> Int { ((day + 4) % 7 + 7) % 7 }
 
-    /// 0...13, from a Monday on.
+    /// Returns the day of a fortnight, from 0 for a Monday to 13.
     static func dayOfFortnight(_ day: Int) -> Int { ((day + 3) % 14 + 14) % 14 }
 
-    /// `08:30`, when the slot begins.
+    /// The start of the slot, such as `08:30`.
     var clock: String {
         let padded = { (value: Int) in value < 10 ? "0\(value)" : "\(value)" }
         return "\(padded(slot * 5 / 60)):\(padded(slot * 5 % 60))"
@@ -77,7 +80,7 @@ struct LocalTime: Equatable {
 }
 
 extension Double {
-    /// What a civil calendar can tell; 0 for what is no number.
+    /// The number of seconds, limited to years that calendar functions can represent; 0 if it is not finite.
     fileprivate var clampedToYears: Double {
         isFinite ? Swift.min(Swift.max(self, -6.2e10), 2.5e11) : 0
     }

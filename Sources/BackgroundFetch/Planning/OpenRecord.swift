@@ -1,11 +1,12 @@
 package import FoundationEssentials
 
-/// That somebody looked: a client attached, or `fetch open`.
+/// An open of a source: a client attached, or `fetch open` was called.
 package struct OpenRecord: Codable, Hashable, Sendable {
     package var at: Date
-    /// How far the local time was ahead of UTC then, in seconds: who travels keeps his hours.
+    /// Seconds by which local time was ahead of UTC. It is stored because the habits of a traveller follow local time.
     package var secondsFromGMT: Int
 
+    /// Creates the record of an open at `at`, with the offset from UTC at that time.
     package init(at: Date, secondsFromGMT: Int) {
         self.at = at
         self.secondsFromGMT = secondsFromGMT

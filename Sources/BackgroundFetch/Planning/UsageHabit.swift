@@ -1,34 +1,38 @@
 package import FoundationEssentials
 
-/// When somebody usually looks: the expected opens of each 5 minutes, learnt from when it was opened.
+/// The expected opens of a source in each slot of 5 minutes, learned from past opens.
 ///
 ///     let habit = UsageHabit(opens: opens, now: Date())
 ///     let plan = FetchPlanner.plan(habit, from: Date(), until: tomorrow, runs: 8, lastEnd: nil)
 package struct UsageHabit: Sendable {
-    /// Opens that it knows of; those within the same 5 minutes are one.
+    /// The number of opens that are taken into account; several in the same slot count as one.
     package let openCount: Int
-    /// The local day from which on ``rates`` has those of each slot.
+    /// The local day of the first of ``rates``.
     private let firstDay: Int
+    /// Expected opens by slot, for ``Judgement/days`` days; empty if no habit is known.
     private let rates: [Double]
 
-    /// Fewer opens are no habit, and runs are spaced evenly.
+    /// The number of opens from which a habit is known. With fewer, runs are evenly spaced.
     package static let leastOpens = 5
 
     /// Seconds after which an open is forgotten.
     package static let memory = Double(Judgement.memory + 1) * LocalTime.day
 
+    /// Whether there are enough opens to learn from.
     package var isKnown: Bool { openCount >= Self.leastOpens }
 
+    /// Learns a habit from past opens.
+    ///
     /// - Parameters:
-    ///   - opens: in any order; those later than `now` are ignored, as a clock that was wrong made them.
-    ///   - zone: says which day it is. Today is learnt from when it is over.
+    ///   - opens: in any order. Those after `now` are ignored: they were recorded with a wrong clock.
+    ///   - zone: determines the current day, which is not learned from before it is over.
     package init(opens: [OpenRecord], now: Date, zone: LocalZone = .system) {
         let today = zone.local(now).day
         firstDay = today
         var seen = Set<Int>()
         for open in opens where open.at <= now {
             let time = LocalTime(open.at, open.secondsFromGMT)
-            // Who travelled west may have opened "tomorrow".
+            // After a flight to the west, an open may have a local day after today; that is accepted.
             guard today - time.day <= Judgement.memory else { continue }
             seen.insert(time.day * LocalTime.slotsOfDay + time.slot)
         }
@@ -48,21 +52,22 @@ package struct UsageHabit: Sendable {
         rates = (today..<today + Judgement.days).flatMap { model.rates(of: $0) }
     }
 
-    /// Expected opens of each 5 minutes of the 24 hours from `start` on.
+    /// Returns the expected opens in each slot of the 24 hours from `start`.
     package func day(from start: Date, zone: LocalZone = .system) -> [Double] {
         (0..<LocalTime.slotsOfDay).map { slot in
             rate(at: zone.local(start.addingTimeInterval(Double(slot) * LocalTime.slot)))
         }
     }
 
-    /// A slot's rate: expected opens in its 5 minutes. Days that are too far away look like the nearest one that is not.
+    /// Returns the expected opens in a slot. Days outside the known ones have the rates of the nearest known day.
     func rate(at time: LocalTime) -> Double {
         guard !rates.isEmpty else { return 0 }
         let day = min(max(time.day - firstDay, 0), Judgement.days - 1)
         return rates[day * LocalTime.slotsOfDay + time.slot]
     }
 
-    /// When the next time begins at which somebody usually looks, within a day after `date`.
+    /// Returns the start of the next period in which opens are likely, within a day after `date`; `nil` if there is
+    /// none.
     package func nextOpen(after date: Date, zone: LocalZone = .system) -> Date? {
         guard isKnown else { return nil }
         let start = Date(
@@ -78,19 +83,19 @@ package struct UsageHabit: Sendable {
         return nil
     }
 
-    /// judgement: what the simulations of the tests bear out.
+    /// Tuned: best for the simulated users of the tests.
     enum Judgement {
-        /// Days, today among them, that it is known for.
+        /// Days to predict, including today.
         static let days = 4
         /// Days after which an open is forgotten.
         static let memory = 120
-        /// Expected opens in 5 minutes from which on a time is one at which somebody usually looks: one of 20 ± 30 minutes
-        /// is, twice a day at any hour is not.
+        /// Expected opens in a slot from which an open is likely: true for a daily open within ± 30 minutes, false for
+        /// two opens a day at arbitrary times.
         static let likely = 0.03
     }
 }
 
-/// Of slots counted from 1970 on.
+/// The day and the slot of the day, of a slot counted from 1970-01-01.
 extension Int {
     fileprivate var day: Int {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: LocalTime.slotsOfDay)
