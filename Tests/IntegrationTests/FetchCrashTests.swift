@@ -65,7 +65,7 @@ import Testing
         let source: FetchSource = try await service.json("fetch", "show", "cast")
         #expect(source.unseen == Self.kills)
         let runs: [FetchRun] = try await service.json("fetch", "log", "cast", "-n", "500")
-        let brokenOff = runs.count { $0.reason == "the service ended in the middle of it" }
+        let brokenOff = runs.count { $0.reason == "the service ended during the fetch" }
         #expect(brokenOff >= Self.kills / 5 && runs.contains { $0.result == .newData }, "\(brokenOff) broken off")
         #expect(transfers.count == Self.kills && transfers.allSatisfy { $0.state == .done })
         let names = try FileManager.default.contentsOfDirectory(atPath: folder)

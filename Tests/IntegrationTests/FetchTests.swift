@@ -67,7 +67,7 @@ import Testing
         try await service.crash()
         try await service.start()
         let runs: [FetchRun] = try await service.json("fetch", "log", "slow")
-        #expect(runs.map(\.result) == [.failed] && runs[0].reason == "the service ended in the middle of it")
+        #expect(runs.map(\.result) == [.failed] && runs[0].reason == "the service ended during the fetch")
         let news: FetchSource = try await service.json("fetch", "show", "news")
         #expect(news.unseen == 1)
         let again: FetchRun = try await service.json("fetch", "run", "news")

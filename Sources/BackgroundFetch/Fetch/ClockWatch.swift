@@ -2,13 +2,15 @@ import BackgrounderAPI
 import CLinux
 import Glibc
 
-/// Tells when the clock on the wall was set, the machine woke up, or was given another time zone.
+/// Reports when the wall clock is set, the machine resumes, or its time zone changes.
 ///
-/// A thread of its own sleeps in poll(2) on a timer that the kernel cancels at a jump (timerfd_create(2),
-/// TFD_TIMER_CANCEL_ON_SET), and on the directory of the zone's file. Without a jump it never wakes up.
+/// A dedicated thread waits in poll(2) on a timer that the kernel cancels when the clock jumps (timerfd_create(2),
+/// TFD_TIMER_CANCEL_ON_SET), and on changes in the directory of the time zone file. Otherwise it never wakes up.
 final class ClockWatch: Sendable {
     private let endEvent: CInt
 
+    /// Starts the thread.
+    ///
     /// - Parameter onJump: called on the thread.
     init(onJump: @escaping @Sendable () -> Void) {
         let end = eventfd(0, CInt(EFD_CLOEXEC))
@@ -35,7 +37,7 @@ final class ClockWatch: Sendable {
             do {
                 try detachThread(named: "clock watch") { watch() }
             } catch {
-                // Without it, plans are merely a day late.
+                // Without this thread, plans adapt to a new time up to a day late.
                 close(end)
             }
         }
@@ -56,7 +58,7 @@ final class ClockWatch: Sendable {
                 var isJump = false
                 if waiting[0].revents != 0 {
                     var count: UInt64 = 0
-                    // ECANCELED is the jump.
+                    // ECANCELED: the clock was set.
                     isJump = read(timer, &count, 8) < 0 && errno == ECANCELED
                     clinux_watch_clock(timer)
                 }
@@ -65,7 +67,7 @@ final class ClockWatch: Sendable {
             }
         }
 
-        /// Whether one of the changes was the zone's.
+        /// Reads all pending changes, and returns whether one of them affects the time zone file.
         private func takeNames(_ zone: CInt) -> Bool {
             var buffer = [UInt8](repeating: 0, count: 4096)
             var isZone = false

@@ -3,34 +3,40 @@ import ChildProcesses
 import FoundationEssentials
 import Glibc
 
-/// Fetches by running a command: what it prints is the content, its exit status says whether it is new.
+/// Fetches by running a command. Its standard output is the content, and its exit status tells whether that is new.
 package struct CommandOrigin: Sendable {
-    /// What a command says by its exit status.
+    /// The exit statuses with a meaning; all others are failures.
     private enum Status {
         static let newData: Int32 = 0
         static let noData: Int32 = 3
-        /// A shell's, for what it cannot find and what it may not run.
+        /// Statuses that shells use for commands that cannot be executed or found.
         static let notExecutable: Int32 = 126
         static let notFound: Int32 = 127
-        /// A shell's, for what signals 1 to 64 ended.
+        /// Statuses for commands killed by a signal, as in shells: 128 plus a signal from 1 to 64.
         static let signals: ClosedRange<Int32> = 129...192
     }
 
     private let keeper: String
     private let environment: [String: String]
 
+    /// Creates an origin that runs each command under a keeper process.
+    ///
     /// - Parameters:
-    ///   - keeper: the path of `backgrounderd`, which holds a command's processes together.
-    ///   - environment: variables of all commands, besides the few that every command inherits.
+    ///   - keeper: the path of `backgrounderd`, the program of the keeper process.
+    ///   - environment: variables for all commands, in addition to the few that every command inherits.
     package init(keeper: String = "/proc/self/exe", environment: [String: String] = [:]) {
         self.keeper = keeper
         self.environment = environment
     }
 
-    /// Nothing that the command started is left when this returns, also where its task was cancelled.
+    /// Runs the command of `source` and returns its output.
+    ///
+    /// When this returns, all processes that the command started have ended, even if the task was cancelled.
+    ///
+    /// - Throws: ``FetchFailure`` if the command cannot be started, fails, prints too much or is cancelled.
     func fetch(_ source: FetchDefinition) async throws(FetchFailure) -> FetchReply {
         guard let output = CommandOutput(limit: FetchJudgement.contentLimit) else {
-            throw FetchFailure("there is no descriptor left for what it prints")
+            throw FetchFailure("cannot capture the output of the command: out of file descriptors")
         }
         defer { output.closeReadEnds() }
         let number = String(UInt64.random(in: 0 ... .max), radix: 16)
@@ -62,12 +68,12 @@ package struct CommandOrigin: Sendable {
 
     private func reply(_ end: CommandEnd?, _ printed: CommandOutput.Printed) throws(FetchFailure) -> FetchReply {
         let bytes = printed.content.count
-        if Task.isCancelled { throw FetchFailure("it was broken off", kind: .cancelled, bytes: bytes) }
+        if Task.isCancelled { throw FetchFailure("the fetch was cancelled", kind: .cancelled, bytes: bytes) }
         if printed.isTooMuch {
             let limit = FetchJudgement.contentLimit >> 20
-            throw FetchFailure("the command printed more than \(limit) MiB, and was ended", bytes: bytes)
+            throw FetchFailure("the command printed more than \(limit) MiB and was killed", bytes: bytes)
         }
-        guard let end else { throw FetchFailure("somebody killed what watched over the command", bytes: bytes) }
+        guard let end else { throw FetchFailure("the keeper process of the command was killed", bytes: bytes) }
         let status = Int(end.exitStatus)
         switch end.exitStatus {
         case Status.newData:
@@ -77,9 +83,9 @@ package struct CommandOrigin: Sendable {
         default:
             let what: String =
                 switch end.exitStatus {
-                case Status.notFound: "the command does not exist"
-                case Status.notExecutable: "the command may not be executed"
-                case Status.signals: "the command was ended by signal \(status - 128)"
+                case Status.notFound: "the command was not found"
+                case Status.notExecutable: "the command is not executable"
+                case Status.signals: "the command was killed by signal \(status - 128)"
                 default: "the command failed"
                 }
             let words = printed.lastError.isEmpty ? "" : ": \(printed.lastError)"

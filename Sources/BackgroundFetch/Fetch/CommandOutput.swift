@@ -2,27 +2,32 @@ import CLinux
 import FoundationEssentials
 import Glibc
 
-/// The two pipes that a command prints into.
+/// The pipes for the standard output and standard error of a command.
 struct CommandOutput: Sendable {
+    /// The output of a command.
     struct Printed: Sendable {
-        /// Of stdout.
+        /// The bytes of stdout, up to the limit.
         var content = Data()
-        /// Whether there was more than is taken.
+        /// Whether stdout exceeded the limit.
         var isTooMuch = false
-        /// The last line of stderr that says something.
+        /// The last line of stderr that is not blank.
         var lastError = ""
     }
 
     private let standard: (read: CInt, write: CInt)
     private let errors: (read: CInt, write: CInt)
-    /// Wakes the reader once the command is over.
+    /// An eventfd that wakes the reader when the command has ended.
     private let overEvent: CInt
     private let limit: Int
-    private static let errorLimit = 4096  // judgement: the last lines are the ones that tell why
-    /// judgement: pieces that are still taken then; a pipe holds no more, and strangers may go on printing
+    /// Bytes of stderr to keep. Tuned: the last lines usually state the reason.
+    private static let errorLimit = 4096
+    /// The maximum number of reads after the command has ended. Tuned: a pipe holds no more, and other processes with
+    /// its write end may continue to print.
     private static let lastPieces = 16
 
-    /// - Parameter limit: bytes of stdout.
+    /// Creates the pipes; `nil` if that fails.
+    ///
+    /// - Parameter limit: the maximum number of bytes of stdout.
     init?(limit: Int) {
         guard let standard = Self.pipe() else { return nil }
         guard let errors = Self.pipe() else {
@@ -37,25 +42,29 @@ struct CommandOutput: Sendable {
         (self.standard, self.errors, self.limit) = (standard, errors, limit)
     }
 
+    /// The descriptors to pass to the command.
     var writeEnds: (stdout: CInt, stderr: CInt) { (standard.write, errors.write) }
 
-    /// Once the command has them; without it no end would come.
+    /// Closes the write ends of this process. Call this when the command has them: otherwise the reader never sees the
+    /// end.
     func closeWriteEnds() {
         close(standard.write)
         close(errors.write)
     }
 
-    /// Once nobody reads any more.
+    /// Closes the read ends. Call this after reading.
     func closeReadEnds() {
         for descriptor in [standard.read, errors.read, overEvent] { close(descriptor) }
     }
 
-    /// The command is over: the reader takes what the pipes hold, and waits for no more, whoever has their other ends.
+    /// Tells the reader that the command has ended: it reads the contents of the pipes and returns, even if another
+    /// process still has their write ends.
     func commandIsOver() { eventfd_write(overEvent, 1) }
 
-    /// Takes what comes until both ends are closed, or the command is over; blocks.
+    /// Reads until both pipes are closed or the command has ended. Blocks the calling thread.
     ///
-    /// - Parameter onTooMuch: called once, to end what prints; what comes after it is let go.
+    /// - Parameter onTooMuch: called once if stdout exceeds the limit; it should kill the command. The rest is
+    ///   discarded.
     func read(onTooMuch: () -> Void) -> Printed {
         var (printed, errorText) = (Printed(), [UInt8]())
         var buffer = [UInt8](repeating: 0, count: 1 << 16)

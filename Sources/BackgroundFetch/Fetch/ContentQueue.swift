@@ -1,11 +1,12 @@
 import Dispatch
 
-/// Where content is unpacked and read, one after the other: it takes milliseconds that no event loop has.
+/// A serial queue that decompresses and parses content, which takes too long for an event loop.
 ///
-/// A serial queue, whose thread goes when there is nothing to do.
+/// It has no thread while it is idle.
 enum ContentQueue {
     private static let queue = DispatchQueue(label: "backgrounder.fetch.content")
 
+    /// Runs `body` on the queue and returns its result.
     static func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws(FetchFailure) -> Value
     ) async -> Result<Value, FetchFailure> {

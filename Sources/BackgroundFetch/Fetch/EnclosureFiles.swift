@@ -1,19 +1,20 @@
 package import BackgrounderAPI
 
-/// Which files the enclosures of a feed become: each its own, also where many have the same name.
+/// Chooses the files for the enclosures of a feed, so that enclosures with the same name get different files.
 package enum EnclosureFiles {
-    /// Where `url` is to be brought.
+    /// Returns the destination for a download of `url`.
     ///
-    /// The transfers that there are tell which of the enclosures were taken already, so that one that is handed over again after
-    /// a crash is not brought twice.
+    /// Existing transfers are taken into account, so that an enclosure that is handed over again after a crash is not
+    /// downloaded twice.
     ///
     /// - Parameters:
-    ///   - folder: absolute.
-    ///   - transfers: of all sessions, in any order.
-    /// - Returns: an absolute path, where the file may be already, from before; `nil` where it is on its way.
+    ///   - folder: an absolute path.
+    ///   - transfers: those of all sessions, in any order.
+    /// - Returns: an absolute path, which is that of the existing file if `url` was downloaded before; `nil` if a
+    ///   transfer of `url` is not over yet.
     package static func path(of url: String, in folder: String, among transfers: [Transfer]) -> String? {
         let folder = folder == "/" ? "/" : folder + "/"
-        // What is no address, or names no file, is refused by whoever takes it.
+        // The transfers reject an invalid URL, or one without a file name.
         guard let address = try? WebURL(url), let name = try? address.fileName() else { return folder }
         let present = transfers.filter { $0.direction == .get && (!$0.state.isOver || $0.state == .done) }
         let own = present.filter { transfer in

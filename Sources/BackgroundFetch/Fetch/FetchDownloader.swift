@@ -1,20 +1,22 @@
 import BackgrounderAPI
 import Logging
 
-/// Takes the enclosures of a source, as transfers that wait for power and a network that costs nothing.
+/// A function that adds transfers for the enclosures of a source.
 ///
 /// - Parameters:
-///   - source: its name.
-///   - urls: each at most once; one that it was given before is none to take again.
-///   - folder: absolute.
-///   - namer: who named the URLs.
-/// - Throws: where none of them was taken; all of them are offered again after the next run.
+///   - source: the name of the source.
+///   - urls: the URLs to download, each at most once. It must ignore URLs from an earlier call.
+///   - folder: the absolute path of the folder for the files.
+///   - namer: the origin of the URLs, which decides whether they may have local addresses.
+/// - Throws: an error if the transfers cannot be added now. All of `urls` are passed again after the next run.
 package typealias FetchDownloader =
     @Sendable (_ source: String, _ urls: [String], _ folder: String, _ namer: URLNamer) async throws -> Void
 
 extension FetchScheduler {
-    /// Hands over what the runs of `name` found to be brought. What was found is stored with the run's result and only
-    /// taken from there when it is in other hands, so that a crash in between loses nothing.
+    /// Starts to hand the pending enclosures of `name` over to the downloader.
+    ///
+    /// Enclosures are stored together with the result of their run, and only removed after the handover, so a crash
+    /// loses none.
     func handDownloadsOver(_ name: String) {
         guard let downloader, let source = sources[name], let folder = source.definition.download,
             !source.standing.downloads.isEmpty
@@ -22,7 +24,7 @@ extension FetchScheduler {
         Task { while await handSomeOver(name, downloader, folder) {} }
     }
 
-    /// Hands the next ones over, so few that commands need not wait for long; whether there are more.
+    /// Hands over the next few enclosures, so that commands do not wait for long, and returns whether there are more.
     private func handSomeOver(_ name: String, _ downloader: FetchDownloader, _ folder: String) async -> Bool {
         await exclusively {
             guard !isEnding, var source = sources[name], !source.standing.downloads.isEmpty else { return false }
@@ -35,7 +37,7 @@ extension FetchScheduler {
                 keep(source)
                 return !source.standing.downloads.isEmpty
             } catch {
-                logger.warning("\(name): the enclosures cannot be downloaded yet: \(error)")
+                logger.warning("\(name): Cannot download the enclosures: \(error); retrying after the next fetch")
                 return false
             }
         }

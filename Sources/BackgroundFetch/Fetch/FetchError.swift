@@ -1,27 +1,29 @@
-/// Why a command on sources is refused.
+/// The reason why a command on a source fails.
 package enum FetchError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchSource(String)
     case exists(String)
+    /// The request is invalid; the string is the whole message.
     case invalid(String)
     case credentials(CredentialsError)
+    /// The limit of sources is reached.
     case tooMany(Int)
-    /// It is switched off, and `what` is said to be no fetch of the user's own.
+    /// Automatic fetches of the source are off, and the run was not requested by a user.
     case off(String, why: String)
-    /// The service stops.
+    /// The service is stopping.
     case ended
-    /// It could not be stored.
+    /// The change could not be stored, for the reason given.
     case notSaved(String)
 
     package var description: String {
         switch self {
-        case .noSuchSource(let name): "there is no source \(name.debugDescription)"
-        case .exists(let name): "there is a source \(name.debugDescription) already"
+        case .noSuchSource(let name): "no source \(name.debugDescription)"
+        case .exists(let name): "the source \(name.debugDescription) already exists"
         case .invalid(let problem): problem
         case .credentials(let error): error.description
-        case .tooMany(let limit): "there are \(limit) sources already, the most that are taken"
+        case .tooMany(let limit): "cannot add the source: \(limit) exist, the maximum"
         case .off(let name, let why): "\(name) is off: \(why)"
-        case .ended: "the service stops"
-        case .notSaved(let reason): "it could not be stored: \(reason)"
+        case .ended: "the service is stopping"
+        case .notSaved(let reason): "cannot save the change: \(reason)"
         }
     }
 }

@@ -5,29 +5,29 @@ import NIOCore
 import NIOPosix
 
 extension FetchFailure {
-    /// Why no reply came, in words; a network that is not there is told from a server that is not.
+    /// Creates the failure for an error of the connection. Its kind is `offline` if the network seems to be down.
     ///
-    /// - Parameter server: its name and port.
+    /// - Parameter server: the host and port of the server.
     init(connecting error: any Error, to server: String) {
         switch error {
-        case is CancellationError: self.init("it was broken off", kind: .cancelled)
+        case is CancellationError: self.init("the fetch was cancelled", kind: .cancelled)
         case let error as NIOConnectionError: self.init(error, server)
         case let error as IOError: self.init(error, server)
         case let error as HTTPClientError: self.init(error, server)
         default:
             self.init(
-                tlsProblem(error).map { "no secure connection to \(server) comes about: \($0)" }
-                    ?? "the server's answer cannot be read: \(error)"
+                tlsProblem(error).map { "cannot establish TLS with \(server): \($0)" }
+                    ?? "cannot read the reply from \(server): \(error)"
             )
         }
     }
 
     private init(_ error: HTTPClientError, _ server: String) {
         switch error {
-        case .cancelled: self.init("it was broken off", kind: .cancelled)
-        case .connectTimeout: self.init("\(server) does not answer")
-        case .remoteConnectionClosed: self.init("the server closed the connection before its answer was whole")
-        default: self.init("the server's answer cannot be read: \(error.shortDescription)")
+        case .cancelled: self.init("the fetch was cancelled", kind: .cancelled)
+        case .connectTimeout: self.init("the connection to \(server) timed out")
+        case .remoteConnectionClosed: self.init("the server closed the connection before the reply was complete")
+        default: self.init("cannot read the reply from \(server): \(error.shortDescription)")
         }
     }
 
@@ -37,24 +37,25 @@ extension FetchFailure {
             self.init(failure, server)
         } else if error.connectionErrors.isEmpty || !failures.isEmpty {
             let what =
-                failures.isEmpty ? "the name \(error.host) cannot be resolved" : "there is no way to \(error.host)"
+                failures.isEmpty ? "the name \(error.host) cannot be resolved" : "no route to \(error.host)"
             self.init("\(what); the network may be down", kind: .offline)
         } else {
-            self.init("\(server) cannot be reached")
+            self.init("cannot connect to \(server)")
         }
     }
 
     private init(_ error: IOError, _ server: String) {
         switch error.errnoCode {
-        case ECONNREFUSED: self.init("nobody listens at \(server)")
-        case ECONNRESET, EPIPE: self.init("the server broke the connection")
-        case ETIMEDOUT: self.init("\(server) does not answer")
-        case _ where error.isOffline: self.init("there is no way to \(server); the network may be down", kind: .offline)
-        default: self.init("\(server) cannot be reached: \(systemMessage(error.errnoCode))")
+        case ECONNREFUSED: self.init("cannot connect to \(server): connection refused")
+        case ECONNRESET, EPIPE: self.init("the server reset the connection")
+        case ETIMEDOUT: self.init("the connection to \(server) timed out")
+        case _ where error.isOffline: self.init("no route to \(server); the network may be down", kind: .offline)
+        default: self.init("the connection to \(server) failed: \(systemMessage(error.errnoCode))")
         }
     }
 }
 
 extension IOError {
+    /// Whether the error suggests that this machine has no network.
     fileprivate var isOffline: Bool { [ENETUNREACH, ENETDOWN, EHOSTUNREACH, EADDRNOTAVAIL].contains(errnoCode) }
 }

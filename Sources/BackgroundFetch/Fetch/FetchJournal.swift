@@ -1,23 +1,26 @@
 package import BackgrounderAPI
 package import FoundationEssentials
 
-/// Keeps what the scheduler must find again.
+/// The persistent storage of a ``FetchScheduler``.
 package protocol FetchJournal: Sendable {
-    /// All steps or none; they are there after a crash when this returns.
+    /// Saves all of `changes` or none. They survive a crash of the service as soon as this returns.
     func save(_ changes: [FetchChange]) async throws
-    /// Whether background refresh is on at all.
+    /// Saves whether background refresh is on for all sources.
     func save(isOn: Bool) async throws
-    /// What was saved with the content of `source`.
+    /// Returns the seen items that were saved with the content of `source`.
     func seen(_ source: String) async throws -> Data?
 }
 
-/// What a scheduler begins with.
+/// The saved state with which a ``FetchScheduler`` starts.
 package struct SavedFetchState: Sendable {
+    /// A source and its state.
     package struct Source: Sendable {
         package var definition: FetchDefinition
         package var standing: FetchStanding
+        /// The number of new items since the last open.
         package var unseen: Int
 
+        /// Creates a source as it was saved.
         package init(definition: FetchDefinition, standing: FetchStanding, unseen: Int = 0) {
             self.definition = definition
             self.standing = standing
@@ -25,19 +28,22 @@ package struct SavedFetchState: Sendable {
         }
     }
 
-    /// In the order in which they were added.
+    /// The sources in the order in which they were added.
     package var sources: [Source] = []
+    /// The opens by source, oldest first.
     package var opens: [String: [OpenRecord]] = [:]
+    /// Whether background refresh is on.
     package var isOn = true
-    /// The greatest id that a run had.
+    /// The highest id of a run.
     package var lastRun = 0
-    /// Runs whose end was never told.
+    /// Runs without a saved end: a crash interrupted them.
     package var openRuns: [FetchRun] = []
 
+    /// Creates the state of a service without sources.
     package init() {}
 }
 
-/// What happens in a ``FetchScheduler``.
+/// An event of a ``FetchScheduler``.
 package enum FetchEvent: Sendable {
     /// A run began or ended.
     case run(FetchRun)

@@ -1,34 +1,38 @@
-/// Numbers that are judgement, not law. Seconds where nothing else is said.
+/// The limits and times of fetching. Times are in seconds.
 enum FetchJudgement {
-    /// The shortest time between two automatic fetches of a source with the interval `minimum`: WorkManager's.
+    /// The floor: the shortest time between two automatic fetches of a source with the interval `minimum`, as in
+    /// Android's WorkManager.
     static let minimumFloor = 900.0
-    /// A bound may make a planned run so much late: timers are late by milliseconds, and a run of seconds must not cost a slot.
+    /// How late a bound may make a planned run before its slot is skipped. Tuned: timers fire some milliseconds late,
+    /// and runs take seconds; neither must cost a slot.
     static let allowedDelay = 60.0
-    /// Before the end of the budget, the run is told of.
+    /// How long before the end of the budget a warning is logged.
     static let warning = 5.0
-    /// The longest that a server's word on freshness or `Retry-After` holds a source back.
+    /// The longest time for which a server can hold a source back, by its freshness or `Retry-After`.
     static let longestServerWord = 86_400.0
+    /// The maximum delay after the first failure; it doubles with each further one.
     static let firstBackoff = 60.0
     static let longestBackoff = 21_600.0
-    /// Durations that the credit and the start of a planned run are reckoned from.
+    /// The number of durations from which the credit and the start of a planned run are computed.
     static let keptDurations = 20
-    /// Bytes as they come over the wire.
+    /// Bytes of a reply as received.
     static let wireLimit = 4 << 20
-    /// Bytes of content, unpacked.
+    /// Bytes of content after decompression.
     static let contentLimit = 16 << 20
     static let sourceLimit = 200
-    /// Items of a feed that are kept to be shown.
+    /// Items of a feed to store for display.
     static let itemLimit = 500
-    /// Enclosures of a source that wait to be handed to the transfers.
+    /// Enclosures of a source that may wait for their handover to the transfers.
     static let downloadLimit = 1000
-    /// Of these, so many at once.
+    /// Enclosures to hand over at a time.
     static let handover = 20
-    /// Opens that follow one so soon are the same look.
+    /// Two opens within this time count as one.
     static let sameLook = 60.0
-    /// Opens of a source that are kept.
+    /// Opens of a source to remember.
     static let openLimit = 2000
-    /// 2025-01-01: a clock that shows less was never set, and says nothing about habits.
+    /// 2025-01-01 in seconds since 1970. A clock that shows an earlier time was never set, so its opens are not
+    /// recorded.
     static let oldestClock = 1_735_689_600.0
-    /// Of a reason, in characters.
+    /// Characters after which the reason of a failure is truncated.
     static let reasonLength = 300
 }

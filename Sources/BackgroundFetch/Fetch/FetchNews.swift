@@ -1,30 +1,33 @@
 import BackgrounderAPI
 import FoundationEssentials
 
-/// What a reply means for its source.
+/// The new data in a reply.
 struct FetchNews: Sendable {
     var result: FetchResult
-    /// How much of it nobody has seen.
+    /// The number of new items.
     var unseen = 0
-    /// To be kept; `nil` where what is kept stays.
+    /// The content to store; `nil` if the stored content stays.
     var content: FetchContent?
+    /// The encoded ``SeenItems`` to store with the content.
     var seen: Data?
+    /// The digest of the content; `nil` if the content did not change.
     var digest: Data?
-    /// Seconds for which a feed asks not to be read again.
+    /// Seconds for which a feed asks not to be fetched again.
     var timeToLive: Double?
-    /// What there is to say of it.
+    /// A remark for the user, as one line.
     var note: String?
-    /// The files that belong to the new items.
+    /// The URLs of the enclosures of new items; empty unless the source downloads them.
     var enclosures: [String] = []
 
     static let none = FetchNews(result: .noData)
 
-    /// Pure, and as long as the content: not for an event loop.
+    /// Compares a reply with the stored content. A pure function, but its time grows with the content: do not call it
+    /// on an event loop.
     ///
     /// - Parameters:
-    ///   - digest: of the content that is kept.
-    ///   - seen: what was kept with it.
-    /// - Throws: where a feed is none.
+    ///   - digest: the digest of the stored content.
+    ///   - seen: the seen items that are stored with it.
+    /// - Throws: ``FetchFailure`` if a feed cannot be read.
     init(_ reply: FetchReply, of source: FetchDefinition, digest: Data?, seen: Data?) throws(FetchFailure) {
         guard case .content(let bytes, let mediaType) = reply.body else {
             self = .none
@@ -58,7 +61,7 @@ struct FetchNews: Sendable {
             timeToLive = feed.timeToLive
             if feed.isCut {
                 note =
-                    "The feed has more than \(FeedLimits.entries) entries; the first \(FeedLimits.entries) are taken."
+                    "The feed has more than \(FeedLimits.entries) entries; the first \(FeedLimits.entries) were read"
             }
             if source.download != nil {
                 enclosures = feed.entries.filter { ids.contains($0.item.id) }.flatMap { $0.enclosures.map(\.url) }
@@ -75,7 +78,7 @@ struct FetchNews: Sendable {
 }
 
 extension FetchScheduler {
-    /// What `reply` means; read on a thread where it holds nobody up.
+    /// Compares `reply` with the stored content, on the ``ContentQueue``.
     func read(_ reply: FetchReply, of source: Source) async throws(FetchFailure) -> FetchNews {
         guard case .content = reply.body else { return .none }
         let (definition, digest) = (source.definition, source.standing.digest)
@@ -84,7 +87,7 @@ extension FetchScheduler {
             do {
                 seen = try await journal.seen(definition.name)
             } catch {
-                throw FetchFailure("what was seen before cannot be read: \(error)")
+                throw FetchFailure("cannot load the list of seen items: \(error)")
             }
         }
         return try await ContentQueue.run { [seen] () throws(FetchFailure) in

@@ -1,33 +1,38 @@
 package import BackgrounderAPI
 package import FoundationEssentials
 
-/// Where content comes from: the web or a command.
+/// A place from which content is fetched: the web or a command.
 package protocol FetchOrigin: Sendable {
-    /// Ends soon after its task was cancelled, and leaves nothing behind.
+    /// Fetches the content of `source`. If the task is cancelled, this ends soon, and nothing that it started
+    /// continues.
+    ///
+    /// - Parameter validators: those of the stored content, to ask only for changes.
     func fetch(_ source: FetchDefinition, validators: FetchValidators?) async throws(FetchFailure) -> FetchReply
 }
 
-/// What a source gave.
+/// The reply of a source.
 package struct FetchReply: Sendable {
+    /// The content in a reply.
     package enum Body: Sendable {
         case content(Data, mediaType: String?)
-        /// The server has nothing newer, or the command says so.
+        /// The server or the command reports that nothing changed.
         case unchanged
     }
 
     package var body: Body
-    /// HTTP's, or the command's exit status.
+    /// The HTTP status, or the exit status of the command.
     package var status: Int
-    /// Of the body, as they came.
+    /// Bytes of the body as received, before decompression.
     package var bytes: Int
     package var validators: FetchValidators?
-    /// Seconds that it stays fresh, as the server says.
+    /// Seconds for which the content stays fresh, as the server stated.
     package var freshness: Double?
-    /// Whether `content` is new even where it equals what is kept: a command says so by exit status 0.
+    /// Whether the content is new even if it equals the stored content. A command states this with exit status 0.
     package var isSurelyNew: Bool
-    /// Of the server: what a local one names may be local, too. A command is the user's own.
+    /// The scope of the address of the server. URLs from a local server may be local too. A command counts as local.
     package var scope: AddressScope
 
+    /// Creates a reply from a server on the Internet, unless `scope` states another one.
     package init(
         _ body: Body,
         status: Int,
@@ -47,28 +52,33 @@ package struct FetchReply: Sendable {
     }
 }
 
-/// Why a source gave nothing.
+/// The reason why a fetch failed.
 package struct FetchFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of a failure, which decides about the next attempt.
     package enum Kind: Hashable, Sendable {
+        /// A failure of the server, the command or the content.
         case refused
-        /// There is no network, which is nobody's fault: the next try is not put off.
+        /// The network is down. This does not count as a failure of the source, and the source does not back off.
         case offline
-        /// It will never be there again.
+        /// The server answered with status 410: the content is gone for good.
         case gone
-        /// It took longer than its budget.
+        /// The run exceeded its budget.
         case late
-        /// The service stops, or the source goes.
+        /// The run was cancelled, because the service stops or the source was removed.
         case cancelled
     }
 
     package var kind: Kind
-    /// One line, what and why.
+    /// The message: the failure and its cause, as one line.
     package var reason: String
+    /// The HTTP status, or the exit status of the command.
     package var status: Int?
+    /// Bytes of the body that were received.
     package var bytes: Int?
-    /// Seconds that the server wants to be left alone.
+    /// Seconds for which the server asks not to be contacted again.
     package var retryAfter: Double?
 
+    /// Creates a failure. Replaces control characters in `reason`, and truncates it to ``FetchJudgement/reasonLength``.
     package init(
         _ reason: String,
         kind: Kind = .refused,

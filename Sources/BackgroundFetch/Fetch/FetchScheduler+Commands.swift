@@ -2,21 +2,29 @@ package import BackgrounderAPI
 import FoundationEssentials
 
 extension FetchScheduler {
-    /// All sources, in the order in which they were added.
+    /// Returns all sources in the order in which they were added.
     package func list() async -> [FetchSource] {
         await planAndArm()
         let date = now()
         return names.compactMap { value($0, at: date) }
     }
 
+    /// Returns the source `name` with its state and its next run.
+    ///
+    /// - Throws: ``FetchError/noSuchSource(_:)``.
     package func source(_ name: String) async throws(FetchError) -> FetchSource {
         await planAndArm()
         guard let source = value(name, at: now()) else { throw .noSuchSource(name) }
         return source
     }
 
+    /// Whether there is a source `name`.
     package func hasSource(_ name: String) -> Bool { sources[name] != nil }
 
+    /// Adds a source and returns it.
+    ///
+    /// - Throws: ``FetchError`` if the definition is invalid, its credentials cannot be read, the name exists, there
+    ///   are too many sources, or the source cannot be stored.
     package func add(_ definition: FetchDefinition) async throws(FetchError) -> FetchSource {
         if let problem = definition.problem { throw .invalid(problem) }
         if let path = definition.credentials {
@@ -34,6 +42,7 @@ extension FetchScheduler {
         return try await source(name)
     }
 
+    /// Changes the interval or the budget of a source, discards its plan, and returns the source.
     package func change(_ name: String, _ change: FetchSourceChange) async throws(FetchError) -> FetchSource {
         if let problem = change.interval?.problem { throw .invalid(problem) }
         if let problem = change.budget.flatMap(FetchDefinition.problem(ofBudget:)) { throw .invalid(problem) }
@@ -48,7 +57,7 @@ extension FetchScheduler {
         return try await source(name)
     }
 
-    /// Forgets it with all that belongs to it; a run under way is broken off.
+    /// Removes a source and everything stored for it. A current run is cancelled, and has ended when this returns.
     package func remove(_ name: String) async throws(FetchError) {
         try await changing { () throws(FetchError) in
             guard sources[name] != nil else { throw .noSuchSource(name) }
@@ -64,7 +73,7 @@ extension FetchScheduler {
         }
     }
 
-    /// Forgets the content with what asks for changes of it, and what of it nobody has seen.
+    /// Deletes the content of a source, with its validators, its freshness and the number of unseen items.
     package func clear(_ name: String) async throws(FetchError) -> FetchSource {
         try await changing { () throws(FetchError) in
             guard var source = sources[name] else { throw .noSuchSource(name) }
@@ -81,13 +90,14 @@ extension FetchScheduler {
         return try await source(name)
     }
 
-    /// Somebody looks at it: nothing of it is unseen, and its user's habit is better known.
+    /// Records an open of a source: its items count as seen, its habit learns the time, and a `quit` ends.
     package func open(_ name: String) async throws(FetchError) -> FetchSource {
         guard sources[name] != nil else { throw .noSuchSource(name) }
         try await open([name])
         return try await source(name)
     }
 
+    /// Records an open of several sources in one transaction.
     func open(_ opened: [String]) async throws(FetchError) {
         try await changing { () throws(FetchError) in
             let date = now()
@@ -121,10 +131,10 @@ extension FetchScheduler {
         }
     }
 
-    /// The switch of all sources, or that of one.
+    /// Turns background refresh on or off, for all sources or for one, and returns the new status.
     package func refresh(_ change: RefreshChange) async throws(FetchError) -> RefreshReply {
         if change.untilOpen == true, change.enabled || change.source == nil {
-            throw .invalid("only one source can be off until the next open")
+            throw .invalid("untilOpen is valid only when one source is turned off")
         }
         try await changing { () throws(FetchError) in
             guard let name = change.source else {
@@ -152,12 +162,14 @@ extension FetchScheduler {
         return await refreshStatus()
     }
 
+    /// Returns whether background refresh is on, overall and for each source.
     package func refreshStatus() async -> RefreshReply {
         let status: RefreshStatus = isSuspended ? .restricted : isOn ? .available : .denied
         let each = await list().map { RefreshReply.Source(source: $0.name, status: $0.refresh) }
         return RefreshReply(status: status, sources: each)
     }
 
+    /// Returns a source as clients see it; `nil` if it does not exist.
     private func value(_ name: String, at date: Date) -> FetchSource? {
         let timing = timing(name, at: date)
         guard let source = sources[name] else { return nil }
@@ -189,7 +201,7 @@ extension FetchScheduler {
         )
     }
 
-    /// One change after the other, then everything that follows from it.
+    /// Makes a change while no other one is in progress, then reports it and adapts plans and timer to it.
     private func changing(_ body: () async throws(FetchError) -> Void) async throws(FetchError) {
         let result: Result<Void, FetchError> = await exclusively {
             do throws(FetchError) {
@@ -213,21 +225,22 @@ extension FetchScheduler {
 }
 
 extension FetchScheduler {
-    /// Runs `body` when no other change is being stored: what is in memory and what is stored go the same way.
+    /// Runs `body` while no other change is being stored, so that memory and store see all changes in the same order.
+    /// Callers wait in the order of their calls.
     func exclusively<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         if isChanging {
             await withCheckedContinuation { changers.append($0) }
         } else {
             isChanging = true
         }
-        // Who waited longest is next, also where this one comes again at once.
+        // Resume the caller that has waited longest, so that this one cannot overtake it by calling again.
         defer {
             if changers.isEmpty { isChanging = false } else { changers.removeFirst().resume() }
         }
         return try await body()
     }
 
-    /// Takes over what was stored of `source`.
+    /// Adopts the state of `source`, which has been stored.
     func keep(_ source: Source) {
         let name = source.definition.name
         sources[name]?.standing = source.standing
@@ -237,15 +250,17 @@ extension FetchScheduler {
 }
 
 extension FetchScheduler.Source {
-    /// As it is stored.
+    /// Returns the change that stores the state of the source.
     func change() throws -> FetchChange {
         .standing(definition.name, try JSON.encode(standing), unseen: unseen)
     }
 
+    /// The same as ``change()``, but throws ``FetchError``.
     func savedChange() throws(FetchError) -> FetchChange {
         .standing(definition.name, try encodedStanding(), unseen: unseen)
     }
 
+    /// Returns the state as JSON.
     func encodedStanding() throws(FetchError) -> Data {
         do {
             return try JSON.encode(standing)

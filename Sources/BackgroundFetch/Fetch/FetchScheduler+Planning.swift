@@ -2,9 +2,9 @@ package import BackgrounderAPI
 import FoundationEssentials
 
 extension FetchScheduler {
-    /// When `name` may and must run by itself, by the plan that it has.
+    /// Returns when `name` runs automatically, according to its current plan.
     func timing(_ name: String, at date: Date) -> FetchTiming {
-        guard let source = sources[name] else { return .never(why: "there is no such source") }
+        guard let source = sources[name] else { return .never(why: "no such source") }
         return FetchTiming(
             source.definition,
             source.standing,
@@ -16,9 +16,10 @@ extension FetchScheduler {
         )
     }
 
-    /// Makes the plans that are over, or were made for another number of runs; where they hold nobody up.
+    /// Replaces plans that have ended or were made for another number or spacing of runs. They are computed on the
+    /// ``ContentQueue``.
     ///
-    /// - Returns: whether it made one, which the timer knows nothing of yet.
+    /// - Returns: whether there is a new plan, to which the timer must be adapted.
     @discardableResult
     func refreshPlans() async -> Bool {
         var isNew = false
@@ -30,7 +31,7 @@ extension FetchScheduler {
                 source.definition.interval == .minimum
                 && (source.plannedRuns != runs || source.plannedSpacing != spacing)
             guard source.planEnd <= date || isOther else { continue }
-            // At once, so that whoever comes in the meantime does not plan the same.
+            // Set before suspending, so that concurrent calls do not make the same plan.
             let midnight = zone.midnight(after: date)
             sources[name]?.planEnd = midnight
             sources[name]?.plannedRuns = runs
@@ -46,7 +47,8 @@ extension FetchScheduler {
         return isNew
     }
 
-    /// The rest of this day, and the next one as it looks now.
+    /// Returns the habit of a source and a plan for the rest of today and for tomorrow; no plan unless the interval is
+    /// `minimum`.
     private static func plan(
         _ source: Source,
         runs: Int,
@@ -58,13 +60,13 @@ extension FetchScheduler {
         let habit = UsageHabit(opens: source.opens, now: date, zone: zone)
         guard source.definition.interval == .minimum else { return (habit, []) }
         let used = source.standing.automaticRuns.count { $0 > midnight.addingTimeInterval(-86_400) }
-        // Without a habit the runs are even, so that what is left of the day gets no more than its part.
+        // Without a habit the runs are evenly spaced, so the rest of the day gets only its share of them.
         let share = habit.isKnown ? 1 : midnight.timeIntervalSince(date) / 86_400
         let left = max(0, min(runs - used, Int((Double(runs) * share).rounded(.up))))
-        // Some seconds late is still in its slot.
+        // A run that ended some seconds late still counts for its slot.
         let late = habit.isKnown ? FetchJudgement.allowedDelay : 0
         let last = source.standing.lastAttempt.addingTimeInterval(-late)
-        // Runs that the server does not want are not planned.
+        // Do not plan runs before the time that the server allows.
         let first = max(date, source.standing.serverFloor ?? date)
         func plan(from: Date, until: Date, runs: Int, lastEnd: Date) -> [PlannedSlot] {
             FetchPlanner.plan(
@@ -82,14 +84,14 @@ extension FetchScheduler {
         return (habit, today + plan(from: midnight, until: next, runs: runs, lastEnd: today.last?.end ?? last))
     }
 
-    /// The least seconds between the ends of two planned runs, in whole slots: the service's floor, and what the server says of
-    /// freshness from the end of one to the begin of the next.
+    /// Returns the minimum seconds between the ends of two planned runs, in whole slots. It is the floor, or the
+    /// freshness that the server states, which counts from the end of a run to the start of the next.
     private static func spacing(_ standing: FetchStanding) -> Double {
         let fresh = standing.freshness.map { $0 + standing.usualDuration - FetchJudgement.allowedDelay } ?? 0
         return (max(FetchJudgement.minimumFloor, fresh) / LocalTime.slot).rounded(.up) * LocalTime.slot
     }
 
-    /// What quickness and news have earned, and being late has cost.
+    /// Returns the number of planned runs a day that a source has earned.
     func runsPerDay(_ source: Source, at date: Date) -> Int {
         let standing = source.standing
         let ofDay = standing.kills.count { date.timeIntervalSince($0) < 86_400 }
@@ -101,7 +103,8 @@ extension FetchScheduler {
         )
     }
 
-    /// After a time in which nothing could run: what would have is due once, at the first wakeup.
+    /// Marks sources as overdue if they probably missed a planned run while nothing could run. An overdue source runs
+    /// once, as soon as possible.
     func noteMissedRuns() {
         let date = now()
         for name in names {
@@ -111,7 +114,7 @@ extension FetchScheduler {
         }
     }
 
-    /// All that is planned, in order of time.
+    /// Returns all planned runs in chronological order.
     package func plan() async -> [PlanEntry] {
         await planAndArm()
         let date = now()

@@ -3,9 +3,12 @@ import FoundationEssentials
 import Logging
 
 extension FetchScheduler {
-    /// Fetches `name` now and returns how it went; joins the run that is under way, if there is one.
+    /// Fetches `name` now and returns the ended run. If a run is in progress already, waits for that one instead.
     ///
-    /// It waits for no place and for no host: whoever asks is waited for himself.
+    /// Ignores the concurrency limits: a caller is waiting.
+    ///
+    /// - Throws: ``FetchError`` if there is no such source, the service is stopping, or the source is off and `trigger`
+    ///   is not `manual`.
     package func run(_ name: String, _ trigger: FetchTrigger) async throws(FetchError) -> FetchRun {
         guard !isEnding else { throw .ended }
         guard let source = sources[name] else { throw .noSuchSource(name) }
@@ -19,12 +22,12 @@ extension FetchScheduler {
         if let running = running[name] { return await running.task.value }
         waiting[name] = nil
         let task = start(name, trigger, isAutomatic: false)
-        // The machine is awake: what may run goes along.
+        // The machine is awake: start the runs that may share this wakeup.
         wake(isRide: true)
         return await task.value
     }
 
-    /// Begins a run. What it finds is stored by the time that it ends.
+    /// Starts a run and returns its task. When the task ends, the result is stored.
     @discardableResult
     func start(_ name: String, _ trigger: FetchTrigger, isAutomatic: Bool) -> Task<FetchRun, Never> {
         lastRun += 1
@@ -49,7 +52,7 @@ extension FetchScheduler {
         } catch {
             ended.end(at: now(), after: elapsed(), FetchFailure("Couldn't save data: \(error)", kind: .cancelled))
             logger.error("\(name): Couldn't save data. \(error)")
-            // Not again at once.
+            // Prevents an immediate retry.
             sources[name]?.standing.lastBegan = run.began
             sources[name]?.standing.lastEnded = now()
             log(ended)
@@ -63,7 +66,7 @@ extension FetchScheduler {
         return ended
     }
 
-    /// Stores that `run` begins, before anything of it happens. `nil` where its source is gone.
+    /// Stores that `run` begins, before it does anything, and returns its source; `nil` if that was removed.
     private func noteBegin(of run: FetchRun, isAutomatic: Bool) async throws -> Source? {
         try await exclusively {
             guard var source = sources[run.source] else { return nil }
@@ -77,15 +80,19 @@ extension FetchScheduler {
         }
     }
 
+    /// The end of one of the tasks of a fetch.
     private enum Step: Sendable {
         case came(FetchReply)
         case failed(FetchFailure)
+        /// The budget ends soon.
         case warning
+        /// The budget is used up.
         case over
+        /// A timer was cancelled.
         case nothing
     }
 
-    /// What `source` gives within its budget; what it started is gone when this returns.
+    /// Fetches `source` within its budget. When this returns, everything that the fetch started has ended.
     private func fetch(
         _ source: FetchDefinition,
         _ validators: FetchValidators?
@@ -113,17 +120,17 @@ extension FetchScheduler {
                     group.addTask { await wait(FetchJudgement.warning, .over) }
                 case .over:
                     let budget = Durations.text(.milliseconds((source.budget * 1000).rounded()))
-                    let late = FetchFailure("it took longer than its budget of \(budget), and was ended", kind: .late)
+                    let late = FetchFailure("the fetch exceeded its budget of \(budget) and was cancelled", kind: .late)
                     result = result ?? .failure(late)
                 case .nothing: break
                 }
                 if result != nil { group.cancelAll() }
             }
-            return result ?? .failure(FetchFailure("it was broken off", kind: .cancelled))
+            return result ?? .failure(FetchFailure("the fetch was cancelled", kind: .cancelled))
         }
     }
 
-    /// Stores what came, and how it went, in one transaction.
+    /// Stores the content and the result of a run in one transaction, and logs the run.
     private func conclude(
         _ run: FetchRun,
         _ result: Result<FetchReply, FetchFailure>,
@@ -142,7 +149,7 @@ extension FetchScheduler {
             ended.end(at: now(), after: elapsed(), reply, news)
             let leftOut = source.standing.take(reply, news, at: ended.ended ?? now())
             if leftOut > 0 {
-                logger.warning("\(run.source): \(leftOut) enclosures are left out: too many wait already.")
+                logger.warning("\(run.source): Skipped \(leftOut) enclosures; too many are already waiting")
             }
             source.unseen += news.unseen
             if let content = news.content { changes.append(.content(run.source, content, seen: news.seen)) }
@@ -160,7 +167,7 @@ extension FetchScheduler {
             logger.error("\(run.source): Couldn't save data. \(error)")
             let reason = FetchFailure("Couldn't save data: \(error)", status: ended.status, bytes: ended.bytes)
             ended.end(at: ended.ended ?? now(), after: elapsed(), reason)
-            // Nothing was kept, so that the next run asks for all of it again; but not at once.
+            // Nothing was stored, so the next run fetches all of it again, but not immediately.
             sources[run.source]?.standing.lastEnded = ended.ended
             do {
                 try await journal.save([.ended(ended)])
@@ -172,7 +179,7 @@ extension FetchScheduler {
         return ended
     }
 
-    /// Two records, in the words of every run, and why one failed.
+    /// Logs the result and the duration of a run, and the reason if it failed.
     private func log(_ run: FetchRun) {
         for line in run.lines { logger.info("\(run.source): \(line)") }
         if let reason = run.reason { logger.warning("\(run.source): \(reason)") }

@@ -4,37 +4,40 @@ package import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Fetches its sources when their time comes, when somebody asks, and when the service is awake for something else.
+/// Fetches sources when they are due, on request, and when the service is awake for another reason.
 ///
-/// All that it decides is stored before it is done. It sleeps until the first source must run and then takes along all that
-/// may; where nothing is to come, no timer is armed.
+/// The start of a run is stored before the run does anything. The scheduler sleeps until the first source must run, and
+/// then starts all runs that may share the wakeup. If there is nothing to wait for, it sets no timer.
 ///
 ///     let scheduler = FetchScheduler(saved, journal: journal, origin: LiveOrigin(…), clock: clock, logger: logger) { … }
 ///     let run = try await scheduler.run("news", .manual)
 package actor FetchScheduler: Service {
+    /// A source with its state and its plan.
     struct Source {
         var definition: FetchDefinition
         var standing: FetchStanding
+        /// The number of new items since the last open.
         var unseen = 0
+        /// The opens, oldest first.
         var opens: [OpenRecord] = []
-        /// As it was when the plan was made.
+        /// The habit from which the plan was made.
         var habit: UsageHabit?
-        /// Of today and tomorrow; empty until it is needed.
+        /// The planned runs of today and tomorrow; empty until they are needed.
         var plan: [PlannedSlot] = []
-        /// What the plan was made for.
+        /// The runs a day and the spacing for which the plan was made.
         var plannedRuns = 0
         var plannedSpacing = 0.0
-        /// The plan holds until then.
+        /// When the plan must be replaced.
         var planEnd = Date.distantPast
-        /// A run of its plan may have been missed: nothing could run.
+        /// Whether a planned run may have been missed while nothing could run.
         var isOverdue = false
     }
 
-    /// A run under way; who asks for another one waits for this.
+    /// A run in progress. Requests for another run of the same source wait for this one.
     struct Running {
         var run: FetchRun
         let task: Task<FetchRun, Never>
-        /// Whether it takes one of the places, and its host's.
+        /// Whether it counts towards the concurrency limits.
         let isAutomatic: Bool
     }
 
@@ -44,38 +47,42 @@ package actor FetchScheduler: Service {
     let clock: any Clock<Duration>
     let now: @Sendable () -> Date
     let zone: LocalZone
-    /// Of a delay, a random part of the whole: full jitter.
+    /// Returns a random part of a delay (full jitter).
     let jitter: @Sendable (Double) -> Double
     let logger: Logger
     let onEvent: @Sendable (FetchEvent) -> Void
 
-    /// In the order in which they were added.
+    /// The names of the sources in the order in which they were added.
     var names: [String] = []
     var sources: [String: Source] = [:]
     var running: [String: Running] = [:]
-    /// Those whose time has come, and that wait for a place.
+    /// The sources that are due but wait because of the concurrency limits.
     var waiting: [String: FetchTrigger] = [:]
     var isOn: Bool
     var lastRun: Int
     var isDeclared = true
     var isAnyoneAttached = false
     var isAtWork = false
-    /// The service stops: what is under way is broken off.
+    /// Whether the service is stopping. The current runs are cancelled.
     package private(set) var isEnding = false
-    /// Whether a change is being stored, and who waits for it.
+    /// Whether a change is being stored, and the callers that wait for it.
     var isChanging = false
     var changers: [CheckedContinuation<Void, Never>] = []
+    /// Runs of an earlier process without a stored end.
     private var openRuns: [FetchRun]
-    /// By source: a run whose end could not be stored. It goes along with the beginning of the next one.
+    /// By source: a run with an end that could not be stored. It is stored with the start of the next run.
     var untold: [String: FetchRun] = [:]
     private(set) var timer: (at: Date, task: Task<Void, Never>)?
+    /// The time before which ``ride()`` has nothing to do.
     private let gate = Mutex(Date.distantFuture)
 
+    /// Creates a scheduler with the saved sources. It starts no runs before ``begin()`` or ``run()``.
+    ///
     /// - Parameters:
-    ///   - downloader: takes the enclosures of the sources that want them.
-    ///   - now: the clock on the wall.
-    ///   - jitter: from 0 to its argument, at random.
-    ///   - onEvent: called on this actor; must not wait.
+    ///   - downloader: adds transfers for enclosures; `nil` to download none.
+    ///   - now: the wall clock.
+    ///   - jitter: returns a random number from 0 to its argument.
+    ///   - onEvent: called on this actor; must not block.
     package init(
         _ saved: SavedFetchState,
         journal: any FetchJournal,
@@ -112,7 +119,8 @@ package actor FetchScheduler: Service {
         }
     }
 
-    /// Fetches what is due until the service stops; then the runs under way are broken off.
+    /// Fetches until a graceful shutdown or until the task is cancelled, then cancels the current runs and waits for
+    /// their end.
     package func run() async throws {
         try await begin()
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
@@ -130,12 +138,14 @@ package actor FetchScheduler: Service {
         await finish()
     }
 
-    /// Tells of runs that a crash broke off.
+    /// Stores an end for runs that a crash interrupted.
+    ///
+    /// - Throws: the error of the journal.
     package func closeOpenRuns() async throws {
         if !openRuns.isEmpty {
             let ended = openRuns.map { run in
                 var run = run
-                run.end(at: now(), after: nil, FetchFailure("the service ended in the middle of it", kind: .cancelled))
+                run.end(at: now(), after: nil, FetchFailure("the service ended during the fetch", kind: .cancelled))
                 return run
             }
             try await journal.save(ended.map(FetchChange.ended))
@@ -143,7 +153,9 @@ package actor FetchScheduler: Service {
         }
     }
 
-    /// Lets what is due begin.
+    /// Starts the scheduler, and the runs that are due.
+    ///
+    /// - Throws: the error of the journal.
     package func begin() async throws {
         try await closeOpenRuns()
         isAtWork = true
@@ -153,6 +165,7 @@ package actor FetchScheduler: Service {
         await planAndWake()
     }
 
+    /// Cancels all runs and waits for their end.
     private func finish() async {
         isEnding = true
         isAtWork = false
@@ -161,27 +174,28 @@ package actor FetchScheduler: Service {
         for task in running.values.map(\.task) { _ = await task.value }
     }
 
-    /// The machine is awake: what may run now does. Cheap enough for every fix, from any thread.
+    /// Starts the runs that may share the current wakeup. May be called from any thread, and is cheap enough for every
+    /// fix.
     ///
-    /// - Returns: what begins the runs; `nil` where none may run yet.
+    /// - Returns: the task that starts the runs; `nil` if none may run yet.
     @discardableResult
     package nonisolated func ride() -> Task<Void, Never>? {
         let date = now()
         let isOpen = gate.withLock { gate in
             guard date >= gate else { return false }
-            // One is enough until the next arming.
+            // One task is enough until the timer is set again.
             gate = .distantFuture
             return true
         }
         return isOpen ? Task { await planAndWake(isRide: true) } : nil
     }
 
-    /// Whether a run is under way.
+    /// Whether a run is in progress.
     package var hasWork: Bool { !running.isEmpty }
 
-    /// The modes that may go on, and who is there, may have changed.
+    /// Updates whether a client is attached and whether the mode is declared.
     ///
-    /// Somebody who attaches has opened all sources.
+    /// When the first client attaches, all sources count as opened.
     package func apply(isAnyoneAttached: Bool, isDeclared: Bool) async {
         let isNew = isAnyoneAttached && !self.isAnyoneAttached
         let wasSuspended = isSuspended
@@ -192,10 +206,10 @@ package actor FetchScheduler: Service {
         await planAndWake(isRide: isNew)
     }
 
-    /// Nobody is attached, and the mode may not go on without.
+    /// Whether automatic runs are suspended: the mode is not declared, and no client is attached.
     var isSuspended: Bool { !isDeclared && !isAnyoneAttached }
 
-    /// Another time, or another zone.
+    /// Makes new plans after the clock or the time zone has changed.
     func clockChanged() async {
         disarm()
         LocalZone.reread()
@@ -204,33 +218,34 @@ package actor FetchScheduler: Service {
         await planAndWake()
     }
 
+    /// Corrects recorded times that are in the future.
     private func forgetFuture() {
         for name in names { sources[name]?.standing.forgetFuture(at: now()) }
     }
 
-    /// As ``wake(isRide:isOwn:)``, with plans that hold.
+    /// Refreshes the plans, then calls ``wake(isRide:isOwn:)``.
     func planAndWake(isRide: Bool = false, isOwn: Bool = false) async {
         await refreshPlans()
         wake(isRide: isRide, isOwn: isOwn)
     }
 
-    /// For who only looks: plans that hold, and a timer that goes by them.
+    /// Refreshes the plans and adapts the timer, but starts no runs. For queries.
     func planAndArm() async {
         if await refreshPlans(), isAtWork { arm() }
     }
 
-    /// Starts what is due, with what may ride along, and sleeps until the next.
+    /// Starts the runs that are due and those that may share the wakeup, then sets the timer.
     ///
     /// - Parameters:
-    ///   - isRide: the wakeup is another's, so that what may run does also where nothing must.
-    ///   - isOwn: it is the one that was armed, perhaps before anything must.
+    ///   - isRide: whether the service is awake for another reason. Runs with open windows start even if none is due.
+    ///   - isOwn: whether the timer of the scheduler fired, which may be before the first deadline.
     func wake(isRide: Bool = false, isOwn: Bool = false) {
         guard isAtWork else { return }
         let date = now()
         let candidates = candidates(at: date)
         if isRide || isOwn || candidates.contains(where: { $0.run.window.deadline <= date }) {
             let open = candidates.filter { $0.run.window.isOpen(at: date) && waiting[$0.run.source] == nil }
-            // Where it woke up sooner than it must, that was for the first of them.
+            // A timer that fires early does so for the run with the first deadline, so that run is not a ride.
             let first = isOwn ? open.map(\.run.window.deadline).min() : nil
             for (run, trigger) in open {
                 waiting[run.source] = run.window.deadline <= max(date, first ?? date) ? trigger : .ride
@@ -240,7 +255,7 @@ package actor FetchScheduler: Service {
         arm()
     }
 
-    /// The sources that do not run, with when they may.
+    /// Returns the next run of each source that is not running, unless it never runs automatically.
     private func candidates(at date: Date) -> [(run: WaitingRun, trigger: FetchTrigger)] {
         names.compactMap { name in
             guard running[name] == nil, case .window(let window, let trigger, _) = timing(name, at: date) else {
@@ -259,7 +274,7 @@ package actor FetchScheduler: Service {
         }
     }
 
-    /// Sleeps until the first source must run, or a plan ends.
+    /// Sets the timer for the next wakeup of the ``Coalescer``, or the end of a plan.
     private func arm() {
         let date = now()
         let candidates = candidates(at: date).map(\.run).filter { waiting[$0.source] == nil }
@@ -293,12 +308,12 @@ package actor FetchScheduler: Service {
         gate.withLock { $0 = .distantFuture }
     }
 
-    /// Begins as many of those that wait as there are places.
+    /// Starts waiting runs, within the concurrency limits.
     private func startWaiting() {
         guard !waiting.isEmpty else { return }
         let date = now()
         let candidates = candidates(at: date).map(\.run)
-        // What a command changed in the meantime waits no longer.
+        // Drop runs that are no longer due because a command changed their source.
         waiting = waiting.filter { entry in candidates.contains { $0.source == entry.key && $0.window.isOpen(at: date) }
         }
         let busy = running.values.filter(\.isAutomatic).map { sources[$0.run.source]?.definition.host }
@@ -310,14 +325,14 @@ package actor FetchScheduler: Service {
 }
 
 extension FetchInterval {
-    /// Of a custom one.
+    /// The seconds of a custom interval; `nil` for the others.
     fileprivate var seconds: Double? {
         if case .custom(let seconds) = self { seconds } else { nil }
     }
 }
 
 extension FetchDefinition {
-    /// The host that its requests go to first; none for a command.
+    /// The host and port in the URL, to which the first request goes; `nil` for a command.
     var host: String? {
         guard let url, let start = url.firstRange(of: "://")?.upperBound else { return nil }
         return url[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }.lowercased()

@@ -2,9 +2,11 @@ import BackgrounderAPI
 import FoundationEssentials
 import Glibc
 
-/// How runs change where a source stands.
+/// The effects of runs on the state of a source.
 extension FetchStanding {
-    /// - Parameter isPlanned: whether it is one of those that a plan counts.
+    /// Records the start of a run.
+    ///
+    /// - Parameter isPlanned: whether the run counts towards the plan of the day.
     mutating func noteBegin(at date: Date, isPlanned: Bool) {
         lastBegan = date
         guard isPlanned else { return }
@@ -12,9 +14,9 @@ extension FetchStanding {
         automaticRuns.append(date)
     }
 
-    /// What came counts as kept from now on.
+    /// Records a successful run; the caller stores its content.
     ///
-    /// - Returns: how many enclosures are left out, as too many wait already.
+    /// - Returns: how many enclosures were skipped because too many are waiting already.
     mutating func take(_ reply: FetchReply, _ news: FetchNews, at date: Date) -> Int {
         lastEnded = date
         failures = 0
@@ -22,12 +24,12 @@ extension FetchStanding {
         isGone = false
         if news.result == .newData { updated = date }
         if let digest = news.digest { self.digest = digest }
-        // Of a reply without any, as of a changed one, the old ones say nothing.
+        // New content makes the old validators invalid, even if the reply has none of its own.
         switch reply.body {
         case .content: validators = reply.validators
         case .unchanged: validators = reply.validators?.completed(by: validators) ?? validators
         }
-        // A feed that did not change asks for the same as before.
+        // An unchanged feed still asks for the same time.
         if news.digest != nil { timeToLive = news.timeToLive }
         let floor = min(max(reply.freshness ?? 0, timeToLive ?? 0), FetchJudgement.longestServerWord)
         freshness = floor > 0 ? floor : nil
@@ -42,13 +44,13 @@ extension FetchStanding {
         return new.count - taken.count
     }
 
-    /// Takes back what a clock that was wrong noted as later than `date`: nothing waits for a time that never was near.
+    /// Moves recorded times after `date` back, so that times from a wrong clock do not hold the source up.
     mutating func forgetFuture(at date: Date) {
         let ahead = max(0, lastAttempt.timeIntervalSince(date))
         since = min(since, date)
         lastBegan = lastBegan.map { min($0, date) }
         lastEnded = lastEnded.map { min($0, date) }
-        // What was left of these then is left of them now.
+        // Keep the remaining time of these bounds.
         let (word, backoff) = (FetchJudgement.longestServerWord, FetchJudgement.longestBackoff)
         serverFloor = serverFloor.map { min($0.addingTimeInterval(-ahead), date.addingTimeInterval(word)) }
         retryAt = retryAt.map { min($0.addingTimeInterval(-ahead), date.addingTimeInterval(backoff)) }
@@ -56,6 +58,9 @@ extension FetchStanding {
         automaticRuns.removeAll { $0 > date }
     }
 
+    /// Records a failed run, and when to try again.
+    ///
+    /// - Parameter jitter: returns a random part of a delay.
     mutating func take(_ failure: FetchFailure, at date: Date, jitter: (Double) -> Double) {
         lastEnded = date
         if let seconds = failure.retryAfter {
@@ -78,9 +83,9 @@ extension FetchStanding {
         }
     }
 
-    /// What a run tells about those to come.
+    /// Records the duration of a run, and its result for the credit if it was planned.
     ///
-    /// - Parameter failure: of one that failed. One that was broken off or found no network says nothing of what one takes.
+    /// - Parameter failure: the kind of failure, if any. Runs that were cancelled or found no network are not recorded.
     mutating func note(_ run: FetchRun, _ failure: FetchFailure.Kind?, isPlanned: Bool) {
         guard let duration = run.duration, let result = run.result else { return }
         guard failure != .cancelled, failure != .offline else { return }
@@ -93,13 +98,16 @@ extension FetchStanding {
 }
 
 extension FetchRun {
-    /// - Parameter duration: by the monotonic clock; `nil` where nobody knows.
+    /// Ends the run with a failure.
+    ///
+    /// - Parameter duration: by the monotonic clock; `nil` if unknown.
     mutating func end(at date: Date, after duration: Duration?, _ failure: FetchFailure) {
         end(at: date, after: duration)
         (result, note) = (.failed, nil)
         (status, bytes, reason) = (failure.status, failure.bytes, failure.reason)
     }
 
+    /// Ends the run with a reply.
     mutating func end(at date: Date, after duration: Duration, _ reply: FetchReply, _ news: FetchNews) {
         end(at: date, after: duration)
         (result, note) = (news.result, news.note)
@@ -107,14 +115,15 @@ extension FetchRun {
     }
 
     private mutating func end(at date: Date, after duration: Duration?) {
-        // The clock may have been set back meanwhile.
+        // The clock may have been set back during the run.
         ended = max(date, began)
         self.duration = duration.map { max(0, $0.seconds) }
     }
 }
 
 extension FetchFailure {
+    /// The failure of a run that ended because its source was removed.
     static var removed: FetchFailure {
-        FetchFailure("the source was removed in the middle of it", kind: .cancelled)
+        FetchFailure("the source was removed during the fetch", kind: .cancelled)
     }
 }

@@ -1,11 +1,19 @@
 import BackgrounderAPI
 import FoundationEssentials
 
-/// When a source may and must be fetched by itself: a pure function of what is known.
+/// When a source is fetched automatically.
 enum FetchTiming: Equatable {
     case window(FlexWindow, trigger: FetchTrigger, why: String)
     case never(why: String)
 
+    /// Computes the timing of a source. A pure function.
+    ///
+    /// - Parameters:
+    ///   - plan: the planned runs; only used for the interval `minimum`.
+    ///   - nextOpen: the next likely open; only used for a custom interval.
+    ///   - isOverdue: whether a planned run was missed.
+    ///   - isOn: whether background refresh is on.
+    ///   - isDeclared: whether the mode may run now, because it is declared or a client is attached.
     init(
         _ source: FetchDefinition,
         _ standing: FetchStanding,
@@ -30,34 +38,38 @@ enum FetchTiming: Equatable {
         }
     }
 
-    /// Why `standing` stops all automatic fetches; `nil` where it does not.
+    /// Returns why automatic fetches of a source are off; `nil` if they are on. The caller replaces `NAME`.
     static func switchedOff(_ standing: FetchStanding, isOn: Bool) -> String? {
-        if !isOn { return "background refresh is off; `backgrounder refresh on` allows it" }
-        if standing.isOff { return "its refresh is off; `backgrounder refresh on NAME` allows it" }
-        if standing.hasQuit { return "it was quit, until somebody opens it or attaches" }
+        if !isOn { return "background refresh is off; turn it on with `backgrounder refresh on`" }
+        if standing.isOff { return "its refresh is off; turn it on with `backgrounder refresh on NAME`" }
+        if standing.hasQuit { return "it was quit; it resumes at the next open, or when a client attaches" }
         if standing.isGone {
-            return "the server says that it is gone for good; `backgrounder refresh on NAME` tries again"
+            return "the server says it is gone for good; retry with `backgrounder refresh on NAME`"
         }
         return nil
     }
 
-    /// The bound that the interval, the server and failures set, and which of them.
+    /// Returns the latest of the bounds that the interval, the server and failures set, and the reason for it.
     ///
-    /// - Parameter own: the interval's.
+    /// - Parameter own: the bound of the interval, which needs no reason.
     private static func bound(_ own: Date, _ standing: FetchStanding) -> (date: Date, why: String?) {
         let bounds: [(date: Date, why: String?)] = [
             (own, nil),
             (
                 standing.serverFloor ?? .distantPast,
                 standing.failures == 0
-                    ? "the server says that its content is fresh until then"
-                    : "the server wants to be left alone until then"
+                    ? "waiting for the content to expire, as the server requested"
+                    : "waiting before the next attempt, as the server requested"
             ),
-            (standing.retryAt ?? .distantPast, "after \(standing.failures) failures it waits"),
+            (
+                standing.retryAt ?? .distantPast,
+                "backing off after \(standing.failures == 1 ? "a failure" : "\(standing.failures) failures")"
+            ),
         ]
         return bounds.max { $0.date < $1.date } ?? (own, nil)
     }
 
+    /// Returns the timing for a custom interval.
     private static func custom(_ seconds: Double, _ standing: FetchStanding, nextOpen: Date?) -> FetchTiming {
         let interval = max(seconds, FetchDefinition.shortestInterval)
         let (earliest, why) = bound(standing.lastAttempt.addingTimeInterval(interval), standing)
@@ -68,24 +80,26 @@ enum FetchTiming: Equatable {
             nextOpen: nextOpen
         )
         let slack = window.deadline.timeIntervalSince(window.earliest)
-        let reason = why ?? "its interval of \(FetchInterval.custom(seconds).text) is over then"
-        let room = slack < 1 ? "" : "; it may wait \(Durations.text(.seconds(slack.rounded()))) more to share a wakeup"
+        let reason = why ?? "its interval of \(FetchInterval.custom(seconds).text) ends then"
+        let room =
+            slack < 1 ? "" : "; it may wait \(Durations.text(.seconds(slack.rounded()))) longer to share a wakeup"
         return .window(window, trigger: .due, why: reason + room)
     }
 
+    /// Returns the timing for the interval `minimum`.
     private static func planned(_ standing: FetchStanding, _ plan: [PlannedSlot], isOverdue: Bool) -> FetchTiming {
-        // From begin to begin, as the plan's slots are from end to end and all runs take about as long.
+        // The floor counts from start to start. The plan spaces the ends, but all runs take about as long.
         let (floor, why) = bound(standing.lastBegin.addingTimeInterval(FetchJudgement.minimumFloor), standing)
         if isOverdue {
-            let why = "a run was missed while nothing could run"
+            let why = "a run was missed while the service was stopped or the mode was suspended"
             return .window(FlexWindow(earliest: floor, deadline: floor), trigger: .due, why: why)
         }
-        // Where the bound lets no run end in time, the slot is given up: the next one is not far, or nobody is expected.
+        // Skip a slot if the bound would make its run too late: the next slot is close, or no open is expected.
         let first = floor.addingTimeInterval(-FetchJudgement.allowedDelay)
         if let slot = plan.first(where: { $0.end > standing.lastAttempt && $0.end >= first }) {
             let window = FlexWindow(endingAt: slot.end, duration: standing.usualDuration, notBefore: floor)
             return .window(window, trigger: .predicted, why: "planned: \(slot.why)")
         }
-        return .never(why: why.map { "\($0), until \(ISO8601.string(floor))" } ?? "nothing is planned before midnight")
+        return .never(why: why.map { "\($0), until \(ISO8601.string(floor))" } ?? "no run is planned before midnight")
     }
 }

@@ -1,17 +1,18 @@
 import CZlib
 import FoundationEssentials
 
-/// Unpacks what a server packed with gzip or deflate, as it comes and never beyond a limit: a kilobyte may be a gigabyte.
+/// A decompressor for gzip and deflate, with a limit for the output: a small reply can expand a thousandfold.
 ///
-/// Owned by one task; not for content that can wait for nobody to be waited for, as unpacking takes milliseconds.
+/// Owned by one task. It takes milliseconds for a large reply, so do not use it on an event loop.
 struct Inflation: ~Copyable {
-    /// What came unpacked.
+    /// The output so far.
     private(set) var bytes: [UInt8] = []
     private let limit: Int
     private let stream: UnsafeMutablePointer<z_stream>
-    /// Whether a whole packed stream has come; another one may follow it (RFC 1952, 2.2).
+    /// Whether the input ended with a complete stream; another one may follow (RFC 1952, 2.2).
     private(set) var isWhole = false
 
+    /// Creates a decompressor for at most `limit` bytes of output; `nil` if there is not enough memory.
     init?(limit: Int) {
         self.limit = limit
         stream = .allocate(capacity: 1)
@@ -32,13 +33,16 @@ struct Inflation: ~Copyable {
         case damaged
     }
 
+    /// Decompresses the next piece of input.
+    ///
+    /// - Throws: ``Fault`` if the output exceeds the limit or the input is damaged.
     mutating func take(_ packed: [UInt8]) throws(Fault) {
         var packed = packed
         var output = [UInt8](repeating: 0, count: 1 << 16)
         var offset = 0
         while offset < packed.count {
             if isWhole {
-                // Zeros behind the end are padding.
+                // Zeros after the end are padding.
                 guard packed[offset] != 0 else {
                     offset += 1
                     continue
@@ -52,13 +56,14 @@ struct Inflation: ~Copyable {
             bytes += output[..<given]
             switch status {
             case Z_STREAM_END: isWhole = true
-            // Nothing went in and nothing came out: it wants more than there is.
+            // Without progress, zlib needs more input.
             case Z_OK, Z_BUF_ERROR: if taken == 0, given == 0 { return }
             default: throw .damaged
             }
         }
     }
 
+    /// Calls `inflate` once, and returns how many bytes it consumed and produced.
     private func step(
         _ input: inout [UInt8],
         _ offset: Int,

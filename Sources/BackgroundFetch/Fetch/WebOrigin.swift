@@ -4,18 +4,23 @@ package import FoundationEssentials
 import NIOCore
 import NIOHTTP1
 
-/// Fetches over HTTP: asks whether there is something new, follows redirects itself, and takes no more than the limits.
+/// Fetches over HTTP, with conditional requests and limits for the reply. It follows redirects itself.
 package struct WebOrigin: Sendable {
     private let clients: WebClients
     private let now: @Sendable () -> Date
     private let policy: RedirectPolicy
 
-    /// - Parameter localHosts: servers that redirects may lead to though their addresses are local, each `host` or `host:port`.
+    /// Creates an origin that sends its requests with `clients`.
+    ///
+    /// - Parameters:
+    ///   - localHosts: servers with local addresses to which redirects may lead, each as `host` or `host:port`.
+    ///   - now: the current time, to interpret dates in replies.
     package init(clients: WebClients, localHosts: Set<String> = [], now: @escaping @Sendable () -> Date = { Date() }) {
         (self.clients, self.now) = (clients, now)
         policy = RedirectPolicy(plainHosts: .any, localHosts: localHosts)
     }
 
+    /// Fetches `address`, following redirects. A request to the URL of `validators` asks only for changes.
     func fetch(
         _ source: FetchDefinition,
         _ address: String,
@@ -75,7 +80,7 @@ package struct WebOrigin: Sendable {
             )
         case .raw: request.headers.add(name: "Accept", value: "*/*")
         }
-        // Those of another address say nothing here.
+        // Validators apply only to their own URL.
         if let validators, validators.url == url.description {
             if let tag = validators.entityTag { request.headers.add(name: "If-None-Match", value: tag) }
             if let date = validators.lastModified { request.headers.add(name: "If-Modified-Since", value: date) }
@@ -84,6 +89,7 @@ package struct WebOrigin: Sendable {
         return request
     }
 
+    /// Reads a response that is not a redirect.
     private func reply(_ response: HTTPClientResponse, from url: WebURL) async throws -> FetchReply {
         let (status, headers) = (Int(response.status.code), response.headers)
         let validators = FetchValidators(
@@ -121,7 +127,7 @@ package struct WebOrigin: Sendable {
         }
     }
 
-    /// What could not be sent back byte for byte is not sent back.
+    /// Returns a validator unless it cannot be sent back byte for byte, or is too long.
     private static func asSent(_ value: String?) -> String? {
         guard let value, !value.isEmpty, value.utf8.count <= 1024 else { return nil }
         return value.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F && $0 != "\u{FFFD}" }
@@ -130,12 +136,12 @@ package struct WebOrigin: Sendable {
 
     private static func reason(_ status: Int) -> String {
         switch status {
-        case 401, 403: "the server does not let us in (\(status))"
-        case 404: "the server has nothing there (404)"
-        case 410: "the server says that it is gone for good (410)"
-        case 429: "the server wants to be asked less often (429)"
-        case 500...599: "the server has a problem of its own (\(status))"
-        default: "the server answers with \(status)"
+        case 401, 403: "the server denied access (\(status))"
+        case 404: "the server has nothing at this URL (404)"
+        case 410: "the server says it is gone for good (410)"
+        case 429: "the server received too many requests (429)"
+        case 500...599: "the server failed (\(status))"
+        default: "the server answered with status \(status)"
         }
     }
 }
@@ -144,11 +150,13 @@ extension FetchValidators {
     fileprivate var isEmpty: Bool { entityTag == nil && lastModified == nil }
 }
 
-/// A body within the limits, unpacked.
+/// The body of a response, decompressed and within the limits.
 private struct Body {
     var content: Data
+    /// Bytes as received.
     var wireBytes: Int
 
+    /// Reads and decompresses the body of `response`.
     init(_ response: HTTPClientResponse) async throws {
         let wireLimit = FetchJudgement.wireLimit
         let tooLarge = FetchFailure(
@@ -169,7 +177,7 @@ private struct Body {
         switch codings {
         case []: content = Data(packed)
         case ["gzip"], ["x-gzip"], ["deflate"]:
-            // Some servers name a coding for a body that they leave out.
+            // Some servers declare a content coding even if the body is empty.
             guard !packed.isEmpty else {
                 content = Data()
                 return
@@ -177,24 +185,25 @@ private struct Body {
             content = try await ContentQueue.run { [packed] () throws(FetchFailure) in try unpack(packed) }.get()
         default:
             throw FetchFailure(
-                "the reply is packed in a way that was not asked for: \(codings.joined(separator: ", "))"
+                "the reply has a content coding that was not requested: \(codings.joined(separator: ", "))"
             )
         }
     }
 }
 
+/// Returns the decompressed data. Blocks the calling thread.
 private func unpack(_ packed: [UInt8]) throws(FetchFailure) -> Data {
     let limit = FetchJudgement.contentLimit
-    guard var inflation = Inflation(limit: limit) else { throw FetchFailure("there is no memory to unpack the reply") }
+    guard var inflation = Inflation(limit: limit) else { throw FetchFailure("no memory left to decompress the reply") }
     do throws(Inflation.Fault) {
         try inflation.take(packed)
     } catch {
         switch error {
         case .tooLarge:
-            throw FetchFailure("the reply is larger than \(limit >> 20) MiB when it is unpacked", bytes: packed.count)
-        case .damaged: throw FetchFailure("the packed reply is damaged", bytes: packed.count)
+            throw FetchFailure("the decompressed reply is larger than \(limit >> 20) MiB", bytes: packed.count)
+        case .damaged: throw FetchFailure("the compressed reply is damaged", bytes: packed.count)
         }
     }
-    guard inflation.isWhole else { throw FetchFailure("the packed reply breaks off", bytes: packed.count) }
+    guard inflation.isWhole else { throw FetchFailure("the compressed reply is truncated", bytes: packed.count) }
     return Data(inflation.bytes)
 }

@@ -21,8 +21,8 @@ package struct WaitingRun: Hashable, Sendable {
 
 /// Lets runs share wakeups.
 ///
-/// The service wakes up at the first deadline at the latest. At every wakeup, including those for other reasons, all runs
-/// with open windows begin.
+/// The service wakes up at the first deadline at the latest. At every wakeup, including those for other reasons, all
+/// runs with open windows begin.
 ///
 /// Waiting for the deadline is best for the next wakeup, but sources with intervals that are multiples of each other
 /// may then never meet. So some earlier times are tried too: the coalescer simulates the next hours for each and

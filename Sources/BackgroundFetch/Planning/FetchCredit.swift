@@ -36,7 +36,7 @@ package struct FetchCredit: Codable, Hashable, Sendable {
     /// Returns the number of runs for the plan of a day.
     ///
     /// - Parameters:
-    ///   - durations: seconds of the last runs (20 are enough), in any order. Runs that exceeded their budget count too.
+    ///   - durations: seconds of the last runs (20 are enough), in any order, also of those that exceeded their budget.
     ///   - kills: how many of these exceeded their budget.
     ///   - killsOfDay: how many runs exceeded their budget in the last 24 hours.
     ///   - budget: seconds; the assumed duration as long as `durations` is empty.

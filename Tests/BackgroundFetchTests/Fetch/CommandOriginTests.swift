@@ -39,9 +39,9 @@ import Testing
 
     @Test(arguments: [
         ("echo; echo why >&2; echo >&2; exit 1", "the command failed (exit status 1): why"),
-        ("/no/such/program", "the command does not exist (exit status 127)"),
-        ("/etc/passwd", "the command may not be executed (exit status 126)"),
-        ("kill -9 $$", "the command was ended by signal 9"), ("exit 255", "the command failed (exit status 255)"),
+        ("/no/such/program", "the command was not found (exit status 127)"),
+        ("/etc/passwd", "the command is not executable (exit status 126)"),
+        ("kill -9 $$", "the command was killed by signal 9"), ("exit 255", "the command failed (exit status 255)"),
         ("printf 'a\\033[31mb' >&2; exit 2", "a\u{FFFD}[31mb"),
     ])
     func `All else is a failure that says why`(command: String, words: String) async throws {
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func `A command that prints without end is ended`() async throws {
-        #expect(await failure("yes")?.reason == "the command printed more than 16 MiB, and was ended")
+        #expect(await failure("yes")?.reason == "the command printed more than 16 MiB and was killed")
     }
 
     @Test func `Nothing is left of a command that is ended, whatever it ignores and wherever it hides`() async throws {

@@ -24,7 +24,7 @@ import Testing
         try await rig.sleep(until: 30)
         let run = try await slow
         #expect(run.result == .failed && run.duration == 30.001)
-        #expect(run.reason == "it took longer than its budget of 30s, and was ended")
+        #expect(run.reason == "the fetch exceeded its budget of 30s and was cancelled")
         #expect(rig.log.messages.contains("a: the fetch has 5 seconds left."))
         #expect(rig.log.messages.suffix(3).first == "a: Failed to fetch new data.")
         #expect(rig.origin.open == 0)
@@ -177,7 +177,7 @@ import Testing
         async let run = rig.scheduler.run("a", .manual)
         try await rig.origin.wait(forRequests: 1)
         try await rig.scheduler.remove("a")
-        #expect(try await run.reason == "the source was removed in the middle of it")
+        #expect(try await run.reason == "the source was removed during the fetch")
         #expect(await rig.scheduler.list().isEmpty && rig.origin.open == 0)
         await #expect(throws: FetchError.noSuchSource("a")) { try await rig.scheduler.run("a", .manual) }
     }
@@ -215,7 +215,7 @@ import Testing
         let feed = #"{"version":"https://jsonfeed.org/version/1.1","items":[\#(items)]}"#
         rig.origin.on("long") { FetchReply(.content(Data(feed.utf8), mediaType: nil), status: 200) }
         let run = try await rig.scheduler.run("long", .manual)
-        let note = "The feed has more than 5000 entries; the first 5000 are taken."
+        let note = "The feed has more than 5000 entries; the first 5000 were read"
         #expect(run.result == .newData && run.note == note && run.reason == nil && run.lines.last == note)
         #expect(rig.log.messages.contains("long: \(note)"))
         #expect(try await rig.scheduler.source("long").unseen == 5000)
@@ -263,7 +263,7 @@ import Testing
         #expect(try await rig.scheduler.run("cast", .manual).result == .newData)
         try await rig.wait(forEnclosures: 1000)
         #expect(Set(rig.handedOver.withLock { $0.joined() }).count == 1000)
-        #expect(rig.log.messages.contains("cast: 100 enclosures are left out: too many wait already."))
+        #expect(rig.log.messages.contains("cast: Skipped 100 enclosures; too many are already waiting"))
     }
 
     @Test(arguments: [

@@ -104,7 +104,7 @@ import Testing
         _ = try await quick.scheduler.run("a", .manual)
         let refused = try await quick.scheduler.source("a")
         #expect(quick.seconds(refused.next) == 900)
-        #expect(refused.why?.hasPrefix("the server wants to be left alone until then") == true)
+        #expect(refused.why?.hasPrefix("waiting before the next attempt, as the server requested") == true)
         quick.origin.on("a") { () throws(FetchFailure) in throw FetchFailure("no") }
         try await quick.add("b", .custom(60))
         quick.origin.on("b") { () throws(FetchFailure) in throw FetchFailure("no") }
