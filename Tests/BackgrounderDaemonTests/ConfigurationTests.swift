@@ -111,8 +111,8 @@ import Testing
             ("modes: [video]", ":1: ", "remote-notification"),
             ("modes: [location]", ":1: ", "usageDescription"),
             ("modes: [location]\nlocation: {usageDescription: ' '}", ":2: ", "usageDescription"),
-            ("modes: [audio]\nlog: {level: info}\nmodes: [audio]", ":3: ", "twice"),
-            ("audio:\n  autoplay: true\n  autoplay: false", ":3: ", "twice"),
+            ("modes: [audio]\nlog: {level: info}\nmodes: [audio]", ":3: ", "duplicate key "),
+            ("audio:\n  autoplay: true\n  autoplay: false", ":3: ", "duplicate key "),
             ("modes: [audio", ":2: ", "YAML"),
             ("[1, 2]", ":1: ", "mapping"),
         ]
