@@ -1,18 +1,18 @@
 package import FoundationEssentials
 
-/// What the audio mode is doing.
+/// The state of the audio mode.
 package struct AudioStatus: Codable, Hashable, Sendable {
     package var timeControlStatus: TimeControlStatus
     package var currentItem: PlayerItem?
     /// Seconds of the current item that have been heard.
     package var elapsed: Double?
-    /// The driver in use, which is `null` where `auto` found no sound device.
+    /// The driver in use; `null` if `auto` found no sound device.
     package var driver: String
-    /// Where the sound goes, or why it goes nowhere.
+    /// The output device, or the reason for playing in silence.
     package var device: String?
-    /// How the open device takes samples: `44100:16:2` is 44.1 kHz, 16 bit, two channels; absent while none is open.
+    /// The sample format of the open device: `44100:16:2` is 44.1 kHz, 16 bit, two channels. Absent while none is open.
     package var format: String?
-    /// Seconds of sound that are ready: decoded ahead, or held by the device.
+    /// Seconds of sound that are buffered: decoded ahead, or held by the device.
     package var buffered: Double
     /// 0 to 100.
     package var volume: Int
@@ -21,20 +21,21 @@ package struct AudioStatus: Codable, Hashable, Sendable {
     package var consume: Bool
     package var random: Bool
     package var replayGain: ReplayGainMode
-    /// Times that the output needed samples and had none.
+    /// How often the output needed samples and had none.
     package var underruns: Int
-    /// Times that the output stalled or was lost.
+    /// How often the output stalled or was lost.
     package var interruptions: Int
-    /// Since when `timeControlStatus` is what it is.
+    /// Since when `timeControlStatus` has its value.
     package var since: Date
     package var lastError: PlaybackError?
-    /// What is played over the music or instead of it, absent when nothing is.
+    /// The current announcement; absent if there is none.
     package var announcement: AnnouncementStatus?
-    /// How many others wait behind it, absent when none does.
+    /// How many other announcements wait; absent if none does.
     package var announcements: Int?
-    /// What is wrong with the storage, so that a restart may not know what the player did; absent while nothing is.
+    /// The problems of the storage; with one, a restart may not know the player's state. Absent if there are none.
     package var health: StorageHealth?
 
+    /// Creates an audio status.
     package init(
         timeControlStatus: TimeControlStatus,
         currentItem: PlayerItem? = nil,
@@ -83,14 +84,16 @@ package struct AudioStatus: Codable, Hashable, Sendable {
 /// An announcement that plays, or begins as soon as its file is decoded.
 package struct AnnouncementStatus: Codable, Hashable, Sendable {
     package var path: String
-    /// Seconds of it that have been heard; absent until it has begun.
+    /// Seconds that have been heard; absent until it has begun.
     package var elapsed: Double?
+    /// Seconds; absent until the file was read.
     package var duration: Double?
-    /// The music goes on at this part of its loudness; absent where it is held.
+    /// The factor for the volume of the music meanwhile; absent if the music is on hold.
     package var duck: Double?
-    /// The higher one is first.
+    /// A higher priority plays first.
     package var priority: Int
 
+    /// Creates an announcement status.
     package init(
         path: String,
         elapsed: Double? = nil,
@@ -106,22 +109,23 @@ package struct AnnouncementStatus: Codable, Hashable, Sendable {
     }
 }
 
-/// AVFoundation's states of a player, and `stopped`.
+/// The playback states: those of AVFoundation, and `stopped`.
 package enum TimeControlStatus: String, Codable, Sendable {
     case playing, paused
-    /// It wants to play, and the output does not take anything.
+    /// The player should play, but the output accepts nothing.
     case waiting
     case stopped
 }
 
-/// MPD's `single`: stop after the current item; in JSON `false`, `true` or `"oneshot"`.
+/// MPD's `single` mode: pause after the current item. In JSON `false`, `true` or `"oneshot"`.
 package enum SingleMode: Hashable, Sendable {
     case off, on
-    /// Once, then off again.
+    /// On for one item, then off.
     case oneshot
 }
 
 extension SingleMode: Codable {
+    /// Decodes the value.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let isOn = try? container.decode(Bool.self) {
@@ -140,6 +144,7 @@ extension SingleMode: Codable {
         }
     }
 
+    /// Encodes the value.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -150,16 +155,17 @@ extension SingleMode: Codable {
     }
 }
 
-/// Which of the gains that an item's tags state is applied, so that all items are equally loud.
+/// The gain from an item's tags that is applied, so that all items are equally loud.
 package enum ReplayGainMode: String, Codable, CaseIterable, Sendable {
     case off
-    /// The item's own.
+    /// The gain of the item.
     case track
-    /// Its album's, so that the quiet items of an album stay quiet.
+    /// The gain of its album, so that the quiet items of an album stay quiet.
     case album
-    /// MPD's: the track's while `random` is on, else the album's.
+    /// As in MPD: the track's while `random` is on, otherwise the album's.
     case auto
 
+    /// Decodes the value.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
@@ -167,19 +173,20 @@ package enum ReplayGainMode: String, Codable, CaseIterable, Sendable {
             let all = Self.allCases.map(\.rawValue).joined(separator: ", ")
             throw DecodingError.dataCorruptedError(
                 in: container,
-                debugDescription: "\(text.debugDescription) is no mode; one of \(all)"
+                debugDescription: "\(text.debugDescription) is not a mode; use one of \(all)"
             )
         }
         self = mode
     }
 }
 
-/// The newest thing that went wrong with an item or the output; `path` is absent where no item is to blame.
+/// The newest error of an item or of the output; `path` is absent if no item is at fault.
 package struct PlaybackError: Codable, Hashable, Sendable {
     package var path: String?
     package var reason: String
     package var timestamp: Date
 
+    /// Creates a playback error.
     package init(path: String? = nil, reason: String, timestamp: Date) {
         self.path = path
         self.reason = reason
@@ -187,14 +194,15 @@ package struct PlaybackError: Codable, Hashable, Sendable {
     }
 }
 
-/// A driver of libao: `live` ones make sound, the others write files; `available` says whether it could be opened now.
+/// A driver of libao. A `live` driver plays sound, the others write files; `available` says whether it can be opened now.
 package struct AudioDriver: Codable, Hashable, Sendable {
     package var name: String
     package var live: Bool
     package var available: Bool
-    /// Its sinks or cards; absent where it cannot say them.
+    /// Its sinks or cards; absent if the driver cannot list them.
     package var devices: [AudioDevice]?
 
+    /// Creates an audio driver.
     package init(name: String, live: Bool, available: Bool, devices: [AudioDevice]? = nil) {
         self.name = name
         self.live = live
@@ -203,13 +211,14 @@ package struct AudioDriver: Codable, Hashable, Sendable {
     }
 }
 
-/// Where a driver can play: `audio.driver: DRIVER:NAME` chooses it.
+/// A sink or card of a driver; `audio.driver: DRIVER:NAME` selects it.
 package struct AudioDevice: Codable, Hashable, Sendable {
     package var name: String
     package var description: String?
-    /// True for the one that plays where none is named, else absent.
+    /// True for the default device, otherwise absent.
     package var isDefault: Bool?
 
+    /// Creates an audio device.
     package init(name: String, description: String? = nil, isDefault: Bool? = nil) {
         self.name = name
         self.description = description

@@ -1,6 +1,6 @@
-/// A finite-length task: a command that has a budget of time in the background.
+/// A finite-length task: a command with a budget of background time.
 package struct BackgroundTask: Codable, Hashable, Sendable {
-    /// Never given again.
+    /// Never reused.
     package var id: Int
     package var name: String
     /// The program and its arguments.
@@ -8,22 +8,24 @@ package struct BackgroundTask: Codable, Hashable, Sendable {
     package var state: BackgroundTaskState
     /// Seconds of background time.
     package var budget: Double
-    /// Seconds before the end of the budget at which it is asked to end.
+    /// Seconds before the end of the budget at which the task is asked to end.
     package var grace: Double
-    /// Seconds of the budget that are gone.
+    /// Used seconds of the budget.
     package var used: Double
-    /// Seconds that are left; absent while nothing counts, since somebody is attached, and once it is over.
+    /// Remaining seconds; absent while the budget does not count, and after the end.
     package var remaining: Double?
-    /// Whether the budget counts while somebody is attached, too.
+    /// Whether the budget counts while a client is attached, too.
     package var strict: Bool
-    /// Whether it begins again when a client attaches.
+    /// Whether the task begins again at the next attach after it expired.
     package var `repeat`: Bool
+    /// Absent until the command runs, and for the sample.
     package var pid: Int32?
-    /// As a shell has it: 128 and the signal's number where a signal ended it.
+    /// The exit status as in a shell: 128 plus the signal's number if a signal ended it. Absent until then.
     package var exitStatus: Int32?
-    /// What there is to say of it: why it failed, or the sample's newest number.
+    /// The reason for a failure, or the sample's newest number.
     package var detail: String?
 
+    /// Creates a background task.
     package init(
         id: Int,
         name: String,
@@ -55,9 +57,10 @@ package struct BackgroundTask: Codable, Hashable, Sendable {
     }
 }
 
+/// The state of a task.
 package enum BackgroundTaskState: String, Codable, CaseIterable, Sendable {
     case running
-    /// Asked to end: what is left of the budget is its grace.
+    /// Asked to end: only the grace is left of the budget.
     case expiring
     /// Ended with its budget.
     case expired
@@ -67,21 +70,21 @@ package enum BackgroundTaskState: String, Codable, CaseIterable, Sendable {
     case finished
     /// Exited by itself with another status, or could not be started.
     case failed
-    /// It ran when the service died, and was not there when the service came back.
+    /// It was running when the service died, and had disappeared when the service came back.
     case lost
 
-    /// Whether there is still a process of it.
+    /// Whether the task still has a process.
     package var isOpen: Bool { self == .running || self == .expiring }
 }
 
-/// A command that begins as a task each time the last client leaves.
+/// A command that begins as a task each time the last client detaches.
 package struct TaskHook: Codable, Hashable, Sendable {
-    /// Of the hook, and of its tasks.
+    /// The name of the hook and of its tasks.
     package var name: String
     package var command: [String]
-    /// The directory that its tasks begin in; the service's where there is none.
+    /// The working directory of its tasks; absent for that of the service.
     package var directory: String?
-    /// Variables of its tasks. Absent from JSON: they may be secrets, and members of `control.group` can list hooks.
+    /// The variables of its tasks. Not in the JSON: they may be secrets, and members of `control.group` can list hooks.
     package var environment: [String: String] = [:]
     /// Seconds.
     package var budget: Double
@@ -94,6 +97,7 @@ package struct TaskHook: Codable, Hashable, Sendable {
         case name, command, directory, budget, grace, strict, `repeat`
     }
 
+    /// Creates a task hook.
     package init(
         name: String,
         command: [String],
@@ -115,14 +119,15 @@ package struct TaskHook: Codable, Hashable, Sendable {
     }
 }
 
-/// What a task printed, on stdout and stderr.
+/// The output of a task on stdout and stderr.
 package struct TaskOutput: Codable, Hashable, Sendable {
     package var id: Int
-    /// With U+FFFD for what is no UTF-8.
+    /// The output, with U+FFFD in place of invalid UTF-8.
     package var text: String
-    /// Whether it printed more than is kept.
+    /// Whether the task printed more than is kept.
     package var truncated: Bool
 
+    /// Creates a task output.
     package init(id: Int, text: String, truncated: Bool) {
         self.id = id
         self.text = text

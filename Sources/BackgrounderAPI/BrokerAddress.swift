@@ -1,13 +1,15 @@
-/// Where an MQTT broker is: `mqtt://HOST[:PORT]`, or `mqtts://` for TLS.
+/// The address of an MQTT broker: `mqtt://HOST[:PORT]`, or `mqtts://` for TLS.
 package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
-    /// A name or a number, without the brackets of IPv6.
+    /// A name or an IP address, without the brackets of IPv6.
     package var host: String
     package var port: UInt16
     package var isSecure: Bool
 
-    /// - Throws: ``BrokerAddressError`` for anything that is more or less than a host and a port.
+    /// Parses an address.
+    ///
+    /// - Throws: ``BrokerAddressError`` for anything other than a scheme, a host and an optional port.
     package init(_ text: String) throws(BrokerAddressError) {
-        // First, and said without the text: it may hold a password.
+        // Checked first, with an error that omits the text, which may contain a password.
         guard !text.contains("@") else { throw .userInformation }
         guard let separator = text.firstRange(of: "://") else { throw .scheme(text) }
         switch text[..<separator.lowerBound].lowercased() {
@@ -21,7 +23,7 @@ package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
         if rest.hasPrefix("[") {
             guard let end = rest.firstIndex(of: "]") else { throw .host(text) }
             host = String(rest[rest.index(after: rest.startIndex)..<end])
-            // With the name of an interface behind % (RFC 4007).
+            // An interface name may follow % (RFC 4007).
             let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts[0].contains(":"),
                 parts[0].allSatisfy({ ($0.isASCII && $0.isHexDigit) || $0 == ":" || $0 == "." }),
@@ -34,7 +36,7 @@ package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
             let parts = rest.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             host = String(parts[0])
             portText = parts.count == 2 ? parts[1] : nil
-            // 253: the longest name of DNS (RFC 1035).
+            // DNS names have at most 253 bytes (RFC 1035).
             guard Self.isName(host), (1...253).contains(host.utf8.count), !host.hasPrefix("-"), !host.hasPrefix(".")
             else {
                 throw .host(text)
@@ -67,7 +69,7 @@ package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why a text is no ``BrokerAddress``.
+/// Why a text is not a ``BrokerAddress``.
 package enum BrokerAddressError: Error, Hashable, CustomStringConvertible {
     case scheme(String)
     case userInformation
@@ -76,11 +78,12 @@ package enum BrokerAddressError: Error, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .scheme(let text): "\(text.debugDescription) is no broker: give mqtt://HOST[:PORT] or mqtts://HOST[:PORT]"
+        case .scheme(let text):
+            "\(text.debugDescription) is not a broker address; use mqtt://HOST[:PORT] or mqtts://HOST[:PORT]"
         case .userInformation:
-            "a broker's URL holds no user and password: others could read them; use --credentials FILE"
-        case .host(let text): "\(text.debugDescription) names no host: give mqtt://HOST[:PORT], without a path"
-        case .port(let text): "\(text.debugDescription) names no port: ports are 1 to 65535"
+            "the URL of a broker must not contain a user and password, which others could read; use --credentials FILE"
+        case .host(let text): "\(text.debugDescription) has no valid host; use mqtt://HOST[:PORT], without a path"
+        case .port(let text): "\(text.debugDescription) has no valid port; use 1 to 65535"
         }
     }
 }

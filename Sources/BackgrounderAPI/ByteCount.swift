@@ -1,6 +1,6 @@
-/// Sizes as people write them.
+/// Parses sizes as people write them.
 package enum ByteCount {
-    /// The bytes of `500`, `20K`, `10M` or `2G`, in powers of 1024; `nil` for anything else, for 0 and for what is too large.
+    /// Returns the bytes of `500`, `20K`, `10M` or `2G`, in powers of 1024; `nil` for anything else, for 0 and on overflow.
     package static func bytes(_ text: String) -> Int64? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let shift: Int64? =

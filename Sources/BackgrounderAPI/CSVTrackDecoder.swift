@@ -1,14 +1,15 @@
 import FoundationEssentials
 
-/// Reads what ``TrackFormat/csv`` writes, a point a line, from pieces of any length and in constant memory.
+/// Decodes the output of ``TrackFormat/csv``, from pieces of any length and in constant memory.
 ///
 ///     var decoder = CSVTrackDecoder()
 ///     for try await piece in body { try decoder.feed(piece) { print($0) } }
 package struct CSVTrackDecoder: Sendable {
-    /// A line that no encoder of ours has written.
+    /// A line that the encoder does not write.
     package struct MalformedLine: Error, Hashable, Sendable {
         package var line: String
 
+        /// Creates a malformed line.
         package init(line: String) {
             self.line = line
         }
@@ -17,11 +18,12 @@ package struct CSVTrackDecoder: Sendable {
     private var line: [UInt8] = []
     private var isBehindHeading = false
 
+    /// Creates a decoder at the beginning of a document.
     package init() {}
 
     /// Calls `body` with each point that `bytes` completes.
     ///
-    /// - Throws: ``MalformedLine``, and what `body` throws.
+    /// - Throws: ``MalformedLine``, and the errors of `body`.
     package mutating func feed(_ bytes: some Sequence<UInt8>, _ body: (Location) throws -> Void) throws {
         for byte in bytes {
             guard byte == UInt8(ascii: "\n") else {

@@ -1,13 +1,13 @@
 extension String {
-    /// With U+FFFD in the place of each character that a terminal would obey; for one line of text.
+    /// The text with U+FFFD in place of each character that a terminal would interpret; for one line of text.
     ///
-    /// What comes from tags, files and the network may hold anything: C0, DEL and C1 control characters, separators of
-    /// lines and paragraphs, and Unicode's Bidi_Control, which makes text read as what it is not.
+    /// Text from tags, files and the network may contain C0, DEL and C1 control characters, line and paragraph separators, and
+    /// Unicode's Bidi_Control, which disguises text.
     package var withoutControlCharacters: String {
         replacingControlCharacters { _ in "\u{FFFD}" }
     }
 
-    /// With JSON's `\uXXXX` in the place of each such character; for one line of JSON, whose values it leaves as they are.
+    /// The text with JSON's `\uXXXX` in place of each such character; for one line of JSON, whose values stay the same.
     package var withEscapedControlCharacters: String {
         replacingControlCharacters { scalar in
             let digits = String(scalar.value, radix: 16, uppercase: true)
@@ -15,8 +15,7 @@ extension String {
         }
     }
 
-    /// Text of lines: with newlines and tabs as they are, and the rest of what a terminal would obey replaced. A carriage return
-    /// before a newline is part of it.
+    /// Like ``withoutControlCharacters`` for several lines: newlines, tabs, and carriage returns before newlines are kept.
     package var printableLines: String {
         split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }.map { line in
             line.split(separator: "\t", omittingEmptySubsequences: false)
@@ -37,7 +36,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// All of them have at most four hexadecimal digits.
+    /// Whether a terminal would interpret the scalar. All such scalars have at most four hexadecimal digits.
     fileprivate var isControl: Bool {
         guard !(0x20...0x7E).contains(value) else { return false }
         return switch properties.generalCategory {

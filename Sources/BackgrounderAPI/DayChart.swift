@@ -1,33 +1,35 @@
 package import FoundationEssentials
 
-/// A day as lines of characters: hours below, what is expected as bars, and marks in rows between.
+/// A chart of a day in characters: rows of bars and marks above an axis of hours.
 ///
 ///     looks     ▁▁▁▁▁▁▁▁▂█▃▁▁▁▁▁▁▁▁▁▁
 ///     fetches          ▎▎▎
 ///               0     3     6     9
 package struct DayChart: Sendable {
-    /// Where the chart begins, and how far the local time is ahead of UTC then, in seconds.
+    /// The beginning of the chart, and the offset of local time from UTC at that time, in seconds.
     private let start: Date
     private let secondsFromGMT: Int
     private let columns: Int
     private let seconds: Double
     private var rows: [(name: String, text: String)] = []
 
-    /// A day from `start` on: a column is a quarter of an hour where `width` has room for that, else half an hour.
+    /// Creates the chart of a day from `start` on.
+    ///
+    /// - Parameter width: columns; a column is a quarter of an hour if there is room, otherwise half an hour.
     package init(from start: Date, secondsFromGMT: Int, width: Int) {
         columns = width >= 96 + Self.margin ? 96 : 48
         seconds = 86_400 / Double(columns)
-        // Columns begin with the hour's quarters.
+        // Columns begin at quarters of an hour.
         self.start = Date(timeIntervalSince1970: (start.timeIntervalSince1970 / seconds).rounded(.down) * seconds)
         self.secondsFromGMT = secondsFromGMT
     }
 
-    /// Adds a row of bars, averages of `values`, which cover the chart evenly.
+    /// Adds a row of bars: averages of `values`, which cover the chart evenly.
     package mutating func add(_ name: String, values: [Double]) {
         rows.append((name, Sparkline.render(values, columns: columns)))
     }
 
-    /// Adds a row with a mark at each of `times`; several in one column are one mark. Times beyond the day are left out.
+    /// Adds a row with a mark at each of `times`; several in one column share a mark. Times outside of the day are ignored.
     package mutating func add(_ name: String, marks times: [Date]) {
         var text = [Character](repeating: " ", count: columns)
         for time in times {
@@ -38,6 +40,7 @@ package struct DayChart: Sendable {
         rows.append((name, String(text)))
     }
 
+    /// Returns the rows and the axis, one line each.
     package func render() -> String {
         let lines = (rows + [("", axis)]).map { name, text in
             let name = String(name.prefix(Self.margin - 2))
@@ -46,7 +49,7 @@ package struct DayChart: Sendable {
         return lines.map { line in String(line.reversed().drop { $0 == " " }.reversed()) }.joined(separator: "\n")
     }
 
-    /// Every third hour.
+    /// The axis, with every third hour.
     private var axis: String {
         var text = [Character](repeating: " ", count: columns + 2)
         for column in 0..<columns {
@@ -60,6 +63,6 @@ package struct DayChart: Sendable {
         return String(text)
     }
 
-    /// Columns of the names.
+    /// The width of the names in columns.
     private static let margin = 10
 }

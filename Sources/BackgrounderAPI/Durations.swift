@@ -1,7 +1,7 @@
-/// Spans of time as people write them.
+/// Parses and formats durations as people write them.
 package enum Durations {
-    /// `500ms`, `2s`, `15m`, `1h`, `1d`, or a bare number of seconds; decimals are allowed. `nil` for anything else, for
-    /// negative and for endless ones.
+    /// Parses `500ms`, `2s`, `15m`, `1h`, `1d`, or a bare number of seconds, with decimals; returns `nil` for anything else, including
+    /// negative and infinite durations.
     package static func duration(_ text: some StringProtocol) -> Duration? {
         let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let scale: Double
@@ -17,7 +17,7 @@ package enum Durations {
         return .milliseconds((value * scale * 1000).rounded())
     }
 
-    /// The shortest of the forms above.
+    /// Returns the shortest of the forms that ``duration(_:)`` parses.
     package static func text(_ duration: Duration) -> String {
         let milliseconds = duration.milliseconds
         guard milliseconds != 0 else { return "0s" }
@@ -28,7 +28,8 @@ package enum Durations {
         return "\(milliseconds)ms"
     }
 
-    /// Seconds of a place in an item: `S`, `M:SS` or `H:MM:SS`, with decimals in the last part. `nil` for anything else.
+    /// Parses a position in an item, `S`, `M:SS` or `H:MM:SS`, with decimals in the last part, as seconds; returns `nil` for anything
+    /// else.
     package static func position(_ text: some StringProtocol) -> Double? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard (1...3).contains(parts.count) else { return nil }
@@ -44,7 +45,7 @@ package enum Durations {
         return total
     }
 
-    /// `M:SS` or `H:MM:SS`, whole seconds, rounded down.
+    /// Returns `M:SS` or `H:MM:SS`, in whole seconds, rounded down.
     package static func clock(_ seconds: Double) -> String {
         let total = Int(exactly: max(0, seconds).rounded(.down)) ?? 0
         let padded = { (value: Int) in value < 10 ? "0\(value)" : "\(value)" }
@@ -55,7 +56,7 @@ package enum Durations {
 }
 
 extension Duration {
-    /// Whole milliseconds; the rest is cut off.
+    /// The whole milliseconds; the rest is truncated.
     package var milliseconds: Int64 {
         components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }

@@ -1,4 +1,4 @@
-/// Something that changed. A reader of `/v1/events` gets ``state(_:)`` first, then what happens.
+/// A change in the service. A reader of `/v1/events` receives ``state(_:)`` first, then the other events.
 package enum Event: Sendable {
     case state(StateSnapshot)
     case location(Location)
@@ -44,20 +44,21 @@ package enum Event: Sendable {
     }
 }
 
-/// All that a client needs to show the service: status, the rolling track oldest first, the queue in order.
+/// Everything that a client needs to show the service: the status, the rolling track oldest first, and the queue in order.
 package struct StateSnapshot: Codable, Sendable {
-    /// judgement: what a screen shows; a long queue must not make each change of a volume megabytes
+    /// Tuned: fills a screen; with a long queue, a change of the volume must not cost megabytes.
     package static let mostItems = 200
-    /// judgement: likewise
+    /// Tuned: for the same reason.
     private static let mostTransfers = 100
 
     package var status: ServiceStatus
     package var track: [Location]
-    /// At most ``mostItems`` that follow each other, the current one among them; their positions say where they are.
+    /// At most ``mostItems`` consecutive items, including the current one.
     package var queue: [PlayerItem]
-    /// Of the whole queue.
+    /// The number of items in the whole queue.
     package var queueLength: Int
 
+    /// Creates a state snapshot.
     package init(status: ServiceStatus, track: [Location], queue: [PlayerItem], queueLength: Int? = nil) {
         self.status = status
         self.track = track
@@ -65,7 +66,8 @@ package struct StateSnapshot: Codable, Sendable {
         self.queueLength = queueLength ?? queue.count
     }
 
-    /// What of the open `transfers` is in a snapshot, by id: those that move, and the oldest of the others. The route of transfers has all.
+    /// Returns the open transfers that a snapshot contains, by id: those that move, and the oldest of the others. The route of transfers
+    /// has all.
     package static func shown(_ transfers: [Transfer]) -> [Transfer] {
         guard transfers.count > mostTransfers else { return transfers }
         let isMoving = { (transfer: Transfer) in [.running, .verifying, .moving].contains(transfer.state) }
@@ -78,17 +80,19 @@ package struct StateSnapshot: Codable, Sendable {
 package struct CurrentItem: Codable, Hashable, Sendable {
     package var item: PlayerItem?
 
+    /// Creates a current item.
     package init(item: PlayerItem?) {
         self.item = item
     }
 }
 
-/// How far an item has been heard, in seconds.
+/// The position in an item that has been heard, in seconds.
 package struct PlayerTime: Codable, Hashable, Sendable {
     package var itemID: Int
     package var elapsed: Double
     package var duration: Double?
 
+    /// Creates a player time.
     package init(itemID: Int, elapsed: Double, duration: Double? = nil) {
         self.itemID = itemID
         self.elapsed = elapsed
@@ -101,6 +105,7 @@ package struct Lifecycle: Codable, Hashable, Sendable {
     package var state: ApplicationState
     package var attached: Int
 
+    /// Creates a lifecycle.
     package init(state: ApplicationState, attached: Int) {
         self.state = state
         self.attached = attached

@@ -1,31 +1,32 @@
 package import FoundationEssentials
 
-/// A step of what the fetch mode keeps. Steps that are saved together are one transaction.
+/// A change of the fetch mode's stored state. Changes that are saved together are one transaction.
 package enum FetchChange: Sendable {
     case added(FetchDefinition, standing: Data)
     case changed(FetchDefinition)
-    /// With all that belongs to it.
+    /// A source was removed with everything that belongs to it.
     case removed(String)
-    /// The mode's own words on how a source stands, and how much of it nobody has seen.
+    /// The encoded state of a source, and the number of its unseen items.
     case standing(String, Data, unseen: Int)
     case began(FetchRun)
     case ended(FetchRun)
-    /// `seen` is the mode's own record of a feed's items.
+    /// The content of a source changed; `seen` is the encoded record of a feed's known items.
     case content(String, FetchContent, seen: Data?)
-    /// Its content is forgotten.
+    /// The content of a source was discarded.
     case cleared(String)
-    /// Somebody looked at these sources.
+    /// The user opened these sources.
     case opened([String], FetchOpen)
 }
 
-/// What a source gave last.
+/// The content of the last fetch of a source.
 package struct FetchContent: Sendable, Hashable {
     package var bytes: Data
-    /// As the server named it.
+    /// The media type that the server stated.
     package var mediaType: String?
-    /// Of a feed, in its order.
+    /// The items of a feed, in its order.
     package var items: [FetchItem]
 
+    /// Creates a fetch content.
     package init(bytes: Data, mediaType: String? = nil, items: [FetchItem] = []) {
         self.bytes = bytes
         self.mediaType = mediaType
@@ -33,12 +34,13 @@ package struct FetchContent: Sendable, Hashable {
     }
 }
 
-/// That somebody looked, and where the clock on the wall stood.
+/// An open: the user looked at a source.
 package struct FetchOpen: Hashable, Sendable {
     package var at: Date
-    /// Of the local zone then.
+    /// The offset of the local time zone at that time.
     package var secondsFromGMT: Int
 
+    /// Creates a fetch open.
     package init(at: Date, secondsFromGMT: Int) {
         self.at = at
         self.secondsFromGMT = secondsFromGMT

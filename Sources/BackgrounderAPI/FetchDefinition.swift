@@ -4,14 +4,14 @@ package struct FetchDefinition: RouteBody, Hashable {
 
     /// The shortest custom interval, in seconds.
     package static let shortestInterval = 60.0
-    /// The longest one: a year.
+    /// The longest custom interval, in seconds: a year.
     package static let longestInterval = 31_536_000.0
-    /// The most that a run may take, in seconds.
+    /// The longest budget of a run, in seconds.
     package static let longestBudget = 30.0
     package static let longestName = 64
 
     package var name: String
-    /// One of `url` and `command` is there.
+    /// Either `url` or `command` is present.
     package var url: String?
     /// The program and its arguments.
     package var command: [String]?
@@ -21,11 +21,12 @@ package struct FetchDefinition: RouteBody, Hashable {
     package var budget: Double
     /// The absolute path of the folder that a feed's enclosures go to.
     package var download: String?
-    /// Where the command runs; `/` where none is given.
+    /// The working directory of the command; `/` if absent.
     package var directory: String?
-    /// The absolute path of a file that tells the server who asks; only its owner may read it.
+    /// The absolute path of a file with credentials for the server, readable only by its owner.
     package var credentials: String?
 
+    /// Creates a fetch definition.
     package init(
         name: String,
         url: String? = nil,
@@ -52,6 +53,7 @@ package struct FetchDefinition: RouteBody, Hashable {
         case name, url, command, kind, interval, budget, download, directory, credentials
     }
 
+    /// Decodes the value.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -69,13 +71,13 @@ package struct FetchDefinition: RouteBody, Hashable {
 }
 
 extension FetchDefinition {
-    /// What is wrong with it, as far as it tells itself: what and why.
+    /// A fault that the definition shows by itself, in one line with the remedy; `nil` if there is none.
     package var problem: String? {
         Self.problem(ofName: name) ?? contentProblem ?? interval.problem ?? Self.problem(ofBudget: budget)
             ?? downloadProblem ?? directoryProblem ?? credentialsProblem
     }
 
-    /// A name stands in paths, logs and messages.
+    /// Returns the fault of a name, which appears in paths, logs and messages; `nil` if it is valid.
     package static func problem(ofName name: String) -> String? {
         let isPlain = name.utf8.allSatisfy { byte in
             switch byte {
@@ -87,14 +89,15 @@ extension FetchDefinition {
             name.utf8.count <= longestName
         else {
             return
-                "\(name.withoutControlCharacters.debugDescription) is no name for a source: give 1 to \(longestName) letters, digits, - . or _, the first none of - and ."
+                "\(name.withoutControlCharacters.debugDescription) is not a valid source name; use 1 to \(longestName) letters, digits, - . or _, not beginning with - or ."
         }
         return nil
     }
 
+    /// Returns the fault of a budget in seconds; `nil` if it is valid.
     package static func problem(ofBudget budget: Double) -> String? {
         guard budget > 0, budget <= longestBudget else {
-            return "a budget is more than 0 and at most \(Int(longestBudget)) s"
+            return "the budget is out of range; use more than 0 and at most \(Int(longestBudget)) s"
         }
         return nil
     }
@@ -104,42 +107,42 @@ extension FetchDefinition {
         case (let url?, nil): return FetchAddress.problem(of: url)
         case (nil, let command?):
             guard let program = command.first, !program.isEmpty else { return "the command is empty" }
-            return command.contains { $0.utf8.contains(0) } ? "the command has a NUL in it" : nil
+            return command.contains { $0.utf8.contains(0) } ? "the command contains a NUL" : nil
         case (nil, nil): return "a source needs a URL or a command"
-        case (_?, _?): return "a source has a URL or a command, not both"
+        case (_?, _?): return "a URL and a command exclude each other; use one of them"
         }
     }
 
     private var directoryProblem: String? {
         guard let directory, !directory.hasPrefix("/") || directory.utf8.contains(0) else { return nil }
-        return "\(directory.debugDescription) is no absolute path of a folder"
+        return "\(directory.debugDescription) is not an absolute path of a folder"
     }
 
     private var credentialsProblem: String? {
         guard let credentials else { return nil }
-        if url == nil { return "a command gets no credentials: leave --credentials out" }
+        if url == nil { return "a command cannot use credentials; omit --credentials" }
         return credentials.hasPrefix("/") && !credentials.utf8.contains(0)
             ? nil : "\(credentials.debugDescription) is not an absolute path of a file"
     }
 
     private var downloadProblem: String? {
         guard let download else { return nil }
-        if kind != .feed { return "only a feed has enclosures to download: leave --download out, or give --kind feed" }
+        if kind != .feed { return "only a feed has enclosures to download; omit --download, or use --kind feed" }
         return download.hasPrefix("/") && !download.utf8.contains(0)
-            ? nil : "\(download.debugDescription) is no absolute path of a folder"
+            ? nil : "\(download.debugDescription) is not an absolute path of a folder"
     }
 }
 
 extension FetchInterval {
-    /// Why it cannot be kept.
+    /// The fault of the interval; `nil` if it is valid.
     package var problem: String? {
         guard case .custom(let seconds) = self else { return nil }
         if seconds >= FetchDefinition.shortestInterval, seconds <= FetchDefinition.longestInterval { return nil }
         return
-            "an interval is never, minimum or a duration of 60s to 365d; for what is urgent there are `fetch run` and push"
+            "the interval is out of range; use never, minimum or 60s to 365d (for urgent content, use `fetch run` or push)"
     }
 
-    /// `never`, `minimum` or a duration; `nil` for anything else.
+    /// Parses `never`, `minimum` or a duration; returns `nil` for anything else.
     package init?(_ text: some StringProtocol) {
         switch text {
         case "never": self = .never
@@ -150,7 +153,7 @@ extension FetchInterval {
         }
     }
 
-    /// As a user writes it.
+    /// The interval as a user writes it.
     package var text: String {
         switch self {
         case .never: "never"
@@ -160,25 +163,25 @@ extension FetchInterval {
     }
 }
 
-/// What an address on the web looks like from outside; nothing is looked up.
+/// Checks the syntax of web addresses. Nothing is looked up.
 package enum FetchAddress {
-    private static let longest = 2048  // judgement: what browsers and servers take
+    private static let longest = 2048  // Tuned: what browsers and servers accept.
 
-    /// Why `text` is not fetched from: only http and https with a host are, without credentials.
+    /// Returns why `text` cannot be fetched; `nil` for an http or https URL with a host and without credentials.
     package static func problem(of text: String) -> String? {
         let name = text.count > 80 ? String(text.prefix(80)) + "…" : text
-        guard text.utf8.count <= longest else { return "the URL has over \(longest) bytes" }
+        guard text.utf8.count <= longest else { return "the URL has more than \(longest) bytes" }
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             return
-                "\(name.debugDescription) is no URL: blanks, control characters and non-ASCII letters are written as %XX"
+                "\(name.debugDescription) is not a valid URL; write blanks, control characters and non-ASCII letters as %XX"
         }
         let lower = text.lowercased()
         guard let scheme = ["http://", "https://"].first(where: lower.hasPrefix) else {
-            return "\(name.debugDescription) cannot be fetched from: a URL begins with http:// or https://"
+            return "\(name.debugDescription) is not a web address; use a URL that begins with http:// or https://"
         }
         let authority = text.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         guard !authority.contains("@") else {
-            return "a URL must not have credentials in it, since it is shown and logged: use --credentials FILE"
+            return "the URL must not contain credentials because it is shown and logged; use --credentials FILE"
         }
         guard isAuthority(authority) else { return "\(name.debugDescription) has no valid host and port" }
         return nil

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// Something that is fetched in the background.
+/// A source of background fetch.
 package struct FetchSource: Codable, Hashable, Sendable {
     package var name: String
     package var kind: FetchKind
@@ -9,28 +9,29 @@ package struct FetchSource: Codable, Hashable, Sendable {
     /// The program and its arguments; absent for a source by URL.
     package var command: [String]?
     package var interval: FetchInterval
-    /// Seconds for one run.
+    /// The time limit of a run, in seconds.
     package var budget: Double
     package var state: FetchState
-    /// Whether it may run by itself, as the switches of a phone say it.
+    /// Whether it may run in the background, in the words of a phone's switch.
     package var refresh: RefreshStatus
     /// When its content last changed; absent before the first time.
     package var updated: Date?
-    /// The folder that its enclosures go to.
+    /// The folder for its enclosures; absent if they are not downloaded.
     package var download: String?
-    /// When it runs next by itself, at the earliest; absent when never.
+    /// The earliest time of the next automatic run; absent if there is none.
     package var next: Date?
-    /// Why then, or why never: one sentence.
+    /// Why then, or why never, in one sentence.
     package var why: String?
-    /// Failures in a row.
+    /// Consecutive failures.
     package var failures: Int
-    /// New items that nobody has seen.
+    /// New items since the last open.
     package var unseen: Int
-    /// Background runs that its quickness earns it a day.
+    /// The planned runs per day that it has earned by being quick; absent unless the interval is `minimum`.
     package var runsPerDay: Int?
-    /// The run that is under way.
+    /// The current run; absent if there is none.
     package var pending: PendingFetch?
 
+    /// Creates a fetch source.
     package init(
         name: String,
         kind: FetchKind,
@@ -68,50 +69,55 @@ package struct FetchSource: Codable, Hashable, Sendable {
     }
 }
 
+/// A run in progress.
 package struct PendingFetch: Codable, Hashable, Sendable {
-    /// Of its ``FetchRun``.
+    /// The id of its ``FetchRun``.
     package var id: Int
+    /// When it began.
     package var at: Date
 
+    /// Creates a pending fetch.
     package init(id: Int, at: Date) {
         self.id = id
         self.at = at
     }
 }
 
-/// What the content is read as.
+/// How the content is interpreted.
 package enum FetchKind: String, Codable, CaseIterable, Sendable {
     /// RSS 2, Atom or JSON Feed; the content decides which.
     case feed
-    /// Bytes.
+    /// Uninterpreted bytes.
     case raw
 }
 
+/// Whether a source may run in the background.
 package enum FetchState: String, Codable, CaseIterable, Sendable {
     case active
-    /// Switched off, by `refresh off`, by `quit` until the next open, or by a server that said 410.
+    /// Switched off by `refresh off`, by `quit` until the next open, or by a server that answered 410.
     case off
 }
 
-/// The switch for running in the background, in UIKit's words for Background App Refresh.
+/// The switch for background fetches, in UIKit's words for Background App Refresh.
 package enum RefreshStatus: String, Codable, CaseIterable, Sendable {
     case available
     /// Switched off.
     case denied
-    /// The mode is not declared.
+    /// The mode is not declared, and no client is attached.
     case restricted
 }
 
-/// How often a source is fetched by itself. In JSON `"never"`, `"minimum"` or seconds.
+/// How often a source is fetched automatically. In JSON `"never"`, `"minimum"` or seconds.
 package enum FetchInterval: Hashable, Sendable {
     case never
-    /// The service decides, from when its user opens.
+    /// The service decides, from the times of opens.
     case minimum
-    /// Seconds, at least 60: never sooner than so long after the last run.
+    /// The least time between two runs in seconds, at least 60.
     case custom(Double)
 }
 
 extension FetchInterval: Codable {
+    /// Decodes the value.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let seconds = try? container.decode(Double.self) {
@@ -124,11 +130,13 @@ extension FetchInterval: Codable {
         case let other:
             throw DecodingError.dataCorruptedError(
                 in: container,
-                debugDescription: "\(other?.debugDescription ?? "this") is no interval: never, minimum or seconds"
+                debugDescription:
+                    "\(other?.debugDescription ?? "this") is not an interval; use never, minimum or seconds"
             )
         }
     }
 
+    /// Encodes the value.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -150,15 +158,16 @@ package struct FetchRun: Codable, Hashable, Sendable {
     /// Seconds.
     package var duration: Double?
     package var result: FetchResult?
-    /// HTTP's, or the command's exit status.
+    /// The HTTP status, or the command's exit status.
     package var status: Int?
-    /// Of the body, as they came.
+    /// The size of the body as it was received.
     package var bytes: Int?
-    /// Why it failed.
+    /// Why it failed; absent otherwise.
     package var reason: String?
-    /// What there is to say of one that did not fail, such as that a feed was too long.
+    /// A remark about a run that did not fail, such as that a feed was too long.
     package var note: String?
 
+    /// Creates a fetch run.
     package init(
         id: Int,
         source: String,
@@ -187,14 +196,14 @@ package struct FetchRun: Codable, Hashable, Sendable {
 }
 
 extension FetchRun {
-    /// How it went, in the words of the log, without its source.
+    /// The result in the words of the log, without the source.
     package var lines: [String] {
         let words =
             switch result {
             case .newData: "New data was fetched."
             case .noData: "No new data found."
             case .failed: "Failed to fetch new data."
-            case nil: "It is under way."
+            case nil: "The fetch is running."
             }
         guard let duration else { return [words] }
         return [words, "Background Fetch Duration: \(duration.decimals(6)) seconds"] + [note].compactMap(\.self)
@@ -207,7 +216,7 @@ package enum FetchTrigger: String, Codable, CaseIterable, Sendable {
     case due
     /// Planned to end just before the user opens.
     case predicted
-    /// The service was awake for something else.
+    /// The service was awake for another reason.
     case ride
     case push
     /// `fetch simulate`.
@@ -218,18 +227,20 @@ package enum FetchTrigger: String, Codable, CaseIterable, Sendable {
     case launch
 }
 
+/// The result of a run.
 package enum FetchResult: String, Codable, CaseIterable, Sendable {
     case newData, noData, failed
 }
 
 /// An entry of a feed.
 package struct FetchItem: Codable, Hashable, Sendable {
-    /// The feed's own, else its link, else a digest of the entry.
+    /// The id in the feed, or the link, or a digest of the entry.
     package var id: String
     package var title: String?
     package var link: String?
     package var published: Date?
 
+    /// Creates a fetch item.
     package init(id: String, title: String? = nil, link: String? = nil, published: Date? = nil) {
         self.id = id
         self.title = title
@@ -238,12 +249,13 @@ package struct FetchItem: Codable, Hashable, Sendable {
     }
 }
 
-/// A run that is planned.
+/// A planned run.
 package struct PlanEntry: Codable, Hashable, Sendable {
     package var source: String
     package var at: Date
     package var why: String
 
+    /// Creates a plan entry.
     package init(source: String, at: Date, why: String) {
         self.source = source
         self.at = at

@@ -1,19 +1,19 @@
 package import FoundationEssentials
 
-/// Times as text: ISO 8601 in UTC with milliseconds out, the profile of RFC 3339 and its common relaxations in.
+/// Formats times as ISO 8601 in UTC with milliseconds, and parses RFC 3339 with its common relaxations.
 ///
 /// Foundation's `ISO8601FormatStyle` truncates the milliseconds and is too slow for files of a million points.
 ///
 ///     ISO8601.string(Date(timeIntervalSince1970: 0))   // 1970-01-01T00:00:00.000Z
 package enum ISO8601 {
-    /// `date` rounded to milliseconds. Years outside 0...9999 are clamped, so the result is always 24 characters long.
+    /// Returns `date` rounded to milliseconds. Years outside 0...9999 are clamped, so the result always has 24 characters.
     package static func string(_ date: Date) -> String {
         var buffer = TextBuffer()
         buffer.append(date)
         return buffer.string
     }
 
-    /// Calls `append` with each number of ``string(_:)``, the digits that it has and the character behind it.
+    /// Calls `append` with each number of ``string(_:)``, its number of digits and the character that follows.
     static func write(_ date: Date, _ append: (_ number: UInt64, _ width: Int, _ separator: UInt8) -> Void) {
         let limits = -62_167_219_200_000.0...253_402_300_799_999.0
         let seconds = date.timeIntervalSince1970 * 1000
@@ -30,16 +30,16 @@ package enum ISO8601 {
         append(UInt64(remainder % 1000), 3, UInt8(ascii: "Z"))
     }
 
-    /// The time that `text` states, rounded to milliseconds; `nil` where it is none.
+    /// Parses a time, rounded to milliseconds; returns `nil` if it is invalid.
     ///
-    /// Read are `2014-12-22T04:05:13`, any number of fraction digits, `Z`, `±hh:mm`, `±hhmm`, `±hh` or no zone (UTC), a
-    /// blank instead of the `T`, a date alone, and white space around it. A leap second is the second after it.
+    /// Accepts `2014-12-22T04:05:13` with any number of fraction digits, `Z`, `±hh:mm`, `±hhmm`, `±hh` or no zone (UTC), a blank
+    /// instead of the `T`, a date alone, and surrounding white space. A leap second is parsed as the following second.
     package static func date(_ text: some StringProtocol) -> Date? {
         var copy = String(text)
         return copy.withUTF8 { date(utf8: $0) }
     }
 
-    /// As ``date(_:)``, for bytes that need not be copied first.
+    /// Like ``date(_:)``, for bytes, without copying.
     package static func date(utf8 bytes: UnsafeBufferPointer<UInt8>) -> Date? {
         var scanner = Scanner(bytes: bytes)
         scanner.skipBlanks()
@@ -66,7 +66,7 @@ package enum ISO8601 {
         return Date(timeIntervalSince1970: Double(total) / 1000)
     }
 
-    // The two conversions between a civil date and a count of days are Howard Hinnant's `days_from_civil` and
+    // The conversions between a civil date and a count of days are Howard Hinnant's `days_from_civil` and
     // `civil_from_days` (https://howardhinnant.github.io/date_algorithms.html), for years from 0 on.
 
     private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
@@ -132,7 +132,7 @@ private struct Scanner {
         return value
     }
 
-    /// Milliseconds; the fourth digit rounds.
+    /// Parses a fraction as milliseconds; the fourth digit rounds.
     mutating func fraction() -> Int64? {
         guard hasDigit else { return nil }
         var value: Int64 = 0
@@ -151,7 +151,7 @@ private struct Scanner {
         return value * max(scale, 1)
     }
 
-    /// Milliseconds east of UTC.
+    /// Parses a zone as milliseconds east of UTC.
     mutating func offset() -> Int64? {
         if skip("Z") || skip("z") { return 0 }
         let isWest = skip("-")

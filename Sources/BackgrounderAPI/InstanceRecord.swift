@@ -1,16 +1,17 @@
 import FoundationEssentials
 import Glibc
 
-/// Who serves a home, and with what; it lies beside the lock file, for a process that comes second.
+/// The record of the service of a home, which lies beside the lock file for other processes to read.
 package struct InstanceRecord: Codable, Hashable, Sendable {
     package var pid: Int32
-    /// Absolute path.
+    /// The absolute path of the configuration file.
     package var configuration: String
     package var source: String
     package var driver: String
-    /// Absolute path of the file to which gpsd is recorded, if it is.
+    /// The absolute path of the recording of gpsd; `nil` if there is none.
     package var recording: String?
 
+    /// Creates an instance record.
     package init(pid: Int32, configuration: String, source: String, driver: String, recording: String? = nil) {
         self.pid = pid
         self.configuration = configuration
@@ -19,12 +20,14 @@ package struct InstanceRecord: Codable, Hashable, Sendable {
         self.recording = recording
     }
 
-    /// Puts this record in the place of the one at `path`. A reader sees the one or the other, whole.
+    /// Replaces the record at `path` atomically.
+    ///
+    /// - Throws: the error of writing the file.
     package func write(to path: String) throws {
         try JSON.encode(self).write(to: URL(filePath: path), options: .atomic)
     }
 
-    /// The record at `path`; `nil` where there is none.
+    /// Returns the record at `path`; `nil` if there is none.
     package static func read(_ path: String) -> InstanceRecord? {
         FileManager.default.contents(atPath: path).flatMap { try? JSON.decode(InstanceRecord.self, from: $0) }
     }

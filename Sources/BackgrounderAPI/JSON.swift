@@ -1,7 +1,10 @@
 package import FoundationEssentials
 
-/// The one dialect of JSON of the socket, the commands and the store: sorted keys, times as in ``ISO8601``.
+/// The JSON dialect of the socket, the commands and the store: sorted keys, times as in ``ISO8601``.
 package enum JSON {
+    /// Encodes `value`.
+    ///
+    /// - Throws: `EncodingError`.
     package static func encode(_ value: some Encodable, pretty: Bool = false) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -13,18 +16,26 @@ package enum JSON {
         return try encoder.encode(value)
     }
 
-    /// `value` on one line.
+    /// Encodes `value` on one line.
+    ///
+    /// - Throws: `EncodingError`.
     package static func line(_ value: some Encodable) throws -> String {
         String(decoding: try encode(value), as: UTF8.self)
     }
 
+    /// Decodes a value.
+    ///
+    /// - Throws: `DecodingError`.
     package static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { decoder in
             let container = try decoder.singleValueContainer()
             let text = try container.decode(String.self)
             guard let date = ISO8601.date(text) else {
-                throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is no ISO 8601 time")
+                throw DecodingError.dataCorruptedError(
+                    in: container,
+                    debugDescription: "\(text) is not an ISO 8601 time"
+                )
             }
             return date
         }

@@ -1,27 +1,28 @@
 package import FoundationEssentials
 
-/// A place where this machine was, as the filter let it through.
+/// A point of the track: a fix that the filter accepted.
 ///
-/// Degrees are WGS84, lengths metres, speeds metres a second, courses degrees clockwise from true north. What is not known
-/// is `nil` and absent from the JSON, never 0, -1 or NaN; every number is finite.
+/// Degrees are WGS84, lengths metres, speeds metres per second, courses degrees clockwise from true north. An unknown value is
+/// `nil` and absent from the JSON, never 0, -1 or NaN. All numbers are finite.
 package struct Location: Codable, Hashable, Sendable {
     package var latitude: Double
     package var longitude: Double
-    /// Above mean sea level where the source tells it, else above the ellipsoid.
+    /// Above mean sea level if the source knows it, otherwise above the ellipsoid.
     package var altitude: Double?
-    /// Radius that holds the true position with 63 to 68 %, Core Location's scale.
+    /// The radius that contains the true position with 63 to 68 %, as in Core Location.
     package var horizontalAccuracy: Double?
     package var accuracySource: AccuracySource?
     package var verticalAccuracy: Double?
     package var speed: Double?
     package var course: Double?
-    /// Whole milliseconds.
+    /// Rounded to milliseconds.
     package var timestamp: Date
-    /// gpsd's: 2 is a fix without altitude, 3 one with.
+    /// gpsd's mode: 2 for a 2D fix, 3 for a 3D fix.
     package var mode: Int
-    /// True where nothing connects this point with the one before it, else absent.
+    /// True if the point opens a segment, otherwise absent.
     package var segmentStart: Bool?
 
+    /// Creates a location.
     package init(
         latitude: Double,
         longitude: Double,
@@ -49,22 +50,23 @@ package struct Location: Codable, Hashable, Sendable {
     }
 }
 
-/// Where a horizontal accuracy comes from, best first.
+/// The source of a horizontal accuracy, best first.
 package enum AccuracySource: String, Codable, CaseIterable, Sendable {
     /// The receiver's own error estimate (NMEA GST).
     case gst
-    /// An error that the receiver stated and gpsd passed on.
+    /// The receiver's error as gpsd passes it on.
     case receiver
-    /// Derived from the geometry of the satellites alone.
+    /// Derived from the satellite geometry.
     case model
     /// Stated by the file that the point was read from.
     case file
 }
 
-/// How exact the positions should be: Core Location's levels, finest first.
+/// The desired accuracy: Core Location's levels, finest first.
 package enum DesiredAccuracy: String, Codable, CaseIterable, Sendable {
     case bestForNavigation, best, nearestTenMeters, hundredMeters, kilometer, threeKilometers
 
+    /// Decodes the value.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
@@ -72,7 +74,7 @@ package enum DesiredAccuracy: String, Codable, CaseIterable, Sendable {
             let all = Self.allCases.map(\.rawValue).joined(separator: ", ")
             throw DecodingError.dataCorruptedError(
                 in: container,
-                debugDescription: "\(text.debugDescription) is no level; one of \(all)"
+                debugDescription: "\(text.debugDescription) is not a level; use one of \(all)"
             )
         }
         self = level

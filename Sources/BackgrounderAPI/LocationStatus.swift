@@ -1,22 +1,22 @@
 package import FoundationEssentials
 
-/// What the location mode is doing and what became of every fix it received.
+/// The state of the location mode and the decisions about all fixes.
 package struct LocationStatus: Codable, Hashable, Sendable {
     package var updating: Bool
     package var source: String
     package var connection: SourceConnection
     /// Absent while the source is off.
     package var quality: FixQuality?
-    /// One sentence for people: the reason, the value and the limit behind `quality`.
+    /// The reason for `quality`, with value and limit, in one sentence.
     package var qualityDetail: String?
     package var desiredAccuracy: DesiredAccuracy
-    /// Metres that the level asks for.
+    /// The accuracy that the level asks for, in metres.
     package var target: Double
-    /// Metres that the level accepts; absent where it accepts all.
+    /// The accuracy up to which the level accepts fixes, in metres; absent if it accepts all.
     package var acceptLimit: Double?
-    /// The strict gate beside the level's, metres.
+    /// The strict limit beside the level's, in metres; absent if there is none.
     package var maximumAccuracy: Double?
-    /// Metres; 0 delivers every fix.
+    /// Metres between points; 0 delivers every fix.
     package var distanceFilter: Double
     package var jitterGuard: Bool
     /// Always `accepted` plus the sum of `rejected`.
@@ -25,18 +25,19 @@ package struct LocationStatus: Codable, Hashable, Sendable {
     package var rejected: RejectionCounts
     /// Accepted points that are in the database. Always `accepted` minus `waiting` and `dropped`.
     package var stored: Int
-    /// Accepted points that wait in memory, since the database cannot be written.
+    /// Accepted points that wait in memory because the database cannot be written.
     package var waiting: Int
-    /// Accepted points that had no room in memory while the database could not be written, and are lost.
+    /// Accepted points that were lost because too many waited in memory.
     package var dropped: Int
-    /// What is wrong with the storage; absent while nothing is.
+    /// The problems of the storage; absent if there are none.
     package var health: StorageHealth?
-    /// The newest accepted one.
+    /// The newest point.
     package var lastFix: Location?
     package var lastRejection: Rejection?
     /// Points in the rolling track, at most 100.
     package var trackCount: Int
 
+    /// Creates a location status.
     package init(
         updating: Bool,
         source: String,
@@ -83,26 +84,26 @@ package struct LocationStatus: Codable, Hashable, Sendable {
     }
 }
 
-/// How the service stands with its source of fixes.
+/// The connection to the location source.
 package enum SourceConnection: String, Codable, Sendable {
     /// gpsd answers.
     case connected
-    /// gpsd does not answer; the next attempt is scheduled.
+    /// gpsd does not answer; the service retries.
     case waiting
     /// A file is being read.
     case replaying
-    /// The file is at its end.
+    /// The file has been read to its end.
     case finished
-    /// Nothing is wanted: stopped, or suspended as an undeclared mode.
+    /// Updates are stopped, or the undeclared mode is suspended.
     case off
 }
 
-/// How well fixes come in; it is only reported and never changes what is delivered.
+/// How well fixes arrive. It is only reported, and never changes which points are delivered.
 package enum FixQuality: String, Codable, Sendable {
-    /// Reports, but no fix yet.
+    /// Reports arrive, but no fix yet.
     case searching
     case ok
-    /// Fixes for 30 s, and none good enough.
+    /// Fixes arrived for 30 s, and none was accepted.
     case starved
     /// Connected, and no report for 5 s.
     case silent
@@ -111,11 +112,11 @@ package enum FixQuality: String, Codable, Sendable {
     case disconnected
 }
 
-/// Why a fix was not taken, in the order in which the reasons are tried.
+/// Why a fix was rejected, in the order in which the rules apply.
 package enum RejectionReason: String, Codable, CaseIterable, Sendable {
     case noFix, invalid, device, noAccuracy, accuracy, duplicate, outOfOrder, implausible, distance, jitter
 
-    /// The unit of what decided and of its limit.
+    /// The unit of the decisive value and its limit.
     package var unit: String {
         switch self {
         case .outOfOrder: "s"
@@ -125,15 +126,16 @@ package enum RejectionReason: String, Codable, CaseIterable, Sendable {
     }
 }
 
-/// A fix that was not taken: `value` is what it had and `limit` what was allowed, in the unit of the reason (metres, metres
-/// a second, seconds); both are absent where the reason has no number.
+/// A rejected fix. `value` is its decisive value and `limit` the allowed one, in the unit of the reason (metres, metres per second,
+/// seconds); both are absent if the reason has no number.
 package struct Rejection: Codable, Hashable, Sendable {
     package var reason: RejectionReason
     package var value: Double?
     package var limit: Double?
-    /// The fix's own time.
+    /// The time of the fix.
     package var timestamp: Date?
 
+    /// Creates a rejection.
     package init(reason: RejectionReason, value: Double? = nil, limit: Double? = nil, timestamp: Date? = nil) {
         self.reason = reason
         self.value = value
@@ -142,14 +144,16 @@ package struct Rejection: Codable, Hashable, Sendable {
     }
 }
 
-/// Fixes that were not taken, by reason; in JSON an object with every reason as a key.
+/// The numbers of rejected fixes by reason; in JSON an object with every reason as a key.
 package struct RejectionCounts: Codable, Hashable, Sendable {
     private var counts: [Int]
 
+    /// Creates a rejection counts.
     package init() {
         counts = Array(repeating: 0, count: RejectionReason.allCases.count)
     }
 
+    /// The number of fixes that were rejected for `reason`.
     package subscript(reason: RejectionReason) -> Int {
         get { counts[Self.index(reason)] }
         set { counts[Self.index(reason)] = newValue }
@@ -157,12 +161,14 @@ package struct RejectionCounts: Codable, Hashable, Sendable {
 
     package var total: Int { counts.reduce(0, +) }
 
+    /// Decodes the value.
     package init(from decoder: any Decoder) throws {
         let values = try decoder.singleValueContainer().decode([String: Int].self)
         self.init()
         for reason in RejectionReason.allCases { self[reason] = values[reason.rawValue] ?? 0 }
     }
 
+    /// Encodes the value.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         let pairs = RejectionReason.allCases.map { ($0.rawValue, self[$0]) }

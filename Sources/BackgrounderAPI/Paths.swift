@@ -1,19 +1,20 @@
-// Paths by their bytes, as the system reads them: what it calls a slash may be one character with an accent behind it.
+// Paths are handled as bytes, as the system does: to Swift, a slash and a following accent are one character.
 
 private let slash = UInt8(ascii: "/")
 
-/// The folder of a path, without its slash, and the name in it; the folder is empty for what lies in `/`, and for a name alone.
+/// Returns the folder of a path, without its trailing slash, and the name in it. The folder is empty for a file in `/` and for a bare
+/// name.
 package func splitPath(_ path: String) -> (folder: String, name: Substring) {
     guard let last = path.utf8.lastIndex(of: slash) else { return ("", path[...]) }
     return (String(path[..<last]), path[path.utf8.index(after: last)...])
 }
 
-/// What stands between the slashes of a path, which is given as UTF-8.
+/// Returns the components of a path, which is passed as UTF-8.
 package func pathParts(_ path: some Collection<UInt8>) -> [String] {
     path.split(separator: slash).map { String(decoding: $0, as: UTF8.self) }
 }
 
-/// Whether `path` is `folder` or lies beneath it; both are absolute, without `.`, `..` and doubled slashes.
+/// Returns whether `path` is `folder` or lies below it; both are absolute, without `.`, `..` and double slashes.
 package func isPath(_ path: String, in folder: String) -> Bool {
     guard path.utf8.starts(with: folder.utf8) else { return false }
     return path.utf8.count == folder.utf8.count || folder.utf8.last == slash

@@ -1,5 +1,5 @@
 extension TextBuffer {
-    /// `item` as ``JSON`` writes it, a hundred times as fast: a queue may have 100,000 of them.
+    /// Appends `item` as ``JSON`` encodes it, a hundred times as fast: a queue may have 100,000 of them.
     package mutating func append(json item: PlayerItem) {
         append("{")
         append(key: "\"album\":", text: item.album)
@@ -46,7 +46,7 @@ extension TextBuffer {
         append(UInt64(number.magnitude))
     }
 
-    /// A string of JSON (RFC 8259, section 7).
+    /// Appends a JSON string (RFC 8259, section 7).
     package mutating func append(quoted text: String) {
         append("\"")
         if text.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {

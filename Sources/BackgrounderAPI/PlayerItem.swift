@@ -1,11 +1,11 @@
-/// One entry of the queue.
+/// An item of the queue.
 ///
-/// What only the content tells (tags, `duration` in seconds, `sampleRate` in Hz, `channels`, `codec`) is absent until the
-/// file was looked at. `error` marks what could not be opened: it is passed over until somebody plays again.
+/// Tags, `duration` in seconds, `sampleRate` in Hz, `channels` and `codec` are absent until the file was read. `error` marks an item
+/// that could not be opened; it is skipped until playback is started again.
 package struct PlayerItem: Codable, Hashable, Identifiable, Sendable {
-    /// Given once and never again, also across restarts.
+    /// Never reused, even across restarts.
     package var id: Int
-    /// From 0.
+    /// 0-based.
     package var position: Int
     /// Absolute.
     package var path: String
@@ -18,6 +18,7 @@ package struct PlayerItem: Codable, Hashable, Identifiable, Sendable {
     package var codec: String?
     package var error: String?
 
+    /// Creates a player item.
     package init(
         id: Int,
         position: Int,

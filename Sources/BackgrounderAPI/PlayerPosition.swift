@@ -1,13 +1,14 @@
-/// How far the current item had been heard, kept beside the player's state that it belongs to.
+/// The position in the current item that has been heard, stored beside the player's state.
 ///
-/// It is written often and its state seldom: so it names the state, and one of another state is worth nothing.
+/// The position is written often and the state rarely. The position names its state, and is ignored with another one.
 package struct PlayerPosition: Hashable, Sendable {
-    /// The number of the state.
+    /// The number of the state that it belongs to.
     package var generation: Int
     package var itemID: Int
     /// Seconds.
     package var elapsed: Double
 
+    /// Creates a player position.
     package init(generation: Int, itemID: Int, elapsed: Double) {
         self.generation = generation
         self.itemID = itemID

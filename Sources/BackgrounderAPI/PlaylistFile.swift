@@ -1,47 +1,53 @@
-/// What a playlist file names: M3U (a path a line, `#` begins a comment) or PLS (`FileN=path` under `[playlist]`).
+/// The entries of a playlist file: M3U (one path per line, `#` begins a comment) or PLS (`FileN=path` under `[playlist]`).
 ///
 ///     let playlist = try PlaylistFile(bytes, path: "/music/trip.m3u")
 ///     playlist.entries.map(\.path)   // absolute
 ///
-/// Only the text is looked at; whether there is what it names is for the caller to see. A `.m3u8` is UTF-8, the others are
-/// Latin-1 where they are not. One bad line costs nothing but itself.
+/// Only the text is read; the caller checks whether the files exist. An `.m3u8` must be UTF-8; others are Latin-1 if they are not UTF-8.
+/// An invalid line affects only itself.
 package struct PlaylistFile: Sendable {
+    /// An entry with its line.
     package struct Entry: Hashable, Sendable {
-        /// From 1.
+        /// 1-based.
         package var line: Int
         /// Absolute.
         package var path: String
     }
 
+    /// An invalid line.
     package struct Fault: Hashable, Sendable {
-        /// From 1.
+        /// 1-based.
         package var line: Int
         package var reason: String
 
+        /// Creates a fault.
         package init(line: Int, reason: String) {
             self.line = line
             self.reason = reason
         }
     }
 
-    /// judgement: bytes
+    /// Tuned: bytes.
     package static let sizeLimit = 16 << 20
-    /// judgement: as many as are added by one command
+    /// Tuned: as many as one command adds.
     package static let mostEntries = 100_000
 
-    /// In the order in which they are to be played.
+    /// The entries in playing order.
     package private(set) var entries: [Entry] = []
-    /// By line.
+    /// The faults in the order of lines.
     package private(set) var faults: [Fault] = []
 
-    /// Whether a file of this name is taken for a playlist.
+    /// Returns whether a file with this name is a playlist.
     package static func isPlaylist(_ path: String) -> Bool {
         ["m3u", "m3u8", "pls"].contains(fileExtension(path))
     }
 
+    /// Parses a playlist.
+    ///
     /// - Parameters:
-    ///   - path: of the file, absolute: its extension counts, and relative paths begin in its folder.
-    ///   - folder: where relative paths begin, if it is another one.
+    ///   - path: the absolute path of the file; its extension counts, and relative paths start from its folder.
+    ///   - folder: the folder that relative paths start from, if it is another one.
+    /// - Throws: ``PlaylistError``.
     package init(_ bytes: [UInt8], path: String, folder: String? = nil) throws(PlaylistError) {
         guard bytes.count <= Self.sizeLimit else { throw .tooLarge }
         guard !bytes.contains(0) else { throw .notText }
@@ -64,7 +70,7 @@ package struct PlaylistFile: Sendable {
         }
     }
 
-    /// In lower case; empty where there is none.
+    /// Returns the extension in lower case; empty if there is none.
     private static func fileExtension(_ path: String) -> String {
         guard let mark = path.utf8.lastIndex(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "/") }),
             path.utf8[mark] == UInt8(ascii: ".")
@@ -72,7 +78,7 @@ package struct PlaylistFile: Sendable {
         return path[path.utf8.index(after: mark)...].lowercased()
     }
 
-    /// The first line that says something is `[playlist]`.
+    /// Returns whether the first non-empty line is `[playlist]`.
     private static func isPLS(_ bytes: [UInt8]) -> Bool {
         var lines = PlaylistLines(bytes, isUTF8: false)
         while let line = lines.next() {
@@ -86,7 +92,7 @@ package struct PlaylistFile: Sendable {
         var count = 0
         while let line = lines.next() {
             guard let text = line.text?.drop(while: { $0 == " " || $0 == "\t" }) else {
-                faults.append(Fault(line: line.number, reason: "this is no UTF-8"))
+                faults.append(Fault(line: line.number, reason: "not valid UTF-8"))
                 continue
             }
             guard let first = text.utf8.first, first != UInt8(ascii: "#") else { continue }
@@ -96,7 +102,7 @@ package struct PlaylistFile: Sendable {
         }
     }
 
-    /// The numbers say the order. What is missing or there twice is a fault of the line where that shows.
+    /// Parses PLS. The numbers give the order; a missing or duplicate number is a fault of the line where it shows.
     private static func pls(
         _ lines: inout PlaylistLines,
         _ faults: inout [Fault]
@@ -107,11 +113,11 @@ package struct PlaylistFile: Sendable {
             let text = (line.text ?? "").drop { $0 == " " || $0 == "\t" }
             guard !text.isEmpty, !"#;[".contains(text.first ?? "#") else { continue }
             guard let mark = text.firstIndex(of: "=") else {
-                faults.append(Fault(line: line.number, reason: "this is no KEY=VALUE"))
+                faults.append(Fault(line: line.number, reason: "not KEY=VALUE"))
                 continue
             }
             let key = text[..<mark].trimmed.lowercased()
-            // A name may end in a space.
+            // A file name may end with a space.
             let value = text[text.index(after: mark)...].drop { $0 == " " || $0 == "\t" }
             if key == "numberofentries" {
                 announced = Int(value.trimmed).map { (line.number, $0) }
@@ -121,7 +127,7 @@ package struct PlaylistFile: Sendable {
                 }
                 guard files.count <= mostEntries else { throw .tooMany }
             } else if !["title", "length", "version"].contains(where: key.hasPrefix) {
-                faults.append(Fault(line: line.number, reason: "\"\(key)\" is no key of a playlist"))
+                faults.append(Fault(line: line.number, reason: "unknown key \"\(key)\""))
             }
         }
         var expected = 1
@@ -135,7 +141,7 @@ package struct PlaylistFile: Sendable {
         return files.sorted { $0.key < $1.key }.map { ($1.line, $1.text) }
     }
 
-    /// What is wrong with `FileN=value`.
+    /// Adds `FileN=value`; returns its fault, or `nil`.
     private static func take(
         _ digits: Substring,
         _ value: Substring,
@@ -143,10 +149,10 @@ package struct PlaylistFile: Sendable {
         _ files: inout [Int: (line: Int, text: Substring)]
     ) -> String? {
         guard let number = Int(digits), (1...Int(Int32.max)).contains(number) else {
-            return "\"File\(digits)\" has no number from 1 on"
+            return "\"File\(digits)\" has no valid number"
         }
         guard !value.isEmpty else { return "File\(number) is empty" }
-        if let first = files[number] { return "File\(number) is there twice, first in line \(first.line)" }
+        if let first = files[number] { return "duplicate File\(number), first in line \(first.line)" }
         files[number] = (line, value)
         return nil
     }
@@ -156,7 +162,7 @@ package struct PlaylistFile: Sendable {
     }
 }
 
-/// Why a file is no playlist at all.
+/// Why a file cannot be read as a playlist.
 package enum PlaylistError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooLarge
     case tooMany
@@ -164,14 +170,14 @@ package enum PlaylistError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .tooLarge: "a playlist has at most 16 MiB"
-        case .tooMany: "a playlist has at most \(PlaylistFile.mostEntries) entries"
-        case .notText: "this is no playlist, which is a text file"
+        case .tooLarge: "the playlist is larger than 16 MiB"
+        case .tooMany: "the playlist has more than \(PlaylistFile.mostEntries) entries"
+        case .notText: "not a playlist: it is not a text file"
         }
     }
 }
 
-/// The lines of a file, ended by LF, CR or both, without a byte order mark.
+/// The lines of a file, which end with LF, CR or both, without a byte order mark.
 private struct PlaylistLines {
     private let bytes: [UInt8]
     private let isUTF8: Bool
@@ -184,7 +190,7 @@ private struct PlaylistLines {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { offset = 3 }
     }
 
-    /// `text` is `nil` for a line that is no UTF-8 where it must be.
+    /// Returns the next line; its text is `nil` if it must be UTF-8 and is not.
     mutating func next() -> (number: Int, text: Substring?)? {
         guard offset < bytes.count else { return nil }
         number += 1

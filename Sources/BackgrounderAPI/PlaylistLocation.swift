@@ -1,6 +1,6 @@
-/// What an entry of a playlist says about where its file is: a path, or a `file:` URL (RFC 8089).
+/// Resolves the location in a playlist entry: a path, or a `file:` URL (RFC 8089).
 enum PlaylistLocation {
-    /// Why it leads to no file of this machine.
+    /// Why a location is not a file of this machine.
     enum Failure: Error, CustomStringConvertible {
         case otherScheme(String)
         case otherHost(String)
@@ -9,15 +9,15 @@ enum PlaylistLocation {
 
         var description: String {
             switch self {
-            case .otherScheme(let scheme): "\(scheme) addresses cannot be played, only files"
+            case .otherScheme(let scheme): "cannot play \(scheme) addresses, only files"
             case .otherHost(let host): "the file is on another machine, \(host)"
-            case .badEscape: "a % in an address is followed by two hexadecimal digits, which give UTF-8"
+            case .badEscape: "invalid escape; write % and two hexadecimal digits that form UTF-8"
             case .noPath: "the address has no path"
             }
         }
     }
 
-    /// The absolute path; a relative one begins in `folder`.
+    /// Returns the absolute path; a relative one starts from `folder`.
     static func path(_ location: Substring, from folder: String) throws(Failure) -> String {
         guard let scheme = scheme(of: location) else { return RuntimePaths.absolute(String(location), from: folder) }
         guard scheme == "file" else { throw .otherScheme(scheme) }
@@ -32,7 +32,7 @@ enum PlaylistLocation {
         return RuntimePaths.absolute(try decoded(rest), from: folder)
     }
 
-    /// In lower case; none where it is a path, in which a colon may stand.
+    /// Returns the scheme in lower case; `nil` for a path, which may contain a colon.
     private static func scheme(of location: Substring) -> String? {
         let scheme = location.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
         guard scheme.first?.isLetter == true else { return nil }

@@ -1,14 +1,15 @@
-/// A topic of a broker whose messages start fetches: silent push.
+/// A push: a topic of a broker whose messages trigger fetches.
 package struct PushStatus: Codable, Hashable, Sendable {
     package var name: String
     package var url: String
     package var topic: String
     package var state: PushState
-    /// Messages that came and were taken.
+    /// Accepted messages.
     package var received: Int
     package var ignored: PushIgnored
     package var lastError: String?
 
+    /// Creates a push status.
     package init(
         name: String,
         url: String,
@@ -28,13 +29,14 @@ package struct PushStatus: Codable, Hashable, Sendable {
     }
 }
 
+/// The connection to the broker of a push.
 package enum PushState: String, Codable, CaseIterable, Sendable {
     case connecting, connected
-    /// The broker does not let us in.
+    /// The broker refused the connection or the subscription.
     case refused
 }
 
-/// Messages that led to nothing, by reason.
+/// The numbers of ignored messages by reason.
 package struct PushIgnored: Codable, Hashable, Sendable {
     package var retained = 0
     package var duplicate = 0
@@ -43,16 +45,18 @@ package struct PushIgnored: Codable, Hashable, Sendable {
     package var malformed = 0
     package var unknown = 0
 
+    /// Creates a push ignored.
     package init() {}
 }
 
-/// The words of a message, shown when its fetch is over or late.
+/// The alert of a message, shown after its fetch or when the fetch is late.
 package struct PushAlert: Codable, Hashable, Sendable {
     package var source: String
-    /// The message's own.
+    /// The id of the message.
     package var id: String
     package var text: String
 
+    /// Creates a push alert.
     package init(source: String, id: String, text: String) {
         self.source = source
         self.id = id

@@ -1,25 +1,26 @@
-/// One step by which the queue became another: what a store needs to follow it without looking at the rest.
+/// A change of the queue, from which a store can update its copy without reading the rest.
 ///
-/// Steps are taken in their order; each names its neighbours as they are when it is taken.
+/// Changes are applied in order; each names its neighbours at that time.
 package enum QueueChange: Hashable, Sendable {
-    /// New items, one behind the other; their positions say nothing.
+    /// Consecutive new items; their `position` is meaningless.
     case inserted([PlayerItem], QueuePlace)
-    /// Ids that follow each other from now on; the neighbours are none of them.
+    /// Ids that become consecutive; the neighbours are not among them.
     case moved([Int], QueuePlace)
     case removed([Int])
-    /// What is known of the content of an item is this now.
+    /// The metadata of an item changed.
     case described(PlayerItem)
-    /// The content of this item was looked at and told nothing.
+    /// The file of this item was read and has no metadata.
     case unreadable(Int)
-    /// All of it, in order: whatever came before does not count.
+    /// The whole queue in order, replacing the previous one.
     case replaced([PlayerItem])
 }
 
-/// A place between two items, by their ids; none where the queue begins or ends.
+/// A place between two items, by their ids; `nil` at the beginning or end of the queue.
 package struct QueuePlace: Hashable, Sendable {
     package var after: Int?
     package var before: Int?
 
+    /// Creates a queue place.
     package init(after: Int? = nil, before: Int? = nil) {
         self.after = after
         self.before = before

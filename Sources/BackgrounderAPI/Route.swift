@@ -1,14 +1,16 @@
-/// One call of the control API, declared once and used by the client and the server.
+/// A call of the control API, declared once and used by client and server.
 package struct Route<Body: RouteBody, Reply: Codable & Sendable>: Sendable {
     package var method: RouteMethod
     /// With `{name}` where a path component is a parameter.
     package var path: String
-    /// The status of the response when all goes well.
+    /// The status of a successful response.
     package var status: Int
-    /// What a caller must be allowed to do.
+    /// The right that the caller needs.
     package var access: AccessLevel
 
-    /// - Parameter access: `read` for a GET and `control` for other methods, unless it is given.
+    /// Declares a route.
+    ///
+    /// - Parameter access: the right that the caller needs (default `read` for a GET, `control` for other methods).
     package init(_ method: RouteMethod, _ path: String, status: Int = 200, access: AccessLevel? = nil) {
         self.method = method
         self.path = path
@@ -17,7 +19,7 @@ package struct Route<Body: RouteBody, Reply: Codable & Sendable>: Sendable {
     }
 }
 
-/// What a user of the control socket is allowed to do. Each level includes the ones below it.
+/// The rights of a user of the control socket. Each level includes the ones before it.
 package enum AccessLevel: String, Codable, CaseIterable, Comparable, Sendable {
     /// See status, track, queue, log and events.
     case read
@@ -26,6 +28,7 @@ package enum AccessLevel: String, Codable, CaseIterable, Comparable, Sendable {
     /// Make the service run a command, or open a file or an address, with the rights of the service.
     case execute
 
+    /// Returns whether `a` allows less than `b`.
     package static func < (a: AccessLevel, b: AccessLevel) -> Bool {
         a.rank < b.rank
     }
@@ -39,6 +42,7 @@ package enum AccessLevel: String, Codable, CaseIterable, Comparable, Sendable {
     }
 }
 
+/// The method of a route.
 package enum RouteMethod: String, Sendable {
     case get = "GET"
     case post = "POST"
@@ -46,10 +50,10 @@ package enum RouteMethod: String, Sendable {
     case delete = "DELETE"
 }
 
-/// What a route takes: a JSON object with none but these keys.
+/// The body of a request: a JSON object with only these keys.
 package protocol RouteBody: Codable, Sendable {
     static var keys: [String] { get }
-    /// Those that may be `null`, which says something else than their absence.
+    /// The keys that may be `null`, which differs from absent.
     static var nullableKeys: [String] { get }
 }
 
@@ -57,30 +61,31 @@ extension RouteBody {
     package static var nullableKeys: [String] { [] }
 }
 
-/// Nothing, in either direction; in JSON `{}`.
+/// An empty body; in JSON `{}`.
 package struct Empty: RouteBody, Hashable {
     package static let keys: [String] = []
 
+    /// Creates an empty.
     package init() {}
 }
 
-/// The route table of INTERFACE.md, without the two that answer with a stream (``eventsPath`` and ``historyPath``).
+/// The routes of docs/api.md, except those that only stream (``eventsPath``, ``historyPath`` and ``fetchContentPath``).
 package enum Routes {
     package static let status = Route<Empty, ServiceStatus>(.get, "/v1/status")
     package static let stop = Route<Empty, ProcessReply>(.post, "/v1/stop", status: 202)
     package static let reload = Route<Empty, ReloadReply>(.post, "/v1/reload")
 
     package static let health = Route<Empty, StorageHealth>(.get, "/v1/health")
-    /// Ends the report of what was found damaged or missing.
+    /// Stops reporting a damaged or missing database.
     package static let acknowledgeHealth = Route<Empty, StorageHealth>(.post, "/v1/health/acknowledge")
 
     package static let location = Route<Empty, LocationStatus>(.get, "/v1/location")
     package static let changeLocation = Route<LocationChange, LocationStatus>(.patch, "/v1/location")
     package static let track = Route<Empty, [Location]>(.get, "/v1/track")
     package static let trips = Route<Empty, [Trip]>(.get, "/v1/track/trips")
-    /// Takes `since`, `until` and `trip`, one of them at least; with `trial=1` it only counts.
+    /// Needs at least one of `since`, `until` and `trip`; with `trial=1` it only counts.
     package static let deleteHistory = Route<Empty, DeletionReply>(.delete, "/v1/track/history")
-    /// Answers with a stream: an ``ImportProgress`` a line while it works.
+    /// Replies with a stream of ``ImportProgress``, one per line.
     package static let importTrack = Route<ImportRequest, ImportProgress>(.post, "/v1/track/import", access: .execute)
 
     package static let audio = Route<Empty, AudioStatus>(.get, "/v1/audio")
@@ -100,12 +105,12 @@ package enum Routes {
     package static let clearQueue = Route<Empty, Empty>(.delete, "/v1/queue", status: 204)
     package static let shuffleQueue = Route<Empty, [PlayerItem]>(.post, "/v1/queue/shuffle")
     package static let moveItem = Route<MoveRequest, PlayerItem>(.patch, "/v1/queue/{id}")
-    /// All of the items or none.
+    /// Removes all of the items or none.
     package static let removeItems = Route<RemoveRequest, Empty>(.post, "/v1/queue/remove", status: 204)
     package static let removeItem = Route<Empty, Empty>(.delete, "/v1/queue/{id}", status: 204)
 
-    /// Server-sent events: `attach=1` makes the reader count as attached, `observe=DURATION` is the interval of `time`.
+    /// Server-sent events. `attach=1` attaches the reader; `observe=DURATION` is the interval of `time`.
     package static let eventsPath = "/v1/events"
-    /// `since`, `until`, `trip` and `format`; all points of the range, streamed.
+    /// All points of a range, streamed, with `since`, `until`, `trip` and `format`.
     package static let historyPath = "/v1/track/history"
 }

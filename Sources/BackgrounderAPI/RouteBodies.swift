@@ -1,15 +1,16 @@
-/// `PATCH /v1/location`: what is absent stays as it is.
+/// The body of `PATCH /v1/location`; absent fields stay unchanged.
 package struct LocationChange: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
     package static let nullableKeys = [CodingKeys.maximumAccuracy.rawValue]
 
     package var updating: Bool?
     package var desiredAccuracy: DesiredAccuracy?
-    /// Metres, from 0 on; 0 delivers every fix.
+    /// Metres between points; 0 delivers every fix.
     package var distanceFilter: Double?
-    /// `.some(nil)`, in JSON `null`, takes the strict gate away.
+    /// The strict limit in metres; `.some(nil)`, in JSON `null`, removes it.
     package var maximumAccuracy: Double??
 
+    /// Creates a location change.
     package init(
         updating: Bool? = nil,
         desiredAccuracy: DesiredAccuracy? = nil,
@@ -26,6 +27,7 @@ package struct LocationChange: RouteBody, Hashable {
         case updating, desiredAccuracy, distanceFilter, maximumAccuracy
     }
 
+    /// Decodes the value.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         updating = try container.decodeIfPresent(Bool.self, forKey: .updating)
@@ -36,6 +38,7 @@ package struct LocationChange: RouteBody, Hashable {
         }
     }
 
+    /// Encodes the value.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(updating, forKey: .updating)
@@ -45,7 +48,7 @@ package struct LocationChange: RouteBody, Hashable {
     }
 }
 
-/// `PATCH /v1/audio`: what is absent stays as it is.
+/// The body of `PATCH /v1/audio`; absent fields stay unchanged.
 package struct AudioChange: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
 
@@ -57,6 +60,7 @@ package struct AudioChange: RouteBody, Hashable {
     package var random: Bool?
     package var replayGain: ReplayGainMode?
 
+    /// Creates an audio change.
     package init(
         volume: Int? = nil,
         repeat: Bool? = nil,
@@ -78,7 +82,7 @@ package struct AudioChange: RouteBody, Hashable {
     }
 }
 
-/// `POST /v1/audio/play`: goes on, or plays the item with this id, or adds these files and plays the first of them.
+/// The body of `POST /v1/audio/play`: resumes, plays the item with this id, or adds these files and plays the first of them.
 package struct PlayRequest: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
 
@@ -86,6 +90,7 @@ package struct PlayRequest: RouteBody, Hashable {
     /// Absolute paths of files and folders.
     package var items: [String]?
 
+    /// Creates a play request.
     package init(id: Int? = nil, items: [String]? = nil) {
         self.id = id
         self.items = items
@@ -96,17 +101,18 @@ package struct PlayRequest: RouteBody, Hashable {
     }
 }
 
-/// `POST /v1/audio/interrupt`: a file that plays now, over the music or instead of it.
+/// The body of `POST /v1/audio/interrupt`: plays a file now, over the music or instead of it.
 package struct InterruptRequest: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
 
     /// The absolute path of a file.
     package var item: String
-    /// 0 to 1: the music goes on at this part of its loudness; without it, it is held.
+    /// The factor for the volume of the music meanwhile, 0 to 1; without it, the music is on hold.
     package var duck: Double?
-    /// The higher one is first; 0 where none is given.
+    /// A higher priority plays first (default 0).
     package var priority: Int?
 
+    /// Creates an interrupt request.
     package init(item: String, duck: Double? = nil, priority: Int? = nil) {
         self.item = item
         self.duck = duck
@@ -118,17 +124,19 @@ package struct InterruptRequest: RouteBody, Hashable {
     }
 }
 
-/// `POST /v1/audio/seek`: to a time of the current item or by a difference, in seconds; just one of the two.
+/// The body of `POST /v1/audio/seek`: a position in the current item or an offset, in seconds; exactly one of them.
 package struct SeekRequest: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
 
     package var to: Double?
     package var by: Double?
 
+    /// Creates a seek request.
     package init(to: Double) {
         self.to = to
     }
 
+    /// Creates a seek request.
     package init(by: Double) {
         self.by = by
     }
@@ -138,12 +146,13 @@ package struct SeekRequest: RouteBody, Hashable {
     }
 }
 
-/// `POST /v1/queue`: adds files, folders and playlists: at the end, from `position` on, or `after` something.
+/// The body of `POST /v1/queue`: adds files, folders and playlists at the end, at `position`, or `after` an item.
 package struct EnqueueRequest: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
 
+    /// The item after which the new ones are added.
     package enum Neighbour: String, Codable, CaseIterable, Sendable {
-        /// The item that is current when the request is carried out; in front where there is none.
+        /// The item that is current when the request is handled; without one, the beginning of the queue.
         case current
     }
 
@@ -152,6 +161,7 @@ package struct EnqueueRequest: RouteBody, Hashable {
     package var position: Int?
     package var after: Neighbour?
 
+    /// Creates an enqueue request.
     package init(items: [String], position: Int? = nil, after: Neighbour? = nil) {
         self.items = items
         self.position = position
@@ -163,12 +173,13 @@ package struct EnqueueRequest: RouteBody, Hashable {
     }
 }
 
-/// `PATCH /v1/queue/{id}`.
+/// The body of `PATCH /v1/queue/{id}`.
 package struct MoveRequest: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
 
     package var position: Int
 
+    /// Creates a move request.
     package init(position: Int) {
         self.position = position
     }
@@ -178,13 +189,14 @@ package struct MoveRequest: RouteBody, Hashable {
     }
 }
 
-/// `POST /v1/queue/remove`.
+/// The body of `POST /v1/queue/remove`.
 package struct RemoveRequest: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
 
-    /// Of the items; one that is given twice counts once.
+    /// The ids of the items; duplicates are ignored.
     package var ids: [Int]
 
+    /// Creates a remove request.
     package init(ids: [Int]) {
         self.ids = ids
     }
@@ -194,20 +206,22 @@ package struct RemoveRequest: RouteBody, Hashable {
     }
 }
 
-/// The service's process.
+/// The process of the service.
 package struct ProcessReply: Codable, Hashable, Sendable {
     package var pid: Int32
 
+    /// Creates a process reply.
     package init(pid: Int32) {
         self.pid = pid
     }
 }
 
-/// Keys of the configuration that changed, by what became of the change.
+/// The configuration keys that changed: those that were applied, and those that need a restart.
 package struct ReloadReply: Codable, Hashable, Sendable {
     package var applied: [String]
     package var needsRestart: [String]
 
+    /// Creates a reload reply.
     package init(applied: [String], needsRestart: [String]) {
         self.applied = applied
         self.needsRestart = needsRestart

@@ -9,25 +9,25 @@ extension Routes {
     package static let fetchSource = Route<Empty, FetchSource>(.get, "/v1/fetch/{name}")
     package static let changeFetchSource = Route<FetchSourceChange, FetchSource>(.patch, "/v1/fetch/{name}")
     package static let removeFetchSource = Route<Empty, Empty>(.delete, "/v1/fetch/{name}", status: 204)
-    /// Answers when the run is over.
+    /// Replies when the run is over.
     package static let runFetch = Route<FetchRunRequest, FetchRun>(.post, "/v1/fetch/{name}/run")
-    /// Answers when the run is over.
+    /// Replies when the run is over.
     package static let simulateFetch = Route<Empty, FetchRun>(.post, "/v1/fetch/{name}/simulate")
     package static let openFetch = Route<Empty, FetchSource>(.post, "/v1/fetch/{name}/open")
     package static let clearFetch = Route<Empty, FetchSource>(.post, "/v1/fetch/{name}/clear")
-    /// `last=N`; oldest first.
+    /// The newest runs, oldest first; `last=N` is their number.
     package static let fetchRuns = Route<Empty, [FetchRun]>(.get, "/v1/fetch/{name}/runs")
-    /// Of a feed, in its order.
+    /// The items of a feed, in its order.
     package static let fetchItems = Route<Empty, [FetchItem]>(.get, "/v1/fetch/{name}/items")
     package static let fetchPlan = Route<Empty, [PlanEntry]>(.get, "/v1/fetch-plan")
     package static let refresh = Route<Empty, RefreshReply>(.get, "/v1/refresh")
     package static let changeRefresh = Route<RefreshChange, RefreshReply>(.patch, "/v1/refresh")
 
-    /// The bytes of the last content, as they came.
+    /// The content of the last fetch, byte for byte.
     package static let fetchContentPath = "/v1/fetch/{name}/content"
 }
 
-/// `PATCH /v1/fetch/{name}`: what is absent stays as it is.
+/// The body of `PATCH /v1/fetch/{name}`; absent fields stay unchanged.
 package struct FetchSourceChange: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
 
@@ -35,6 +35,7 @@ package struct FetchSourceChange: RouteBody, Hashable {
     /// Seconds.
     package var budget: Double?
 
+    /// Creates a fetch source change.
     package init(interval: FetchInterval? = nil, budget: Double? = nil) {
         self.interval = interval
         self.budget = budget
@@ -45,17 +46,18 @@ package struct FetchSourceChange: RouteBody, Hashable {
     }
 }
 
-/// `POST /v1/fetch/{name}/run`: `manual` where no trigger is given.
+/// The body of `POST /v1/fetch/{name}/run`.
 package struct FetchRunRequest: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
 
-    /// Who may ask for a run over the socket; others happen in the service.
+    /// The triggers that a client can name; the default is `manual`.
     package enum Trigger: String, Codable, CaseIterable, Sendable {
         case manual, launch
     }
 
     package var trigger: Trigger?
 
+    /// Creates a fetch run request.
     package init(trigger: Trigger? = nil) {
         self.trigger = trigger
     }
@@ -65,16 +67,17 @@ package struct FetchRunRequest: RouteBody, Hashable {
     }
 }
 
-/// `PATCH /v1/refresh`: the switch of all sources, or that of one.
+/// The body of `PATCH /v1/refresh`: sets the switch of all sources, or of one.
 package struct RefreshChange: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
 
     package var enabled: Bool
-    /// A name; all where it is absent.
+    /// The name of a source; absent for all.
     package var source: String?
-    /// With `enabled` false and a source: only until somebody opens the next time.
+    /// With `enabled` false and a source: whether the switch turns on again at the next open.
     package var untilOpen: Bool?
 
+    /// Creates a refresh change.
     package init(enabled: Bool, source: String? = nil, untilOpen: Bool? = nil) {
         self.enabled = enabled
         self.source = source
@@ -86,12 +89,14 @@ package struct RefreshChange: RouteBody, Hashable {
     }
 }
 
-/// Whether the service may fetch in the background, and each source.
+/// The switches for background fetches: of the service and of each source.
 package struct RefreshReply: Codable, Hashable, Sendable {
+    /// The switch of one source.
     package struct Source: Codable, Hashable, Sendable {
         package var source: String
         package var status: RefreshStatus
 
+        /// Creates a source.
         package init(source: String, status: RefreshStatus) {
             self.source = source
             self.status = status
@@ -101,6 +106,7 @@ package struct RefreshReply: Codable, Hashable, Sendable {
     package var status: RefreshStatus
     package var sources: [Source]
 
+    /// Creates a refresh reply.
     package init(status: RefreshStatus, sources: [Source]) {
         self.status = status
         self.sources = sources

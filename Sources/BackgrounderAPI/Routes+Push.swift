@@ -7,7 +7,7 @@ extension Routes {
     package static let simulatePush = Route<PushSimulation, PushOutcome>(.post, "/v1/push/{name}/simulate")
 }
 
-/// `POST /v1/push`: a topic of a broker to listen to.
+/// The body of `POST /v1/push`: a topic of a broker.
 package struct PushRequest: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
 
@@ -16,9 +16,10 @@ package struct PushRequest: RouteBody, Hashable {
     package var url: String
     /// A ``TopicFilter``.
     package var topic: String
-    /// The absolute path of a file with user and password that nobody else may read.
+    /// The absolute path of a file with user and password, readable only by its owner.
     package var credentials: String?
 
+    /// Creates a push request.
     package init(name: String, url: String, topic: String, credentials: String? = nil) {
         self.name = name
         self.url = url
@@ -34,17 +35,17 @@ package struct PushRequest: RouteBody, Hashable {
 extension PushRequest {
     private static let longestName = 64
 
-    /// What is wrong with it, as far as it tells itself: what, why and what to do.
+    /// A fault that the request shows by itself, in one line with the remedy; `nil` if there is none.
     package var problem: String? {
         if let problem = nameProblem { return problem }
         do throws(BrokerAddressError) { _ = try BrokerAddress(url) } catch { return error.description }
         do throws(TopicFilterError) { _ = try TopicFilter(topic) } catch { return error.description }
         guard let credentials else { return nil }
         return credentials.hasPrefix("/") && !credentials.utf8.contains(0)
-            ? nil : "\(credentials.debugDescription) is no absolute path of a file"
+            ? nil : "\(credentials.debugDescription) is not an absolute path of a file"
     }
 
-    /// A name stands in paths and in the log.
+    /// The fault of the name, which appears in paths and in the log.
     private var nameProblem: String? {
         let isPlain = name.utf8.allSatisfy { byte in
             switch byte {
@@ -56,18 +57,19 @@ extension PushRequest {
             name.utf8.count <= Self.longestName
         else {
             return
-                "\(name.debugDescription) is no name for a push: give 1 to \(Self.longestName) letters, digits, - . or _, the first none of - and ."
+                "\(name.debugDescription) is not a valid push name; use 1 to \(Self.longestName) letters, digits, - . or _, not beginning with - or ."
         }
         return nil
     }
 }
 
-/// `POST /v1/push/{name}/simulate`: a message as if it had come from the broker.
+/// The body of `POST /v1/push/{name}/simulate`: a message as if the broker had sent it.
 package struct PushSimulation: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
 
     package var payload: String
 
+    /// Creates a push simulation.
     package init(payload: String) {
         self.payload = payload
     }
@@ -77,27 +79,29 @@ package struct PushSimulation: RouteBody, Hashable {
     }
 }
 
-/// What became of a message.
+/// The effect of a message.
 package struct PushOutcome: Codable, Hashable, Sendable {
+    /// The kind of effect.
     package enum Kind: String, Codable, CaseIterable, Sendable {
         /// Its fetch has begun.
         case started
-        /// Its fetch begins later: there were enough of this source, or one is under way.
+        /// Its fetch begins later because of the limit per hour, or because a fetch is running.
         case waiting
-        /// It led to nothing.
+        /// The message has no effect.
         case ignored
     }
 
     package var outcome: Kind
-    /// The source that it names; absent when it is ignored.
+    /// The source that it names; absent if the message is ignored.
     package var source: String?
-    /// When its fetch begins at the earliest, if no newer message comes; absent while one is under way.
+    /// The earliest time of its fetch, if no newer message arrives; absent while a fetch is running.
     package var at: Date?
-    /// Why it is ignored: the word that it is counted by.
+    /// Why it is ignored, as in ``PushIgnored``.
     package var reason: String?
-    /// The same in words for people.
+    /// The reason in a sentence.
     package var detail: String?
 
+    /// Creates a push outcome.
     package init(
         _ outcome: Kind,
         source: String? = nil,

@@ -1,5 +1,5 @@
 extension Routes {
-    /// The open ones and the newest that are over, oldest first.
+    /// The open tasks and the newest ended ones, oldest first.
     package static let tasks = Route<Empty, [BackgroundTask]>(.get, "/v1/tasks")
     package static let beginTask = Route<TaskRequest, BackgroundTask>(.post, "/v1/tasks", status: 201, access: .execute)
     package static let beginSample = Route<SampleRequest, BackgroundTask>(
@@ -9,7 +9,7 @@ extension Routes {
         access: .execute
     )
     package static let task = Route<Empty, BackgroundTask>(.get, "/v1/tasks/{id}")
-    /// Answers when it is over.
+    /// Replies when the task is over.
     package static let endTask = Route<Empty, BackgroundTask>(.post, "/v1/tasks/{id}/end")
     package static let taskLog = Route<Empty, TaskOutput>(.get, "/v1/tasks/{id}/log")
     package static let taskHooks = Route<Empty, [TaskHook]>(.get, "/v1/task-hooks")
@@ -27,14 +27,14 @@ extension Routes {
     )
 }
 
-/// `POST /v1/tasks` and `POST /v1/task-hooks`: a command that gets a budget of background time.
+/// The body of `POST /v1/tasks` and `POST /v1/task-hooks`: a command with a budget of background time.
 package struct TaskRequest: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
 
     package var name: String
-    /// The program and its arguments; one without a slash is looked for in its PATH.
+    /// The program and its arguments. A program without a slash is searched in the command's PATH.
     package var command: [String]
-    /// An absolute path; the service's own directory where there is none.
+    /// The absolute path of the working directory; absent for that of the service.
     package var directory: String?
     /// Variables for the command, by name.
     package var environment: [String: String]?
@@ -45,6 +45,7 @@ package struct TaskRequest: RouteBody, Hashable {
     package var strict: Bool?
     package var `repeat`: Bool?
 
+    /// Creates a task request.
     package init(
         name: String,
         command: [String],
@@ -72,38 +73,38 @@ package struct TaskRequest: RouteBody, Hashable {
 
 extension TaskRequest {
     private static let longestName = 100
-    /// judgement: bytes, since a character may have any number of them
+    /// Tuned: bytes, because a character may have any number of them.
     private static let largestName = 400
 
-    /// What is wrong with the name: what, why and what to do.
+    /// The fault of the name, in one line with the remedy; `nil` if it is valid.
     package var nameProblem: String? {
-        guard !name.isEmpty else { return "the name is empty: give one, such as upload" }
+        guard !name.isEmpty else { return "the name is empty; use one such as upload" }
         guard name.count <= Self.longestName, name.utf8.count <= Self.largestName,
             name == name.withoutControlCharacters
         else {
             let text = String(name.unicodeScalars.prefix(Self.longestName))
             return
-                "\(text.debugDescription) is no name for a task: give at most \(Self.longestName) printable characters and \(Self.largestName) bytes"
+                "\(text.debugDescription) is not a valid task name; use at most \(Self.longestName) printable characters and \(Self.largestName) bytes"
         }
         return nil
     }
 }
 
 extension TaskRequest {
-    /// What is wrong with the environment: which variable, and why.
+    /// The fault of the environment: which variable, and why; `nil` if it is valid.
     package var environmentProblem: String? {
         for (name, value) in environment ?? [:] {
             guard EnvironmentVariable.isName(name) else {
                 return
-                    "\(name.debugDescription) is not a name for a variable: give \(EnvironmentVariable.allowedNames)"
+                    "\(name.debugDescription) is not a valid variable name; use \(EnvironmentVariable.allowedNames)"
             }
-            guard !value.utf8.contains(0) else { return "the value of \(name) has a NUL in it" }
+            guard !value.utf8.contains(0) else { return "the value of \(name) contains a NUL" }
         }
         return nil
     }
 }
 
-/// `POST /v1/tasks/sample`.
+/// The body of `POST /v1/tasks/sample`.
 package struct SampleRequest: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
 
@@ -112,6 +113,7 @@ package struct SampleRequest: RouteBody, Hashable {
     /// Seconds.
     package var grace: Double?
 
+    /// Creates a sample request.
     package init(budget: Double? = nil, grace: Double? = nil) {
         self.budget = budget
         self.grace = grace
@@ -122,19 +124,21 @@ package struct SampleRequest: RouteBody, Hashable {
     }
 }
 
-/// The times of a task: what is asked for, with what stands for the rest.
+/// The budget and the grace of a task, with defaults for those that a request omits.
 package struct TaskTimes: Hashable, Sendable {
-    /// judgement: about what a phone gives
+    /// Tuned: about what a phone allows.
     package static let standardBudget = Duration.seconds(180)
     package static let longestBudget = Duration.seconds(600)
     private static let standardGrace = Duration.seconds(5)
-    /// What is less is shown as 0.
+    /// Shorter times would be shown as 0.
     private static let least = Duration.milliseconds(1)
 
     package var budget: Duration
     package var grace: Duration
 
-    /// - Throws: ``TaskTimesError`` unless 0 < grace < budget ≤ ``longestBudget``, as far as milliseconds tell.
+    /// Creates times; a default replaces a `nil`.
+    ///
+    /// - Throws: ``TaskTimesError`` unless 0 < grace < budget ≤ ``longestBudget``, to the millisecond.
     package init(budget: Duration?, grace: Duration?) throws(TaskTimesError) {
         self.budget = budget ?? Self.standardBudget
         guard self.budget >= Self.least, self.budget <= Self.longestBudget else { throw .budget(self.budget) }
@@ -145,6 +149,7 @@ package struct TaskTimes: Hashable, Sendable {
     }
 }
 
+/// The error for times that are out of range.
 package enum TaskTimesError: Error, Hashable, Sendable, CustomStringConvertible {
     case budget(Duration)
     case grace(Duration, budget: Duration)
@@ -152,9 +157,9 @@ package enum TaskTimesError: Error, Hashable, Sendable, CustomStringConvertible 
     package var description: String {
         switch self {
         case .budget(let budget):
-            "a budget of \(Durations.text(budget)) cannot be: give more than 0 and at most \(Durations.text(TaskTimes.longestBudget))"
+            "the budget \(Durations.text(budget)) is out of range; use more than 0 and at most \(Durations.text(TaskTimes.longestBudget))"
         case .grace(let grace, let budget):
-            "a grace of \(Durations.text(grace)) cannot be: give more than 0 and less than the budget of \(Durations.text(budget))"
+            "the grace \(Durations.text(grace)) is out of range; use more than 0 and less than the budget of \(Durations.text(budget))"
         }
     }
 }

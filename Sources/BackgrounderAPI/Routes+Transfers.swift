@@ -7,7 +7,7 @@ extension Routes {
         access: .execute
     )
     package static let transfer = Route<Empty, Transfer>(.get, "/v1/transfers/{id}")
-    /// Gives it up; the reply is what became of it.
+    /// Cancels a transfer and replies with its final state.
     package static let cancelTransfer = Route<Empty, Transfer>(.delete, "/v1/transfers/{id}")
     package static let pauseTransfer = Route<Empty, Transfer>(.post, "/v1/transfers/{id}/pause")
     package static let resumeTransfer = Route<Empty, Transfer>(.post, "/v1/transfers/{id}/resume")
@@ -15,29 +15,30 @@ extension Routes {
     package static let acknowledgeEvents = Route<Acknowledgement, [TransferEvent]>(.post, "/v1/sessions/{name}/ack")
 }
 
-/// `POST /v1/transfers`.
+/// The body of `POST /v1/transfers`.
 package struct TransferRequest: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
     package static let defaultSession = "default"
 
-    /// `get` where none is given.
+    /// The default is `get`.
     package var direction: TransferDirection?
     package var url: String
-    /// The absolute path of what comes or of what goes; a folder, or one that ends with a slash, takes the name from the URL.
+    /// The absolute path of the file to write or to send. For a folder, or a path that ends with a slash, the name is that of the URL.
     package var destination: String
-    /// Made where there is none of this name; `default` where none is given.
+    /// The session, created if it does not exist (default `default`).
     package var session: String?
     /// 64 hexadecimal digits.
     package var sha256: String?
-    /// Bytes.
+    /// The size limit in bytes.
     package var sizeMax: Int64?
-    /// `fail` where none is given.
+    /// The default is `fail`.
     package var exists: ExistingFile?
-    /// Waits for power and for a network that costs nothing.
+    /// Whether to wait for power and an unmetered network.
     package var discretionary: Bool?
-    /// The absolute path of a file that says who asks; only its owner may read it.
+    /// The absolute path of a file with credentials for the server, readable only by its owner.
     package var credentials: String?
 
+    /// Creates a transfer request.
     package init(
         direction: TransferDirection? = nil,
         url: String,
@@ -59,13 +60,14 @@ package struct TransferRequest: RouteBody, Hashable {
     }
 }
 
-/// `POST /v1/sessions/{name}/ack`.
+/// The body of `POST /v1/sessions/{name}/ack`.
 package struct Acknowledgement: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
 
-    /// All events up to this one were seen.
+    /// The last event to acknowledge.
     package var seq: Int
 
+    /// Creates an acknowledgement.
     package init(seq: Int) {
         self.seq = seq
     }

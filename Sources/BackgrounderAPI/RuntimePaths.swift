@@ -1,33 +1,35 @@
 import FoundationEssentials
 import Glibc
 
-/// Where the files of one service lie.
+/// The paths of the files of one service. See docs/files-and-permissions.md.
 ///
-/// The first of these that applies: one directory for all (`--home` or `BACKGROUNDER_HOME`), the directories that systemd
-/// made, those of the system for root, the XDG base directories for a user.
+/// The first that applies: one folder for everything (`--home` or `BACKGROUNDER_HOME`), the folders that systemd created, the system's
+/// folders for root, the XDG base folders for a user.
 package struct RuntimePaths: Hashable, Sendable {
     package var configuration: String
-    /// A directory.
+    /// A folder.
     package var state: String
-    /// A directory.
+    /// A folder.
     package var run: String
     package var log: String
-    /// The one directory for all, when that was asked for.
+    /// The folder for everything; `nil` without `--home` and `BACKGROUNDER_HOME`.
     package var home: String?
 
     package var database: String { state + "/backgrounder.sqlite" }
     package var controlSocket: String { run + "/control.sock" }
-    /// Where MPD's clients connect.
+    /// The socket for MPD clients.
     package var mpdSocket: String { run + "/mpd.sock" }
     package var sockets: [String] { [controlSocket, mpdSocket] }
     package var lock: String { run + "/backgrounder.lock" }
-    /// The ``InstanceRecord`` of the process that has the lock, or had it last.
+    /// The ``InstanceRecord`` of the process that holds the lock, or held it last.
     package var instance: String { run + "/backgrounder.instance" }
 
+    /// Determines the paths.
+    ///
     /// - Parameters:
-    ///   - home: as given on the command line.
-    ///   - environment: names and values.
-    ///   - userID: the effective one.
+    ///   - home: the value of `--home`; `nil` without the option.
+    ///   - environment: the variables of the process.
+    ///   - userID: the effective user id.
     package init(home: String?, environment: [String: String], userID: UInt32) {
         func variable(_ name: String) -> String? {
             environment[name].flatMap { $0.isEmpty ? nil : $0 }
@@ -62,15 +64,16 @@ package struct RuntimePaths: Hashable, Sendable {
         self.home = home
     }
 
-    /// Why a `--home` without a path is refused: it would be the current directory.
-    package static let emptyHome = "\"\" is no directory for --home: give a path, or leave the option out"
+    /// The error for an empty `--home`, which would be the current directory.
+    package static let emptyHome = "the path of --home is empty; name a folder, or omit the option"
 
-    /// Those of this process.
+    /// Returns the paths for this process.
     package static func current(home: String?) -> RuntimePaths {
         RuntimePaths(home: home, environment: ProcessInfo.processInfo.environment, userID: geteuid())
     }
 
-    /// `path` from `directory` (by default the current one), without `.`, `..` and doubled slashes; links are left alone.
+    /// Returns `path` relative to `directory` (default: the current one) as an absolute path without `.`, `..` and double slashes. Links
+    /// are not resolved.
     package static func absolute(_ path: String, from directory: String? = nil) -> String {
         if path.isPlainAbsolutePath { return path }
         let directory = directory ?? FileManager.default.currentDirectoryPath
@@ -87,7 +90,7 @@ package struct RuntimePaths: Hashable, Sendable {
 }
 
 extension String {
-    /// Whether it begins with a slash and has nothing that ``RuntimePaths/absolute(_:from:)`` would take away.
+    /// Whether it is absolute and ``RuntimePaths/absolute(_:from:)`` would not change it.
     fileprivate var isPlainAbsolutePath: Bool {
         guard utf8.first == UInt8(ascii: "/"), utf8.count > 1 else { return false }
         var length = 0

@@ -1,27 +1,28 @@
 package import FoundationEssentials
 
-/// The whole service at a glance.
+/// The state of the whole service.
 package struct ServiceStatus: Codable, Hashable, Sendable {
     package var version: String
     package var pid: Int32
     package var state: ApplicationState
-    /// Since when `state` is what it is.
+    /// Since when `state` has its value.
     package var since: Date
-    /// Clients that are attached, stalled ones included.
+    /// The number of attached clients, including stalled ones.
     package var attached: Int
-    /// The declared modes: what may go on while nobody is attached.
+    /// The declared modes, which continue while no client is attached.
     package var modes: [BackgroundMode]
     package var location: LocationStatus?
     package var audio: AudioStatus?
-    /// The open ones.
+    /// The open tasks; absent if there are none.
     package var tasks: [BackgroundTask]?
-    /// All sources.
+    /// The fetch sources; absent if there are none.
     package var fetch: [FetchSource]?
-    /// Those that are not over.
+    /// The open transfers; absent if there are none.
     package var transfers: [Transfer]?
-    /// Whether what must be kept reaches the disk.
+    /// The health of the storage.
     package var health: StorageHealth?
 
+    /// Creates a service status.
     package init(
         version: String,
         pid: Int32,
@@ -51,19 +52,19 @@ package struct ServiceStatus: Codable, Hashable, Sendable {
     }
 }
 
-/// The states of an app, as UIKit names them.
+/// The states of the service, in UIKit's words for an app.
 package enum ApplicationState: String, Codable, Sendable {
     /// A client is attached.
     case active
     /// Clients are attached, and none of them reads.
     case inactive
-    /// Nobody is attached, and a mode is at work.
+    /// No client is attached, and a mode is at work.
     case background
-    /// Nobody is attached, and nothing is due.
+    /// No client is attached, and nothing is due.
     case suspended
 }
 
-/// What may go on while nobody is attached.
+/// A mode that can continue while no client is attached.
 package enum BackgroundMode: String, Codable, CaseIterable, Sendable {
     case audio, location, fetch
     case remoteNotification = "remote-notification"

@@ -1,19 +1,20 @@
 package import FoundationEssentials
 
-/// A file of the music directory, as its content describes it: what the music database holds.
+/// A file of the music directory, as the music database describes it.
 package struct Song: Codable, Hashable, Sendable {
-    /// Relative to the music directory, with `/` between its parts and none in front.
+    /// Relative to the music directory, without a leading slash.
     package var path: String
-    /// When the file was last changed.
+    /// The modification time of the file.
     package var modified: Date
-    /// Seconds; absent where the content does not say.
+    /// Seconds; absent if unknown.
     package var duration: Double?
     /// In Hz.
     package var sampleRate: Int?
     package var channels: Int?
-    /// In the order of the file; a tag may come more than once.
+    /// In the order of the file; a tag may occur more than once.
     package var tags: [SongTag]
 
+    /// Creates a song.
     package init(
         path: String,
         modified: Date,
@@ -31,11 +32,12 @@ package struct Song: Codable, Hashable, Sendable {
     }
 }
 
-/// One thing that a file says about itself; a value is one line without control characters.
+/// A tag of a file. The value is one line without control characters.
 package struct SongTag: Codable, Hashable, Sendable {
     package var name: SongTagName
     package var value: String
 
+    /// Creates a song tag.
     package init(_ name: SongTagName, _ value: String) {
         self.name = name
         self.value = value

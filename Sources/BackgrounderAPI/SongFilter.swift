@@ -1,16 +1,16 @@
 package import FoundationEssentials
 
-/// Which songs of the music database are meant: MPD's filter expressions as a value.
+/// A filter for songs of the music database: MPD's filter expressions as a value.
 ///
 ///     .and([.tag(.artist, .equals("Ann")), .base("albums")])
 package indirect enum SongFilter: Hashable, Sendable {
     /// All songs.
     case all
-    /// A song in which one of the tags of this name passes; without such a tag the value is "".
+    /// Songs with a matching tag of this name; a missing tag counts as "".
     case tag(SongTagName, SongMatch)
-    /// A song in which any tag passes.
+    /// Songs with any matching tag.
     case anyTag(SongMatch)
-    /// The path, relative to the music directory.
+    /// Songs with a matching path, relative to the music directory.
     case file(SongMatch)
     /// Songs in this folder and below it, relative to the music directory.
     case base(String)
@@ -19,15 +19,17 @@ package indirect enum SongFilter: Hashable, Sendable {
     case not(SongFilter)
 }
 
-/// How a text is compared.
+/// A comparison with a text.
 package struct SongMatch: Hashable, Sendable {
+    /// The kind of comparison.
     package enum Kind: Hashable, Sendable { case equals, contains, startsWith }
 
     package var kind: Kind
     package var text: String
-    /// False where case makes no difference, as MPD's `search` has it.
+    /// False to ignore case, as MPD's `search` does.
     package var isCaseSensitive: Bool
 
+    /// Creates a song match.
     package init(_ kind: Kind, _ text: String, isCaseSensitive: Bool = true) {
         self.kind = kind
         self.text = text

@@ -1,8 +1,9 @@
-/// A row of numbers as a row of small bars.
+/// Renders numbers as a row of small bars.
 package enum Sparkline {
     private static let bars: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
-    /// A bar a value, from 0 (or the least value, where it is below) to the greatest; values that are not finite are blanks.
+    /// Returns one bar per value, scaled from 0 (or the least value, if it is negative) to the greatest. Values that are not finite
+    /// are blanks.
     package static func render(_ values: [Double]) -> String {
         let finite = values.filter(\.isFinite)
         guard let greatest = finite.max(), let least = finite.min() else {
@@ -19,7 +20,7 @@ package enum Sparkline {
         )
     }
 
-    /// As many averages of neighbours as `columns` has room for.
+    /// Returns at most `columns` bars, averages of neighbouring values.
     package static func render(_ values: [Double], columns: Int) -> String {
         guard values.count > columns, columns > 0 else { return render(values) }
         return render(

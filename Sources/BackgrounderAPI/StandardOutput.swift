@@ -4,20 +4,22 @@ import Glibc
 package enum StandardOutput {
     /// Writes all of `text`.
     ///
-    /// - Throws: ``OutputError`` where it takes nothing; SIGPIPE must be ignored.
+    /// - Throws: ``OutputError`` if stdout cannot be written. SIGPIPE must be ignored.
     package static func write(_ text: String) throws(OutputError) {
         var text = text
         let code = text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
         guard code == 0 else { throw OutputError(code: code) }
     }
 
-    /// As the other.
+    /// Writes all of `text`; see ``write(_:)``.
     package static func write(_ text: TextBuffer) throws(OutputError) {
         let code = text.bytes.withUnsafeBytes { write($0) }
         guard code == 0 else { throw OutputError(code: code) }
     }
 
-    /// As the other, for what may be no text.
+    /// Writes all of `bytes`, which need not be text.
+    ///
+    /// - Throws: ``OutputError``.
     package static func write(bytes: [UInt8]) throws(OutputError) {
         let code = bytes.withUnsafeBytes { write($0) }
         guard code == 0 else { throw OutputError(code: code) }
@@ -34,11 +36,11 @@ package enum StandardOutput {
     }
 }
 
-/// Standard output took nothing; `code` is an `errno`.
+/// The error for standard output that cannot be written; `code` is an `errno`.
 package struct OutputError: Error, Hashable, CustomStringConvertible {
     package var code: Int32
 
-    /// Whether it is a pipe whose reader has left: other programs end quietly then, by SIGPIPE.
+    /// Whether stdout is a pipe without a reader: other programs end silently in this case, by SIGPIPE.
     package var isClosedPipe: Bool { code == EPIPE }
 
     package var description: String { "cannot write to stdout: \(systemMessage(code))" }

@@ -1,20 +1,21 @@
 package import FoundationEssentials
 
-/// Whether what the service must keep reaches the disk, and what waits or was lost while it does not.
+/// The health of the storage, and the points that wait or were lost.
 package struct StorageHealth: Codable, Hashable, Sendable {
-    /// `ok` exactly while there is no problem.
+    /// `ok` exactly if there are no problems.
     package var state: StorageState
-    /// What is wrong now, and what was found wrong and not acknowledged yet; oldest first.
+    /// The current problems, and past ones that were not acknowledged yet, oldest first.
     package var problems: [StorageProblem]
     /// Accepted points that wait in memory for the disk.
     package var waiting: Int
-    /// How many points the memory holds; further ones push out the oldest.
+    /// How many points can wait; further ones displace the oldest.
     package var capacity: Int
-    /// Seconds until the memory is full at the present pace; absent while nothing waits.
+    /// Seconds until the memory is full at the current rate; absent while nothing waits.
     package var lasts: Double?
-    /// Accepted points that had no room in memory and are lost.
+    /// Accepted points that were displaced and are lost.
     package var dropped: Int
 
+    /// Creates a storage health.
     package init(
         problems: [StorageProblem] = [],
         waiting: Int = 0,
@@ -36,17 +37,18 @@ package struct StorageHealth: Codable, Hashable, Sendable {
     }
 }
 
-/// How storage is.
+/// The state of the storage.
 package enum StorageState: String, Codable, Sendable {
     case ok
-    /// The disk takes nothing at present.
+    /// The disk cannot be written at present.
     case failing
-    /// Writing works, and something was lost or damaged; `doctor --acknowledge` ends the report.
+    /// Writing works, but data was lost or damaged; `doctor --acknowledge` ends the report.
     case damaged
 }
 
-/// One thing that is wrong with the storage.
+/// A problem of the storage.
 package struct StorageProblem: Codable, Hashable, Sendable {
+    /// The kind of problem.
     package enum Kind: String, Codable, CaseIterable, Sendable {
         /// No room, or no quota.
         case diskFull
@@ -55,14 +57,14 @@ package struct StorageProblem: Codable, Hashable, Sendable {
         case ioError
         /// Another failure of the database, such as a lock held by another program.
         case unwritable
-        /// Damage was met in the database while it was in use.
+        /// The database was found damaged while it was in use.
         case damaged
         /// A damaged database was set aside at a start.
         case setAside
-        /// There was a database, and it is missing or empty.
+        /// The database existed before, and is missing or empty.
         case missing
 
-        /// Whether it ends by itself, once the disk works again.
+        /// Whether the problem ends by itself when the disk works again.
         package var isPresent: Bool {
             switch self {
             case .diskFull, .readOnly, .ioError, .unwritable: true
@@ -72,12 +74,13 @@ package struct StorageProblem: Codable, Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// What is wrong, one line.
+    /// The problem in one line.
     package var message: String
-    /// What to do, one line.
+    /// The remedy in one line.
     package var hint: String
     package var since: Date
 
+    /// Creates a storage problem.
     package init(_ kind: Kind, _ message: String, hint: String, since: Date) {
         self.kind = kind
         self.message = message

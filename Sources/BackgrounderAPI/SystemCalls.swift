@@ -1,15 +1,16 @@
 import Glibc
 
-/// What the operating system refused: `errno`.
+/// The error for a refused system call: its `errno`.
 package struct SystemRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     package var code: Int32
 
+    /// Creates the error for an `errno`.
     package init(code: Int32) { self.code = code }
 
     package var description: String { systemMessage(code) }
 }
 
-/// The operating system's words for `code` (an `errno`). May be called from any thread.
+/// Returns the operating system's text for `code` (an `errno`). Any thread.
 package func systemMessage(_ code: Int32) -> String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
         guard let start = buffer.baseAddress, strerror_r(code, start, buffer.count) == 0 else { return "error \(code)" }
@@ -17,13 +18,12 @@ package func systemMessage(_ code: Int32) -> String {
     }
 }
 
-/// Runs `body` on a thread of its own that nobody waits for: it may block in C or in the kernel for as long as it likes.
-/// Signals stay with the other threads.
+/// Runs `body` on a new detached thread, where it may block for any time. Signals are delivered to other threads.
 ///
 /// - Parameters:
-///   - name: what top(1) and gdb show of it, up to 15 bytes.
-///   - stackSize: in bytes; the system's own where none is given.
-/// - Throws: ``SystemRefusal`` when there are no more threads.
+///   - name: the name in top(1) and gdb, up to 15 bytes.
+///   - stackSize: bytes (default: the system's).
+/// - Throws: ``SystemRefusal`` if the system refuses a thread.
 package func detachThread(
     named name: String,
     stackSize: Int? = nil,
@@ -41,7 +41,7 @@ package func detachThread(
     defer { pthread_attr_destroy(&attributes) }
     var (all, before) = (sigset_t(), sigset_t())
     sigfillset(&all)
-    // Those of a fault of its own stay, so that a crash is told of.
+    // Signals for faults stay unblocked, so that a crash is reported.
     for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP] { sigdelset(&all, fault) }
     pthread_sigmask(SIG_SETMASK, &all, &before)
     defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
@@ -65,7 +65,7 @@ package func detachThread(
     }
 }
 
-/// Names the calling thread. Swift's Glibc has neither of the calls for it; where there is no `/proc` it stays as it was.
+/// Names the calling thread. Swift's Glibc module lacks the calls for it; without `/proc` the name does not change.
 private func nameThread(_ name: String) {
     let descriptor = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return }

@@ -1,41 +1,45 @@
 package import FoundationEssentials
 
-/// Text that is put together from numbers and times, a million lines of it: bytes in one place, and no string for each piece.
+/// A buffer for building large texts from numbers and times without a string for each piece.
 package struct TextBuffer: Sendable {
-    /// Of which the first ``count`` are the text.
+    /// The first ``count`` bytes are the text.
     private var storage: [UInt8] = []
     package private(set) var count = 0
 
+    /// Creates an empty buffer.
     package init() {}
 
     package var bytes: ArraySlice<UInt8> { storage[..<count] }
     package var string: String { String(decoding: bytes, as: UTF8.self) }
 
+    /// Appends a literal.
     package mutating func append(_ text: StaticString) {
         append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
+    /// Appends a string.
     package mutating func append(text: String) {
         var text = text
         text.withUTF8 { append($0) }
     }
 
+    /// Appends another buffer.
     package mutating func append(_ other: TextBuffer) {
         other.storage.withUnsafeBufferPointer { append(UnsafeBufferPointer(rebasing: $0[..<other.count])) }
     }
 
-    /// Keeps the memory for the text that follows.
+    /// Empties the buffer, keeping its memory.
     package mutating func removeAll() {
         count = 0
     }
 
-    /// Rounded to `places` digits behind the point, with `+` where `signed` asks for it: C's `%.Nf` and `%+.Nf` for numbers
-    /// of up to 15 digits, but zero is never negative.
+    /// Appends a number rounded to `places` decimals, with a leading `+` if `signed`: like C's `%.Nf` and `%+.Nf` for numbers of up to
+    /// 15 digits, except that zero is never negative.
     package mutating func append(_ value: Double, places: Int, signed: Bool = false) {
         var scale: UInt64 = 1
         for _ in 0..<places { scale *= 10 }
         let rounded = value.magnitude.timesRounded(Double(scale))
-        // Also what is not finite.
+        // Includes numbers that are not finite.
         guard rounded < 0x1p63 else { return append(text: value.description) }
         let scaled = UInt64(rounded)
         if value < 0, scaled != 0 { append("-") } else if signed { append("+") }
@@ -45,7 +49,7 @@ package struct TextBuffer: Sendable {
         append(scaled % scale, width: places)
     }
 
-    /// As ``Swift/Double/description``, without the fraction of a whole number and never with an exponent.
+    /// Appends a number like ``Swift/Double/description``, but without a zero fraction and without an exponent.
     package mutating func append(shortest value: Double) {
         let text = value.description
         guard let mark = text.firstIndex(of: "e"), let exponent = Int(text[text.index(after: mark)...]) else {
@@ -55,17 +59,17 @@ package struct TextBuffer: Sendable {
         }
         let digits = text[..<mark].filter(\.isNumber)
         if value < 0 { append("-") }
-        // From 2^53 on, where the exponents begin, a number has no fraction.
+        // Numbers from 2^53, which print with an exponent, have no fraction.
         let zeros = String(repeating: "0", count: exponent < 0 ? -exponent - 1 : max(0, exponent + 1 - digits.count))
         append(text: exponent < 0 ? "0." + zeros + digits : digits + zeros)
     }
 
-    /// ``ISO8601/string(_:)``.
+    /// Appends ``ISO8601/string(_:)``.
     package mutating func append(_ date: Date) {
         ISO8601.write(date) { append($0, width: $1, then: $2) }
     }
 
-    /// In decimal, filled up with zeros to `width`, at most 20 digits.
+    /// Appends a decimal number, padded with zeros to `width` (at most 20), and then `separator`.
     package mutating func append(_ value: UInt64, width: Int = 1, then separator: UInt8? = nil) {
         extend(by: 21) { free in
             var rest = value
@@ -89,7 +93,7 @@ package struct TextBuffer: Sendable {
         }
     }
 
-    /// Calls `write` with room for `most` bytes and one more; it returns how many it wrote.
+    /// Calls `write` with room for `most` bytes and one more; `write` returns how many it wrote.
     private mutating func extend(by most: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
         if count + most >= storage.count {
             storage.append(contentsOf: repeatElement(0, count: max(storage.count, most + 256)))
@@ -101,15 +105,15 @@ package struct TextBuffer: Sendable {
 }
 
 extension Double {
-    /// As ``TextBuffer/append(_:places:signed:)``.
+    /// Returns the number as ``TextBuffer/append(_:places:signed:)`` writes it.
     package func decimals(_ places: Int, signed: Bool = false) -> String {
         var buffer = TextBuffer()
         buffer.append(self, places: places, signed: signed)
         return buffer.string
     }
 
-    /// The whole number nearest to the exact product, and of two the even one, as C rounds; the product itself is already
-    /// rounded, and 1.115 × 100 would be over 111.5.
+    /// Returns the integer nearest to the exact product, ties to even, as C rounds. The floating-point product is already rounded:
+    /// 1.115 × 100 would be above 111.5.
     fileprivate func timesRounded(_ factor: Double) -> Double {
         let product = self * factor
         let lost = (-product).addingProduct(self, factor)

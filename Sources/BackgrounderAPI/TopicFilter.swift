@@ -1,11 +1,13 @@
-/// What a push subscribes to: a topic of MQTT, in which `+` stands for one level and `#`, at the end, for all that follow.
+/// An MQTT topic filter, in which `+` stands for one level and a final `#` for all further levels.
 package struct TopicFilter: Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
-    /// - Throws: ``TopicFilterError`` for what MQTT 3.1.1 (section 4.7) does not allow.
+    /// Checks a filter.
+    ///
+    /// - Throws: ``TopicFilterError`` if MQTT 3.1.1 (section 4.7) does not allow it.
     package init(_ text: String) throws(TopicFilterError) {
         guard !text.isEmpty else { throw .empty }
-        guard text.utf8.count <= 1024 else { throw .long(text.utf8.count) }  // judgement: MQTT's own limit is 65,535
+        guard text.utf8.count <= 1024 else { throw .long(text.utf8.count) }  // Tuned: MQTT's own limit is 65,535.
         guard text.withoutControlCharacters == text else { throw .controlCharacter }
         let levels = text.split(separator: "/", omittingEmptySubsequences: false)
         for (index, level) in levels.enumerated() where level.contains("+") || level.contains("#") {
@@ -16,7 +18,7 @@ package struct TopicFilter: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why a text is no ``TopicFilter``.
+/// Why a text is not a ``TopicFilter``.
 package enum TopicFilterError: Error, Hashable, CustomStringConvertible {
     case empty
     case long(Int)
@@ -25,11 +27,11 @@ package enum TopicFilterError: Error, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .empty: "the topic is empty: give one such as home/news"
-        case .long(let count): "the topic has \(count) bytes: give one of at most 1024"
-        case .controlCharacter: "the topic holds a control character: give one such as home/news"
+        case .empty: "the topic is empty; use one such as home/news"
+        case .long(let count): "the topic has \(count) bytes; use at most 1024"
+        case .controlCharacter: "the topic contains a control character; use one such as home/news"
         case .wildcard(let text):
-            "\(text.debugDescription) is no topic: + stands for a whole level, and # for all levels at the end"
+            "\(text.debugDescription) is not a valid topic; + must be a whole level, and # the last level"
         }
     }
 }

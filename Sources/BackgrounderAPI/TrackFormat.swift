@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A format that points can be written in, one after the other.
+/// A format for writing points as a stream.
 package enum TrackFormat: String, CaseIterable, Sendable {
     case json, geojson, gpx, kml, csv
 
@@ -15,7 +15,7 @@ package enum TrackFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// A writer for one document; an indexed one has an `index` at each point where the format has a place for it.
+    /// Returns an encoder for one document. If `indexed`, each point has an `index` in formats with a place for it.
     package func makeEncoder(indexed: Bool = false) -> any TrackEncoder {
         switch self {
         case .json: JSONTrackEncoder()
@@ -27,14 +27,18 @@ package enum TrackFormat: String, CaseIterable, Sendable {
     }
 }
 
-/// Writes points as text, any number of them in constant memory: ``begin()``, ``append(_:)`` for each, ``end()``.
+/// An encoder of any number of points as text in constant memory: ``begin()``, ``append(_:)`` for each, ``end()``.
 package protocol TrackEncoder {
+    /// Returns the beginning of the document.
     mutating func begin() -> String
+    /// Appends a point to `text`.
     mutating func append(_ location: Location, index: Int?, to text: inout TextBuffer)
+    /// Returns the end of the document.
     mutating func end() -> String
 }
 
 extension TrackEncoder {
+    /// Returns the text of a point.
     package mutating func append(_ location: Location) -> String {
         var text = TextBuffer()
         append(location, index: nil, to: &text)
@@ -42,12 +46,12 @@ extension TrackEncoder {
     }
 }
 
-/// Our elements within GPX's `<extensions>`.
+/// Backgrounder's elements in GPX's `<extensions>`.
 package enum GPXExtension {
     package static let namespace = "https://backgrounder.example/gpx/1"
 }
 
-/// An array of locations, one a line.
+/// A JSON array of locations, one per line.
 private struct JSONTrackEncoder: TrackEncoder {
     var isFirst = true
 
@@ -56,14 +60,14 @@ private struct JSONTrackEncoder: TrackEncoder {
     mutating func append(_ location: Location, index: Int?, to text: inout TextBuffer) {
         text.append(isFirst ? "\n" : ",\n")
         isFirst = false
-        // A Location holds finite numbers only, so that it always encodes.
+        // A Location has only finite numbers, so it always encodes.
         text.append(text: (try? JSON.line(IndexedLocation(index: index, location: location))) ?? "null")
     }
 
     mutating func end() -> String { isFirst ? "]\n" : "\n]\n" }
 }
 
-/// RFC 7946: a feature collection with one point a feature, so that nothing that is known of it gets lost.
+/// RFC 7946: a feature collection with one feature per point, which preserves all properties.
 private struct GeoJSONTrackEncoder: TrackEncoder {
     var isFirst = true
 
@@ -84,7 +88,7 @@ private struct GeoJSONTrackEncoder: TrackEncoder {
     mutating func end() -> String { "\n]}\n" }
 }
 
-/// GPX 1.1; a segment of ours is a `<trkseg>`.
+/// GPX 1.1; each segment is a `<trkseg>`.
 private struct GPXTrackEncoder: TrackEncoder {
     var isInSegment = false
 
@@ -106,7 +110,7 @@ private struct GPXTrackEncoder: TrackEncoder {
         text.append("<trkpt lat=\"")
         text.append(shortest: location.latitude)
         text.append("\" lon=\"")
-        // The schema's longitudes end before 180.
+        // The schema excludes the longitude 180.
         text.append(shortest: location.longitude == 180 ? -180 : location.longitude)
         text.append("\">")
         text.appendElement("ele", location.altitude)
@@ -130,9 +134,9 @@ private struct GPXTrackEncoder: TrackEncoder {
     mutating func end() -> String { (isInSegment ? "</trkseg>\n" : "") + "</trk>\n</gpx>\n" }
 }
 
-/// KML 2.2: a line a segment, and a point where a segment has no second one.
+/// KML 2.2: a line per segment, or a point for a segment with a single point.
 private struct KMLTrackEncoder: TrackEncoder {
-    /// The first point of a segment, kept back until it is known to be a line.
+    /// The first point of a segment, held until a second one makes it a line.
     var first: Location?
     var isInLine = false
 
@@ -176,7 +180,7 @@ private struct KMLTrackEncoder: TrackEncoder {
     }
 }
 
-/// RFC 4180 with a header; no field of ours needs quotes.
+/// RFC 4180 with a header; no field needs quotes.
 private struct CSVTrackEncoder: TrackEncoder {
     let isIndexed: Bool
 
@@ -185,7 +189,7 @@ private struct CSVTrackEncoder: TrackEncoder {
         return ((isIndexed ? ["index"] : []) + fields(of: origin).map(\.name)).joined(separator: ",") + "\r\n"
     }
 
-    /// In the order of `fields(of:)`, and without a string for each: it is the fastest of the formats.
+    /// Appends the fields in the order of `fields(of:)`, without a string for each: this is the fastest format.
     mutating func append(_ location: Location, index: Int?, to text: inout TextBuffer) {
         if isIndexed {
             if let index { text.append(UInt64(index)) }
@@ -211,13 +215,13 @@ private struct CSVTrackEncoder: TrackEncoder {
 }
 
 extension TextBuffer {
-    /// A number of CSV and the comma behind it.
+    /// Appends a CSV number and a comma.
     fileprivate mutating func appendCell(_ value: Double?) {
         if let value { append(shortest: value) }
         append(",")
     }
 
-    /// An element of GPX, where there is a value.
+    /// Appends a GPX element if there is a value.
     fileprivate mutating func appendElement(_ name: StaticString, _ value: Double?) {
         guard let value else { return }
         append("<")
@@ -236,7 +240,7 @@ extension Location {
     }
 }
 
-/// A location with its place in the file that it was read from; in JSON one object.
+/// A location and its index in the file, as one JSON object.
 private struct IndexedLocation: Encodable {
     enum CodingKeys: CodingKey {
         case index
@@ -258,7 +262,7 @@ private struct Field {
     var isText = false
 }
 
-/// The position first, then the rest in the order of the value.
+/// Returns the fields of a location: the position first, then the rest in the order of the value.
 private func fields(of location: Location) -> [Field] {
     [
         Field(name: "latitude", value: decimal(location.latitude)),
@@ -275,7 +279,7 @@ private func fields(of location: Location) -> [Field] {
     ]
 }
 
-/// The shortest decimal that reads back as `value`, never with an exponent, which XML Schema's decimals do not have.
+/// Returns the shortest decimal that parses as `value`, without an exponent, which XML Schema's decimals do not allow.
 private func decimal(_ value: Double) -> String {
     var text = TextBuffer()
     text.append(shortest: value)

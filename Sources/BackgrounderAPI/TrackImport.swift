@@ -1,18 +1,19 @@
-/// `POST /v1/track/import`: puts the points of a GPX file into the history, through the filter or as they are.
+/// The body of `POST /v1/track/import`: imports the points of a GPX file into the history, with or without the filter.
 package struct ImportRequest: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
 
     /// Absolute.
     package var path: String
-    /// Every valid point, without the filter; the settings below are refused then.
+    /// Whether to import every valid point without the filter; the settings below are then refused.
     package var raw: Bool?
     package var desiredAccuracy: DesiredAccuracy?
-    /// Metres; 0 takes every point.
+    /// Metres between points; 0 imports every accepted point.
     package var distanceFilter: Double?
     /// Metres, above 0.
     package var maximumAccuracy: Double?
     package var jitterGuard: Bool?
 
+    /// Creates an import request.
     package init(
         path: String,
         raw: Bool? = nil,
@@ -34,21 +35,22 @@ package struct ImportRequest: RouteBody, Hashable {
     }
 }
 
-/// How far an import is: `received` is always `stored` plus `known` plus the sum of `rejected`.
+/// The progress of an import. `received` is always `stored` plus `known` plus the sum of `rejected`.
 package struct ImportProgress: Codable, Hashable, Sendable {
     /// Points of the file so far.
     package var received = 0
-    /// New in the history.
+    /// Points that are new in the history.
     package var stored = 0
-    /// Accepted, and in the history before: a point of the same time and place.
+    /// Accepted points that the history already has, with the same time and position.
     package var known = 0
     package var rejected = RejectionCounts()
-    /// Trips that were new or have changed.
+    /// New or changed trips.
     package var trips = 0
-    /// Whether this is the last word.
+    /// Whether this is the last report.
     package var finished = false
-    /// Why the file was not read on, one line; what came before it is stored.
+    /// Why the rest of the file could not be read, in one line; everything before it is stored.
     package var fault: String?
 
+    /// Creates an import progress.
     package init() {}
 }

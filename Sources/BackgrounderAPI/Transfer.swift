@@ -1,29 +1,30 @@
 package import FoundationEssentials
 
-/// A file on its way, in either direction.
+/// A download or upload.
 package struct Transfer: Codable, Hashable, Sendable {
     package var id: Int
     package var session: String
     package var direction: TransferDirection
     package var url: String
-    /// The absolute path of what comes or of what goes.
+    /// The absolute path of the file that is written or sent.
     package var destination: String
     package var state: TransferState
-    /// Present while ``state`` is `waiting`.
+    /// Present only while ``state`` is `waiting`.
     package var waitingFor: TransferWait?
-    /// Bytes that are safe here (`get`), or that the server has (`put`).
+    /// Bytes that are safely stored here (`get`), or that the server has (`put`).
     package var received: Int64
-    /// Absent until it is known.
+    /// The size in bytes; absent until it is known.
     package var total: Int64?
-    /// Attempts since the last byte that was new.
+    /// Attempts since the last new byte.
     package var attempts: Int
-    /// How often it had to begin at the first byte again.
+    /// How often it had to start from the first byte again.
     package var restarts: Int
-    /// Whether it waits for power and for a network that costs nothing.
+    /// Whether it waits for power and an unmetered network.
     package var discretionary: Bool
-    /// Why it failed, or what the last attempt met.
+    /// Why it failed, or the problem of the last attempt.
     package var error: String?
 
+    /// Creates a transfer.
     package init(
         id: Int,
         session: String,
@@ -55,14 +56,16 @@ package struct Transfer: Codable, Hashable, Sendable {
     }
 }
 
+/// The direction of a transfer: `get` downloads, `put` uploads.
 package enum TransferDirection: String, Codable, CaseIterable, Sendable {
     case get, put
 }
 
+/// The state of a transfer.
 package enum TransferState: String, Codable, CaseIterable, Sendable {
     case queued, waiting, running, verifying, moving, paused, done, failed, cancelled
 
-    /// Whether nothing happens to it any more.
+    /// Whether the state is final.
     package var isOver: Bool {
         switch self {
         case .done, .failed, .cancelled: true
@@ -71,36 +74,37 @@ package enum TransferState: String, Codable, CaseIterable, Sendable {
     }
 }
 
-/// What a transfer waits for.
+/// The condition that a transfer waits for.
 package enum TransferWait: String, Codable, CaseIterable, Sendable {
     case network, power, disk
-    /// The time between two attempts.
+    /// The delay before the next attempt.
     case backoff
-    /// Its turn, or its part of the bandwidth.
+    /// A free place among the running transfers.
     case limiter
 }
 
-/// What becomes of a file that is already where a transfer would put its own.
+/// The treatment of an existing file at the destination of a download.
 package enum ExistingFile: String, Codable, CaseIterable, Sendable {
-    /// The new one takes its place, all at once.
+    /// The new file replaces it atomically.
     case overwrite
     /// It stays, and the transfer fails.
     case fail
-    /// It stays, and the new one gets a number behind its name.
+    /// It stays, and the new file gets a number after its name.
     case rename
 }
 
-/// What happened to a transfer, kept until its session says that it was seen.
+/// An event of a transfer, kept until it is acknowledged.
 package struct TransferEvent: Codable, Hashable, Sendable {
-    /// Counts up in its session.
+    /// The number of the event in its session, ascending.
     package var seq: Int
     package var session: String
-    /// The id of the transfer; absent in the one that says that all were delivered.
+    /// The id of the transfer; absent for `all-events-delivered`.
     package var transfer: Int?
     /// `done`, `failed` or `cancelled`; `all-events-delivered` at the end.
     package var state: String
     package var at: Date
 
+    /// Creates a transfer event.
     package init(seq: Int, session: String, transfer: Int?, state: String, at: Date) {
         self.seq = seq
         self.session = session

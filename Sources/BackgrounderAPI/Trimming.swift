@@ -1,5 +1,5 @@
 extension Substring {
-    /// Without the spaces and tabs at both ends.
+    /// The text without spaces and tabs at both ends.
     package var trimmed: Substring {
         let isBlank = { (character: Character) in character == " " || character == "\t" }
         let rest = drop(while: isBlank)

@@ -1,31 +1,32 @@
 package import FoundationEssentials
 
-/// A way from the first movement to a stop or a gap, as the history keeps it.
+/// A trip in the history: from the first movement to a stop or a gap.
 ///
-/// Distances are metres, times seconds, speeds metres a second; degrees are WGS84.
+/// Distances are in metres, times in seconds, speeds in metres per second; degrees are WGS84.
 package struct Trip: Codable, Hashable, Sendable {
-    /// From 1 on in the order in which trips were recorded; never given again. 0 before it is stored.
+    /// Counts from 1 in the order of recording; never reused. 0 until the trip is stored.
     package var id: Int
     package var start: Date
-    /// The arrival; of a trip in progress its newest point.
+    /// The arrival; for a trip in progress the time of its newest point.
     package var end: Date
-    /// Sum of the ways between its points, inside segments only.
+    /// The sum of the distances between its points, inside segments only.
     package var distance: Double
     /// From start to end.
     package var duration: Double
-    /// How long it really moved.
+    /// The time in motion.
     package var movingTime: Double
-    /// Distance by duration.
+    /// Distance divided by duration.
     package var averageSpeed: Double
     package var topSpeed: Double
     package var bounds: GeographicBounds
-    /// How many points it has.
+    /// The number of points.
     package var points: Int
-    /// Average speeds over equal spans of its time, at most 32; the last span may be shorter.
+    /// Average speeds in equal spans of time, at most 32; the last span may be shorter.
     package var speeds: [Double]
-    /// True while its newest point is at most 10 minutes old and no stop or gap has ended it, else absent.
+    /// True while its newest point is at most 10 minutes old and no stop or gap has ended it, otherwise absent.
     package var inProgress: Bool?
 
+    /// Creates a trip.
     package init(
         id: Int = 0,
         start: Date,
@@ -42,7 +43,7 @@ package struct Trip: Codable, Hashable, Sendable {
         self.start = start
         self.end = end
         self.distance = distance
-        // Times are whole milliseconds, which a Date holds only nearly.
+        // Times are whole milliseconds, which a Date represents only approximately.
         duration = (end.timeIntervalSince(start) * 1000).rounded() / 1000
         self.movingTime = movingTime
         averageSpeed = duration > 0 ? distance / duration : 0
@@ -54,16 +55,17 @@ package struct Trip: Codable, Hashable, Sendable {
     }
 }
 
-/// The smallest area between two parallels and two meridians that holds something.
+/// A bounding box.
 ///
-/// As in GeoJSON (RFC 7946, 5.2) `minLongitude` is the western edge, and greater than `maxLongitude` where the antimeridian is
-/// inside.
+/// As in GeoJSON (RFC 7946, 5.2), `minLongitude` is the western edge, and greater than `maxLongitude` if the box contains the
+/// antimeridian.
 package struct GeographicBounds: Codable, Hashable, Sendable {
     package var minLatitude: Double
     package var minLongitude: Double
     package var maxLatitude: Double
     package var maxLongitude: Double
 
+    /// Creates a geographic bounds.
     package init(minLatitude: Double, minLongitude: Double, maxLatitude: Double, maxLongitude: Double) {
         self.minLatitude = minLatitude
         self.minLongitude = minLongitude
@@ -72,14 +74,15 @@ package struct GeographicBounds: Codable, Hashable, Sendable {
     }
 }
 
-/// A trip that changed, on its way into the history together with the points that changed it.
+/// A changed trip, stored in one transaction with the points that changed it.
 package struct TripRecord: Hashable, Sendable {
     package var trip: Trip
-    /// How many points were recorded after its first one, up to and with the newest of the same transaction.
+    /// How many points were recorded after its first one, including the newest of the transaction.
     package var pointsAfterFirst: Int
-    /// How many were recorded after its last one.
+    /// How many points were recorded after its last one.
     package var pointsAfterLast: Int
 
+    /// Creates a trip record.
     package init(trip: Trip, pointsAfterFirst: Int, pointsAfterLast: Int) {
         self.trip = trip
         self.pointsAfterFirst = pointsAfterFirst
@@ -87,11 +90,12 @@ package struct TripRecord: Hashable, Sendable {
     }
 }
 
-/// What was deleted of the history, or would be.
+/// The numbers of points and trips that were deleted, or would be.
 package struct DeletionReply: Codable, Hashable, Sendable {
     package var points = 0
     /// Trips that lost some or all of their points.
     package var trips = 0
 
+    /// Creates a deletion reply.
     package init() {}
 }

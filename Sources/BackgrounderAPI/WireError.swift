@@ -1,18 +1,19 @@
-/// The one error that crosses the socket: what failed, and what to do about it.
+/// The error that crosses the socket: what failed, and what to do about it.
 package struct WireError: Error, Codable, Hashable, Sendable {
+    /// The kind of error, which determines the HTTP status.
     package enum Code: String, Codable, CaseIterable, Sendable {
-        /// The body is no JSON.
+        /// The body is not JSON.
         case badRequest
-        /// This user, or a web page, may not do it.
+        /// The user lacks the right, or the request may come from a web page.
         case forbidden
         case notFound
         case methodNotAllowed
-        /// Not in this state.
+        /// Not possible in the current state.
         case conflict
         case tooLarge
         /// The body is not declared as JSON.
         case unsupportedMediaType
-        /// JSON, but not what this route takes; nothing of it was applied.
+        /// The body is JSON, but not valid for this route; nothing was applied.
         case invalid
         case unavailable
 
@@ -33,11 +34,12 @@ package struct WireError: Error, Codable, Hashable, Sendable {
     }
 
     package var code: Code
-    /// What failed and why, one line.
+    /// The failure and its reason in one line.
     package var message: String
-    /// What to do next, one line.
+    /// The next step in one line.
     package var hint: String?
 
+    /// Creates a wire error.
     package init(_ code: Code, _ message: String, hint: String? = nil) {
         self.code = code
         self.message = message

@@ -1,20 +1,20 @@
 import Glibc
 import NIOCore
 
-/// Sits on the listening socket: when the process has no descriptor for a new connection, one that is not in use is closed, and
-/// accepting goes on after a moment. Without this, the event loop would try again and again without a pause.
+/// A handler on the listening socket for the case that the process has no descriptor left: it closes an unused connection and pauses
+/// accepting for a moment. Otherwise the event loop would retry without a pause.
 final class AcceptPause: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias OutboundIn = Never
 
-    /// Until a connection that gives way is closed.
+    /// The time until a displaced connection is closed.
     private static let shortPause = TimeAmount.milliseconds(5)
-    /// judgement: where all are in use, until one ends by itself
+    /// Tuned: if all connections are in use, the time until one may have ended.
     private static let longPause = TimeAmount.milliseconds(100)
 
     private let seats: Seats
     private var isPaused = false
-    /// Kept open for nothing, so that it can be given up when no other descriptor is left.
+    /// A spare descriptor that can be closed when no other is left.
     private var spare = AcceptPause.openSpare()
 
     init(seats: Seats) {
@@ -26,7 +26,7 @@ final class AcceptPause: ChannelDuplexHandler {
             return context.fireErrorCaught(error)
         }
         let pause = seats.displaceOne() ? Self.shortPause : Self.longPause
-        // Whoever waits is let in with it, and gets an answer or a seat.
+        // The waiting connection is accepted with it, and gets an error or a slot.
         if spare >= 0 { Glibc.close(spare) }
         spare = -1
         guard !isPaused else { return }

@@ -2,9 +2,11 @@ import BackgrounderAPI
 import HTTPTypes
 import HummingbirdCore
 
-/// Refuses what a web page makes a browser send: a page may reach a service on its reader's machine, by a name that leads there
-/// (DNS rebinding) or by a form.
+/// Rejects requests that a web page may have caused: a page can reach a service on the machine of its reader through a name that
+/// resolves to it (DNS rebinding), or through a form.
 enum BrowserGuard {
+    /// Checks the headers of a request.
+    ///
     /// - Throws: ``WireError`` with `forbidden` for a foreign `Host`, `Origin` or `Sec-Fetch-Site`, and with `unsupportedMediaType`
     ///   for a body that is not declared as JSON.
     static func check(_ request: Request) throws(WireError) {
@@ -37,7 +39,7 @@ enum BrowserGuard {
         }
     }
 
-    /// Whether a browser sent it: a page can make one send a GET that needs no permission.
+    /// Returns whether a browser sent the request: a page can cause a GET without permission.
     static func isFromBrowser(_ request: Request) -> Bool {
         request.headers.contains { field in
             field.name == .origin || field.name == .referer || field.name.canonicalName.hasPrefix("sec-fetch-")
@@ -45,10 +47,10 @@ enum BrowserGuard {
         }
     }
 
-    private static let noPages = "call it from a program and not from a web page"
+    private static let noPages = "call it from a program, not from a web page"
 
-    /// Names that lead to this machine alone, and names without a dot, which programs make up for a Unix socket. None at all is
-    /// what an HTTP/1.0 client sends.
+    /// Returns whether `authority` names only this machine. Programs invent names without a dot for a Unix socket; an HTTP/1.0 client
+    /// sends none.
     private static func isLocal(_ authority: String) -> Bool {
         var host = authority[...]
         if let port = host.lastIndex(of: ":"), host[host.index(after: port)...].allSatisfy(\.isASCIIDigit) {

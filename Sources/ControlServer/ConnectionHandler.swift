@@ -4,10 +4,10 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Stands for one connection: takes a seat for it, tells what it is used for, and ends it.
+/// The handler of one connection: it acquires a slot, reports how the connection is used, and closes it.
 ///
-/// Closes a connection on which no whole request arrives for `limit`, whatever trickles in meanwhile, and one that is still
-/// there a little after the server began to stop: a response to a reader that does not read has no other end.
+/// It closes a connection that sends no whole request within `limit`, and one that is still open shortly after the server began to
+/// stop, because a response to a reader that does not read has no other end.
 final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -17,7 +17,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let limit: TimeAmount
     private let seats: Seats
     private var timeout: Scheduled<Void>?
-    /// Whole requests whose responses are not at their end; below 0 while a request that was refused early still arrives.
+    /// Whole requests without a complete response; negative while a request that was refused early still arrives.
     private var unanswered = 0
 
     init(limit: Duration, seats: Seats) {
@@ -57,7 +57,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ChannelShouldQuiesceEvent {
             let channel = context.channel
-            // judgement: time for what lies ready, and little of the 2 s of a stop
+            // Tuned: time for data that is ready, and a small part of the 2 s that a stop may take.
             context.eventLoop.scheduleTask(in: .milliseconds(300)) { channel.close(promise: nil) }
         }
         context.fireUserInboundEventTriggered(event)
@@ -73,12 +73,12 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if !seats.take(context.channel, for: peer) { refuse(context) }
     }
 
-    /// Says why before it closes, so that the client does not have to guess.
+    /// Sends the reason before it closes the connection.
     private func refuse(_ context: ChannelHandlerContext) {
         let error = WireError(
             .unavailable,
-            "the service has too many connections of this user",
-            hint: "close some of them, and try again"
+            "this user has too many connections",
+            hint: "close some of them and try again"
         )
         let bytes = ByteBuffer(bytes: (try? JSON.encode(error)) ?? .init())
         var head = HTTPResponse(status: .serviceUnavailable)

@@ -6,7 +6,7 @@ import HummingbirdCore
 import NIOCore
 
 extension ControlRouter {
-    /// Answers `GET path` with bytes that somebody else made. What they are is not said, so that no reader runs them.
+    /// Answers `GET path` with foreign bytes, as `application/octet-stream`, so that no client interprets them.
     ///
     /// - Parameter readerLimit: how long a reader may take for a piece before its connection is closed.
     package mutating func onContent(
@@ -20,7 +20,7 @@ extension ControlRouter {
             let body = ResponseBody(contentLength: bytes.count) { writer in
                 var rest = bytes[...]
                 while !rest.isEmpty {
-                    // A write to a reader that does not read ends in no other way.
+                    // A write to a reader that does not read has no other end.
                     let limit = channel.eventLoop.scheduleTask(in: TimeAmount(readerLimit)) {
                         channel.close(promise: nil)
                     }

@@ -4,14 +4,16 @@ import Hummingbird
 import HummingbirdCore
 import NIOCore
 
-/// Binds routes to what answers them.
+/// Binds routes to their handlers.
 package struct ControlRouter {
     private let router = Router(context: ControlContext.self)
     private var methods: [String: Set<HTTPRequest.Method>] = [:]
 
+    /// Creates a router without routes.
     package init() {}
 
-    /// Answers `route`, which takes the parameters `query`, with what `handler` returns; it may throw a ``WireError`` or a ``WireErrorConvertible``.
+    /// Adds a handler for `route`, which accepts the parameters `query`. The handler may throw a ``WireError`` or a
+    /// ``WireErrorConvertible``.
     package mutating func on<Body, Reply>(
         _ route: Route<Body, Reply>,
         query: Set<String> = [],
@@ -52,15 +54,15 @@ package struct ControlRouter {
         }
     }
 
-    /// The routes, and an answer to what is none.
+    /// Returns a responder with all routes, and with errors for unknown paths and methods.
     consuming func buildResponder() -> any HTTPResponder<ControlContext> {
-        // What is added last sees only the requests that no route takes.
+        // Middleware that is added last sees only requests without a route.
         router.add(middleware: UnknownRoute(methods: methods))
         return router.buildResponder()
     }
 }
 
-/// Tells a path that is not there from one that does not take the method.
+/// Distinguishes unknown paths from unsupported methods.
 private struct UnknownRoute: RouterMiddleware {
     let methods: [String: Set<HTTPRequest.Method>]
 
@@ -74,11 +76,11 @@ private struct UnknownRoute: RouterMiddleware {
             let own = path.split(separator: "/")
             return own.count == parts.count && zip(own, parts).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
         }
-        // As for the router, a literal path comes before one with a parameter.
+        // As in the router, a literal path takes precedence over one with a parameter.
         let known = fitting.first { !$0.key.contains("{") } ?? fitting.first
         guard let (path, methods) = known else {
             return Response(
-                refusing: WireError(.notFound, "there is no such path", hint: "the paths are in openapi.yaml")
+                refusing: WireError(.notFound, "no such path", hint: "openapi.yaml lists the paths")
             )
         }
         let all: [HTTPRequest.Method] = [.get, .post, .patch, .delete]
@@ -86,8 +88,8 @@ private struct UnknownRoute: RouterMiddleware {
         var response = Response(
             refusing: WireError(
                 .methodNotAllowed,
-                "\(path) does not take \(request.method.rawValue)",
-                hint: "it takes \(allow)"
+                "\(path) does not support \(request.method.rawValue)",
+                hint: "use \(allow)"
             )
         )
         response.headers[.allow] = allow
@@ -95,12 +97,12 @@ private struct UnknownRoute: RouterMiddleware {
     }
 }
 
-/// A request to a route: its body, checked, and what its path and query say.
+/// A request to a route: the checked body, and the parameters of path and query.
 package struct RouteRequest<Body: RouteBody>: Sendable {
     package let body: Body
     private let parameters: Parameters
     private let query: Parameters
-    /// What the caller is allowed to do.
+    /// The right of the caller.
     package let access: AccessLevel
 
     init(request: Request, context: ControlContext, body: RawBody?) throws {
@@ -116,8 +118,8 @@ package struct RouteRequest<Body: RouteBody>: Sendable {
             guard let text = parameters.get("id"), let id = Int(text) else {
                 throw WireError(
                     .notFound,
-                    "there is no item \(parameters.get("id") ?? "")",
-                    hint: "ids are whole numbers"
+                    "no item \(parameters.get("id") ?? "")",
+                    hint: "use a whole number as id"
                 )
             }
             return id
@@ -130,12 +132,13 @@ package struct RouteRequest<Body: RouteBody>: Sendable {
         return name.percentDecoded ?? name
     }
 
+    /// Returns the query parameter `name`; `nil` if it is absent.
     package func query(_ name: String) -> String? {
         query[Substring(name)].map(String.init)
     }
 }
 
-/// An error of a mode that crosses the socket.
+/// An error that can cross the socket.
 package protocol WireErrorConvertible: Error {
     var wireError: WireError { get }
 }
@@ -160,13 +163,13 @@ extension Response {
         )
     }
 
-    /// The wire error for anything that was thrown.
+    /// Creates the response for any error.
     init(refusing error: any Error) {
         let wireError =
             switch error {
             case let error as WireError: error
             case let error as any WireErrorConvertible: error.wireError
-            default: WireError(.unavailable, "the service could not do that: \(error)", hint: "see the log")
+            default: WireError(.unavailable, "internal error: \(error)", hint: "see the log")
             }
         self =
             (try? Response(status: .init(code: wireError.code.httpStatus), json: wireError))
@@ -175,7 +178,7 @@ extension Response {
 }
 
 extension String {
-    /// With the bytes that `%XX` stands for; `nil` where that is no UTF-8, or a percent sign stands for nothing.
+    /// The text with `%XX` decoded; `nil` if the result is not UTF-8 or a percent sign is not followed by two digits.
     fileprivate var percentDecoded: String? {
         var bytes: [UInt8] = []
         var rest = utf8[...]

@@ -6,9 +6,10 @@ package import Logging
 package import NIOCore
 import ServiceLifecycle
 
-/// HTTP/1.1 on a Unix socket: the routes of a ``ControlRouter`` and the event stream.
+/// The control server: the routes of a ``ControlRouter`` and the event stream over HTTP/1.1 on a Unix socket.
 ///
-/// Hummingbird's server without its `Application`, whose date cache would wake an idle process five times a second.
+/// It uses Hummingbird's server without its `Application`, which wakes an idle process five times a second. See
+/// docs/decisions/0006-control-protocol.md.
 ///
 ///     var router = ControlRouter()
 ///     router.on(Routes.status) { _ in await daemon.status() }
@@ -22,12 +23,14 @@ package struct ControlServer: Service {
     private let seats: Seats
     private let onRunning: @Sendable () async -> Void
 
+    /// Creates a server.
+    ///
     /// - Parameters:
-    ///   - socket: a path that nobody else serves; a file that is there is replaced.
-    ///   - access: who may do what.
-    ///   - requestLimit: after so long without a whole request a connection is closed.
-    ///   - seats: how many connections there may be.
-    ///   - onRunning: called once the socket takes connections.
+    ///   - socket: a path that no other process serves; an existing file is replaced.
+    ///   - access: the rights of users.
+    ///   - requestLimit: the time after which a connection without a whole request is closed.
+    ///   - seats: the limits for connections.
+    ///   - onRunning: called once the socket accepts connections.
     package init(
         socket: String,
         router: consuming ControlRouter,
@@ -47,10 +50,10 @@ package struct ControlServer: Service {
         self.onRunning = onRunning
     }
 
-    /// Connections that wait to be accepted.
+    /// The number of connections that may wait to be accepted.
     private static let backlog = 128
 
-    /// Serves until graceful shutdown; requests in work are answered, event streams end.
+    /// Serves until graceful shutdown. Requests in progress are answered, and event streams end.
     package func run() async throws {
         var quiet = logger
         quiet.logLevel = .warning
@@ -75,7 +78,7 @@ package struct ControlServer: Service {
                     try BrowserGuard.check(request)
                     let context = ControlContext(source: .init(logger: quiet, channel: channel, user: user))
                     response = try await responder.respond(to: request, context: context)
-                    // Ours have a body; this is the router's own, for a path that it does not know.
+                    // Errors of routes have a body; this is the router's own, for an unknown path.
                     if response.status == .notFound, response.body.contentLength == 0 { throw HTTPError(.notFound) }
                 } catch {
                     response = Response(refusing: error)
@@ -85,7 +88,7 @@ package struct ControlServer: Service {
                 try await writer.write(response: response.head, body: response.body)
             },
             onServerRunning: { [onRunning, seats] channel in
-                // It fails on a channel that is closed already, and then there is nothing to accept.
+                // This fails if the channel is closed already; there is then nothing to accept.
                 try? await channel.eventLoop.submit {
                     try channel.pipeline.syncOperations.addHandler(AcceptPause(seats: seats), position: .first)
                 }.get()
@@ -96,13 +99,13 @@ package struct ControlServer: Service {
     }
 }
 
-/// Hummingbird's context, the channel, which the event stream watches, and who asks.
+/// The context of a request: Hummingbird's, the channel, which the event stream watches, and the user.
 struct ControlContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
     let user: SeatUser
 
-    /// What a request brings along.
+    /// The source of a request.
     struct Source: RequestContextSource {
         let logger: Logger
         let channel: any Channel
@@ -115,7 +118,9 @@ struct ControlContext: RequestContext {
         user = source.user
     }
 
-    /// - Throws: ``WireError`` with `forbidden` where the user has less than `level`.
+    /// Checks that the user has the right `level`.
+    ///
+    /// - Throws: ``WireError`` with `forbidden` otherwise.
     func require(_ level: AccessLevel) throws(WireError) {
         guard let own = user.level else {
             throw WireError(
@@ -127,8 +132,8 @@ struct ControlContext: RequestContext {
         guard own >= level else {
             throw WireError(
                 .forbidden,
-                "user \(user.peer.user) may not do this: it needs the right to \(level.rawValue)",
-                hint: "the operator can add the user, or one of its groups, to control.execute"
+                "user \(user.peer.user) lacks the right to \(level.rawValue)",
+                hint: "the operator can add the user or one of its groups to control.execute"
             )
         }
     }

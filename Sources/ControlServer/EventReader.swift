@@ -2,27 +2,27 @@ import BackgrounderAPI
 import NIOCore
 import Synchronization
 
-/// What one reader of the event stream has not been sent yet: bounded, so that a reader that stalls costs at most its share of
-/// the memory and then its connection.
+/// The events that wait for one reader of the event stream. They are bounded: a stalled reader costs at most its share of the memory,
+/// and then its connection.
 final class EventReader: Sendable {
-    /// An event that waits. The bytes are shared with the other readers.
+    /// A waiting event. The bytes are shared with the other readers.
     private struct Piece {
         let bytes: ByteBuffer
         let isState: Bool
     }
 
     private struct State {
-        /// Events that came while the first state was being put together; `nil` once that was sent.
+        /// Events that were posted before the first state was ready; `nil` once the state was sent.
         var held: [Event]? = []
         var pending: [Piece] = []
-        /// Comes behind `pending`, and is encoded when it is taken, as a newer one may take its place until then.
+        /// Follows `pending`. Encoded when it is taken, because a newer time may replace it until then.
         var time: PlayerTime?
         /// Whether a time waits, encoded or not.
         var hasTime = false
-        /// Bytes in `pending` and on their way, without those of states: a long queue alone must not keep a reader out, and of
-        /// the states only the newest waits.
+        /// The bytes in `pending` and in transit, except those of states: a long queue alone must not disconnect a reader, and only the
+        /// newest state waits.
         var pendingSize = 0
-        /// Whether what was sent lies unread.
+        /// Whether sent data is unread.
         var isBehind = false
         var sizeInFlight = 0
 
@@ -40,7 +40,7 @@ final class EventReader: Sendable {
         }
     }
 
-    /// What the reader's pace means for the times that it observes.
+    /// The effect of the reader's pace on the observed times.
     private enum Pace { case wantsNext, isBehind }
 
     private let state = Mutex(State())
@@ -49,18 +49,20 @@ final class EventReader: Sendable {
     private let limit: @Sendable () -> Int
     private let onOverflow: @Sendable () -> Void
 
+    /// Creates a reader that waits for its first state.
+    ///
     /// - Parameters:
-    ///   - limit: so many bytes may wait.
-    ///   - onOverflow: called, on the thread of the event that was one too many, to end the connection.
+    ///   - limit: returns how many bytes may wait.
+    ///   - onOverflow: called on the thread of the event that exceeds the limit, to close the connection.
     init(limit: @escaping @Sendable () -> Int, onOverflow: @escaping @Sendable () -> Void) {
         self.limit = limit
         self.onOverflow = onOverflow
     }
 
-    /// Yields when there is something to ``take()``; ends with ``finish()``.
+    /// A stream that yields when there is something to ``take()``, and ends with ``finish()``.
     var signals: AsyncStream<Void> { signal.stream }
 
-    /// All that waits, in one piece.
+    /// Returns everything that waits, as one buffer.
     func take() -> ByteBuffer {
         let (pieces, hadTime) = state.withLock { state in
             let hadTime = state.hasTime && !state.isBehind
@@ -77,20 +79,20 @@ final class EventReader: Sendable {
         return bytes
     }
 
-    /// What was taken has been written.
+    /// Reports that the taken bytes were written.
     func sent() {
         state.withLock { $0.sizeInFlight = 0 }
     }
 
-    /// A reader that does not read gets no more times until it does.
+    /// Sets whether the reader is behind; it then receives no times.
     func setBehind(_ isBehind: Bool) {
         state.withLock { $0.isBehind = isBehind }
         pace.continuation.yield(isBehind ? .isBehind : .wantsNext)
     }
 
-    /// Passes times on, each when the one before it was taken; until they end, the reader ends or the task is cancelled.
+    /// Forwards times, each after the previous one was taken, until they end, the reader ends or the task is cancelled.
     ///
-    /// - Parameter times: begins to observe. Nothing is observed while the reader is behind.
+    /// - Parameter times: starts observing. Nothing is observed while the reader is behind.
     func observe(_ times: () async -> AsyncStream<PlayerTime>) async {
         var paces = pace.stream.makeAsyncIterator()
         var next: Pace? = .wantsNext
@@ -103,7 +105,9 @@ final class EventReader: Sendable {
         }
     }
 
-    /// - Returns: `isBehind` when the reader is; `nil` when the times or the reader ended.
+    /// Forwards times until the reader is behind.
+    ///
+    /// - Returns: `isBehind`, or `nil` if the times or the reader ended.
     private func passOn(_ times: AsyncStream<PlayerTime>, _ paces: inout AsyncStream<Pace>.Iterator) async -> Pace? {
         for await time in times {
             change { ($0.time, $0.hasTime) = (time, true) }
@@ -118,12 +122,12 @@ final class EventReader: Sendable {
         pace.continuation.finish()
     }
 
-    /// Sends the first state and then what came since, without the points that it already has.
+    /// Sends the first state and then the events since, without the points that the state contains.
     func begin(with snapshot: StateSnapshot, encoded: (Event) -> ByteBuffer) {
         let first = encoded(.state(snapshot))
         let known = Set(snapshot.track)
         change { state in
-            // In one piece with the end of the holding back: what comes from now on must not get in before these.
+            // Under the same lock as the end of holding: later events must not overtake these.
             state.append(first, isState: true)
             for event in state.held ?? [] {
                 if case .location(let location) = event, known.contains(location) { continue }
@@ -133,7 +137,7 @@ final class EventReader: Sendable {
         }
     }
 
-    /// Queues `event`, or keeps it back until the first state was sent.
+    /// Queues `event`, or holds it until the first state was sent.
     func post(_ event: Event, bytes: ByteBuffer) {
         change { state in
             guard state.held == nil else {

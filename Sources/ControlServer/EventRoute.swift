@@ -5,12 +5,13 @@ import HummingbirdCore
 import NIOCore
 import ServiceLifecycle
 
-/// What keeps count of the readers that are attached.
+/// A registry of attached readers.
 package protocol Attachments: Sendable {
-    /// A client attached; the result names it from now on.
+    /// Registers an attached client and returns its id.
     func attached() async -> Int
-    /// A client stopped reading, or began again.
+    /// Reports that a client stopped reading or reads again.
     func stalled(_ id: Int, _ isStalled: Bool) async
+    /// Removes a client.
     func detached(_ id: Int) async
 }
 
@@ -18,9 +19,9 @@ extension ControlRouter {
     /// Serves `/v1/events` from `hub`.
     ///
     /// - Parameters:
-    ///   - readerTimes: of attached readers.
-    ///   - defaultInterval: of the `time` events of a reader that does not say `observe`.
-    ///   - times: what is heard of the current item, at this interval.
+    ///   - readerTimes: the time limits of attached readers.
+    ///   - defaultInterval: the interval of `time` events without `observe`.
+    ///   - times: returns the position in the current item, at the given interval.
     package mutating func serveEvents(
         from hub: EventHub,
         attachments: any Attachments,
@@ -32,19 +33,19 @@ extension ControlRouter {
             let query = request.uri.queryParameters
             let attach = query["attach"].map(String.init) ?? "0"
             guard attach == "0" || attach == "1" else {
-                throw WireError(.invalid, "attach=\(attach) is neither 0 nor 1")
+                throw WireError(.invalid, "attach=\(attach) is not valid", hint: "use 0 or 1")
             }
             var interval = await defaultInterval()
             if let text = query["observe"] {
                 guard let given = Durations.duration(text), (.milliseconds(10)...(.seconds(60))).contains(given) else {
-                    throw WireError(.invalid, "observe=\(text) is no interval", hint: "from 10ms to 60s")
+                    throw WireError(.invalid, "observe=\(text) is out of range", hint: "use 10ms to 60s")
                 }
                 interval = given
             }
             if attach == "1", BrowserGuard.isFromBrowser(request) {
                 throw WireError(
                     .forbidden,
-                    "a browser may not attach",
+                    "a browser must not attach",
                     hint: "a page can make a browser send a GET; read without attach=1, or attach from a program"
                 )
             }
@@ -73,7 +74,7 @@ extension ControlRouter {
                         watch.wrote()
                     }
                 } catch {
-                    // The client left; what remains is to forget it.
+                    // The client disconnected.
                 }
                 hub.remove(reader)
                 if let id { await attachments.detached(id) }

@@ -6,13 +6,13 @@ import HummingbirdCore
 import NIOCore
 import ServiceLifecycle
 
-/// Which part of the history is asked for.
+/// A part of the history.
 package struct HistorySelection: Hashable, Sendable {
-    /// The first time that is in it.
+    /// The first time, inclusive.
     package var since: Date?
-    /// The first time after it.
+    /// The last time, exclusive.
     package var until: Date?
-    /// The only trip that is in it.
+    /// The id of the only trip.
     package var trip: Int?
 }
 
@@ -33,14 +33,14 @@ extension ControlRouter {
             selection.until = try query["until"].map { try Self.time("until", String($0)) }
             if let text = query["trip"] {
                 guard let trip = Int(text) else {
-                    throw WireError(.invalid, "trip=\(text) is no trip", hint: "ids of trips are whole numbers")
+                    throw WireError(.invalid, "trip=\(text) is not a trip id", hint: "use a whole number")
                 }
                 selection.trip = trip
             }
             let name = query["format"].map(String.init) ?? TrackFormat.json.rawValue
             guard let format = TrackFormat(rawValue: name) else {
                 let all = TrackFormat.allCases.map(\.rawValue).joined(separator: ", ")
-                throw WireError(.invalid, "format=\(name) is none", hint: "one of \(all)")
+                throw WireError(.invalid, "format=\(name) is not a format", hint: "use one of \(all)")
             }
             let stream = try await pages(selection)
             let channel = context.channel
@@ -51,14 +51,14 @@ extension ControlRouter {
                     var text = TextBuffer()
                     for location in page { encoder.append(location, index: nil, to: &text) }
                     let buffer = ByteBuffer(bytes: text.bytes)
-                    // A write to a reader that does not read ends in no other way.
+                    // A write to a reader that does not read has no other end.
                     let limit = channel.eventLoop.scheduleTask(in: TimeAmount(readerLimit)) {
                         channel.close(promise: nil)
                     }
                     defer { limit.cancel() }
                     try await writer.write(buffer)
                 }
-                // What is not all must not look like it: the response breaks off.
+                // An incomplete response must not look complete, so it breaks off.
                 if Task.isShuttingDownGracefully { throw CancellationError() }
                 try await writer.write(ByteBuffer(string: encoder.end()))
                 try await writer.finish(nil)
@@ -69,14 +69,20 @@ extension ControlRouter {
 
     fileprivate static func time(_ name: String, _ text: String) throws(WireError) -> Date {
         guard let date = ISO8601.date(text) else {
-            throw WireError(.invalid, "\(name)=\(text) is no time", hint: "ISO 8601, such as 2026-11-21T06:55:49Z")
+            throw WireError(
+                .invalid,
+                "\(name)=\(text) is not a valid time",
+                hint: "use ISO 8601, such as 2026-11-21T06:55:49Z"
+            )
         }
         return date
     }
 }
 
 extension RouteRequest {
-    /// The parameter `name` as a time; `nil` where it is not there.
+    /// Returns the parameter `name` as a time; `nil` if it is absent.
+    ///
+    /// - Throws: ``WireError`` with `invalid` if it is not a time.
     package func time(_ name: String) throws(WireError) -> Date? {
         guard let text = query(name) else { return nil }
         return try ControlRouter.time(name, text)

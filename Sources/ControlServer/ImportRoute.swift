@@ -6,7 +6,8 @@ import NIOCore
 import ServiceLifecycle
 
 extension ControlRouter {
-    /// Serves `/v1/track/import`: each ``ImportProgress`` of `progress` is a line of the answer. A client that leaves ends it.
+    /// Serves `/v1/track/import`: each ``ImportProgress`` of `progress` is a line of the response. A client that disconnects ends the
+    /// import.
     package mutating func serveImport(
         _ progress: @escaping @Sendable (ImportRequest) async throws -> AsyncThrowingStream<ImportProgress, any Error>
     ) {
@@ -17,7 +18,7 @@ extension ControlRouter {
                 for try await progress in stream.cancelOnGracefulShutdown() {
                     try await writer.write(ByteBuffer(string: try JSON.line(progress) + "\n"))
                 }
-                // What is not all must not look like it: the response breaks off.
+                // An incomplete response must not look complete, so it breaks off.
                 if Task.isShuttingDownGracefully { throw CancellationError() }
                 try await writer.finish(nil)
             }

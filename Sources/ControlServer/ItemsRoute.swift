@@ -6,8 +6,8 @@ import NIOCore
 import ServiceLifecycle
 
 extension ControlRouter {
-    /// Answers `route` with the items that `handler` returns, however many, a page at a time: neither the answer nor the
-    /// time of this thread grows with the queue.
+    /// Adds a handler for `route` that returns items, which are sent page by page: neither the memory nor the time of this thread grows
+    /// with the queue.
     ///
     /// - Parameter readerLimit: how long a reader may take for a page before its connection is closed.
     package mutating func onItems<Body>(
@@ -24,13 +24,13 @@ extension ControlRouter {
             let response = ResponseBody { writer in
                 var pages = ItemPages(items)
                 while let page = pages.next() {
-                    // A write to a reader that does not read ends in no other way.
+                    // A write to a reader that does not read has no other end.
                     let limit = channel.eventLoop.scheduleTask(in: TimeAmount(readerLimit)) {
                         channel.close(promise: nil)
                     }
                     defer { limit.cancel() }
                     try await writer.write(page)
-                    // What is not all must not look like it: the response breaks off.
+                    // An incomplete response must not look complete, so it breaks off.
                     if Task.isShuttingDownGracefully { throw CancellationError() }
                 }
                 try await writer.finish(nil)
@@ -42,10 +42,10 @@ extension ControlRouter {
 
 /// A JSON array in pieces.
 struct ItemPages {
-    /// judgement: some 100 KiB, which take a millisecond
+    /// Tuned: about 100 KiB, which take a millisecond.
     private static let size = 500
 
-    /// Writes those from a position on; how many.
+    /// Writes the items from a position on and returns how many.
     private let write: (Int, inout TextBuffer) -> Int
     private let count: Int
     private var position = 0
@@ -70,7 +70,7 @@ struct ItemPages {
         }
     }
 
-    /// The next piece; `nil` behind the last.
+    /// Returns the next piece; `nil` after the last.
     mutating func next() -> ByteBuffer? {
         guard !isAtEnd else { return nil }
         text.removeAll()

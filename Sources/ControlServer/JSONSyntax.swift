@@ -1,11 +1,11 @@
 import FoundationEssentials
 
-/// The grammar of JSON (RFC 8259), and nothing beyond it.
+/// A strict parser of the JSON grammar (RFC 8259).
 ///
-/// Foundation's decoder takes `[1,]`, and finds faults in numbers and strings only where somebody asks for their values, so
-/// that it does not tell what is no JSON from what is JSON of another shape.
+/// Foundation's decoder accepts `[1,]`, and detects faults in numbers and strings only when their values are decoded, so it cannot
+/// distinguish invalid JSON from JSON of another shape.
 struct JSONSyntax {
-    private static let depthLimit = 128  // judgement: beyond what a route takes, below what a stack holds
+    private static let depthLimit = 128  // Tuned: more than any route needs, less than the stack allows.
 
     private let bytes: [UInt8]
     private var position = 0

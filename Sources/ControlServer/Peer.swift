@@ -2,20 +2,20 @@ package import BackgrounderAPI
 import CLinux
 import Glibc
 
-/// The user who opened a connection, as the kernel noted it (unix(7), `SO_PEERCRED` and `SO_PEERGROUPS`). What the process changes
-/// about itself later does not count.
+/// The user who opened a connection, as recorded by the kernel (unix(7), `SO_PEERCRED` and `SO_PEERGROUPS`). Later changes of the
+/// process do not count.
 package struct Peer: Hashable, Sendable {
     package let user: UInt32
     /// The primary group and the supplementary ones.
     package let groups: Set<UInt32>
 
+    /// Creates a peer.
     package init(user: UInt32, groups: Set<UInt32>) {
         self.user = user
         self.groups = groups
     }
 
-    /// - Parameter socket: a connected Unix socket.
-    /// - Returns: `nil` where the kernel does not say.
+    /// Reads the peer of a connected Unix socket; returns `nil` if the kernel does not know it.
     init?(socket: CInt) {
         var user: uid_t = 0
         var group: gid_t = 0
@@ -28,16 +28,18 @@ package struct Peer: Hashable, Sendable {
     }
 }
 
-/// Who may do what over the socket.
+/// The rights of users over the socket.
 package struct AccessPolicy: Sendable {
-    /// Has every right, and seats that nobody else gets.
+    /// Returns whether a peer has every right, and reserved connection slots.
     let isPrivileged: @Sendable (Peer) -> Bool
-    /// The highest level of a peer; `nil` for one that may do nothing.
+    /// Returns the right of a peer; `nil` if it has none.
     let level: @Sendable (Peer) -> AccessLevel?
 
+    /// Creates a policy.
+    ///
     /// - Parameters:
-    ///   - owner: the user who has every right, beside root.
-    ///   - level: the highest level of any other peer, or `nil`; called once for each connection, on an event loop.
+    ///   - owner: the user who has every right, besides root.
+    ///   - level: returns the right of any other peer, or `nil`; called once per connection, on an event loop.
     package init(owner: UInt32, level: @escaping @Sendable (Peer) -> AccessLevel? = { _ in nil }) {
         let isPrivileged: @Sendable (Peer) -> Bool = { $0.user == 0 || $0.user == owner }
         self.isPrivileged = isPrivileged

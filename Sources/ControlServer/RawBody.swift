@@ -4,12 +4,12 @@ import Hummingbird
 import HummingbirdCore
 import NIOCore
 
-/// Reads what a request brings, at most 1 MiB of it.
+/// Reads the body of a request, at most 1 MiB.
 enum RawBodyReader {
     static let limit = 1 << 20
 
     static func read(_ request: Request) async throws -> RawBody {
-        let tooLarge = WireError(.tooLarge, "the body is over 1 MiB", hint: "send less")
+        let tooLarge = WireError(.tooLarge, "the body is larger than 1 MiB", hint: "send less")
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge }
         do {
             var buffer = try await request.body.collect(upTo: limit)
@@ -17,30 +17,33 @@ enum RawBodyReader {
         } catch is NIOTooManyBytesError {
             throw tooLarge
         } catch {
-            throw WireError(.badRequest, "the body did not come whole", hint: "check its length and its chunks")
+            throw WireError(.badRequest, "the body is incomplete", hint: "check its length and its chunks")
         }
     }
 }
 
-/// A body before it is known to be what the route takes; nothing at all stands for `{}`.
+/// An unchecked body; an empty one stands for `{}`.
 struct RawBody {
     var bytes = Data()
 
-    /// - Throws: `badRequest` where it is no JSON, `invalid` where it is no object with the fields of `type`.
+    /// Decodes the body.
+    ///
+    /// - Throws: `badRequest` if it is not JSON, `invalid` if it is not an object with the fields of `type`.
     func decode<Body: RouteBody>(_ type: Body.Type) throws(WireError) -> Body {
         let bytes = bytes.isEmpty ? Data("{}".utf8) : bytes
         guard JSONSyntax.isValid(bytes) else {
-            throw WireError(.badRequest, "the body is no JSON", hint: "send a JSON object")
+            throw WireError(.badRequest, "the body is not valid JSON", hint: "send a JSON object")
         }
-        let takes = Body.keys.isEmpty ? "this route takes {}" : "this route takes \(Body.keys.joined(separator: ", "))"
+        let takes =
+            Body.keys.isEmpty ? "this route accepts {}" : "this route accepts \(Body.keys.joined(separator: ", "))"
         guard let keys = try? JSON.decode(Keys.self, from: bytes) else {
-            throw WireError(.invalid, "the body is no JSON object", hint: takes)
+            throw WireError(.invalid, "the body is not a JSON object", hint: takes)
         }
         if let unknown = keys.names.first(where: { !Body.keys.contains($0) }) {
             throw WireError(.invalid, "unknown key \(unknown.debugDescription)", hint: takes)
         }
         if let null = keys.nulls.first(where: { !Body.nullableKeys.contains($0) }) {
-            throw WireError(.invalid, "\(null) is null", hint: "leave it out, or give a value")
+            throw WireError(.invalid, "\(null) is null", hint: "omit it, or use a value")
         }
         do {
             return try JSON.decode(type, from: bytes)
@@ -52,7 +55,7 @@ struct RawBody {
     }
 }
 
-/// The keys of an object, and those whose value is null.
+/// The keys of an object, and the keys with the value null.
 private struct Keys: Decodable {
     struct Key: CodingKey {
         var stringValue: String
@@ -78,7 +81,7 @@ private struct Keys: Decodable {
 }
 
 extension DecodingError {
-    /// What a value must be, without Swift's names.
+    /// Returns the expected kind of value, without Swift's type names.
     private static func words(for type: Any.Type) -> String {
         switch type {
         case is Bool.Type: "true or false"
@@ -86,17 +89,17 @@ extension DecodingError {
         case is Double.Type, is Int.Type: "a number"
         case is [Any].Type: "a list"
         case is [String: Any].Type: "an object"
-        default: "of another kind"
+        default: "a value of another type"
         }
     }
 
-    /// One line: which key, and what is wrong with it.
+    /// The key and its fault in one line.
     fileprivate var summary: String {
         switch self {
         case .keyNotFound(let key, _): "\(key.stringValue) is missing"
         case .typeMismatch(let type, let context): "\(context.path) must be \(Self.words(for: type))"
         case .valueNotFound(let type, let context): "\(context.path) must be \(Self.words(for: type)), not null"
-        // That it is JSON is known already, so that what has no path can only be a number: a fraction for a count, say.
+        // The body is known to be JSON, so a fault without a path can only be a number, such as a fraction for a count.
         case .dataCorrupted(let context) where context.codingPath.isEmpty: "a number in the body does not fit"
         case .dataCorrupted(let context): context.refusedWord ?? "\(context.path): \(context.debugDescription)"
         @unknown default: "the body does not fit"
@@ -105,7 +108,7 @@ extension DecodingError {
 }
 
 extension DecodingError.Context {
-    /// What the standard library says of a word that is none of an enumeration's, without Swift's names.
+    /// The standard library's message about an unknown enumeration word, without Swift's type names.
     fileprivate var refusedWord: String? {
         guard let mark = debugDescription.firstRange(of: " from invalid String value ") else { return nil }
         return "\(path) cannot be \(debugDescription[mark.upperBound...].debugDescription)"

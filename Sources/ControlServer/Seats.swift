@@ -4,13 +4,13 @@ import Glibc
 import NIOCore
 import Synchronization
 
-/// The connections of the control socket: who gets a seat, and who gives one up when there are none left.
+/// The slots for connections of the control socket: it assigns them, and displaces connections when there are none left.
 ///
-/// May be called from any thread; what it closes, it closes without waiting.
+/// Any thread; it closes connections without waiting.
 final class Seats: Sendable {
-    /// What a connection is used for. Only one that is not in use gives way, the unused before the idle.
+    /// How a connection is used. Only connections that are not in use are displaced, unused ones first, then idle ones.
     enum Use: Int, Comparable {
-        /// No whole request has come yet.
+        /// No whole request has arrived yet.
         case unused
         /// Its requests have been answered.
         case idle
@@ -25,13 +25,13 @@ final class Seats: Sendable {
         let level: AccessLevel?
         let isPrivileged: Bool
         var use = Use.unused
-        /// When it came into this use.
+        /// Since when it is used in this way.
         var since = NIODeadline.now()
     }
 
     private struct State {
         var seats: [ObjectIdentifier: Seat] = [:]
-        /// The most there were since memory was given back.
+        /// The most connections since memory was last returned to the system.
         var peak = 0
     }
 
@@ -44,9 +44,9 @@ final class Seats: Sendable {
         self.limits = limits
     }
 
-    /// Gives the connection a seat; another may lose its own for it.
+    /// Assigns a slot to the connection, displacing another one if necessary.
     ///
-    /// - Returns: false when every seat that this peer may have is in use.
+    /// - Returns: false if every slot that this peer may have is in use.
     func take(_ channel: any Channel, for peer: Peer) -> Bool {
         let isPrivileged = policy.isPrivileged(peer)
         let new = Seat(channel: channel, peer: peer, level: policy.level(peer), isPrivileged: isPrivileged)
@@ -71,7 +71,7 @@ final class Seats: Sendable {
         return isTaken
     }
 
-    /// The use of a connection changed.
+    /// Changes the use of a connection.
     func use(_ channel: any Channel, for use: Use) {
         state.withLock { state in
             state.seats[ObjectIdentifier(channel)]?.use = use
@@ -79,11 +79,11 @@ final class Seats: Sendable {
         }
     }
 
-    /// The connection is closed.
+    /// Releases the slot of a closed connection.
     func leave(_ channel: any Channel) {
         let trims = state.withLock { state in
             state.seats[ObjectIdentifier(channel)] = nil
-            // judgement: what fewer connections leave behind is not worth the time
+            // Tuned: the memory of fewer connections is not worth the time.
             guard state.peak >= 32, state.seats.count <= state.peak / 4 else { return false }
             state.peak = state.seats.count
             return true
@@ -92,16 +92,16 @@ final class Seats: Sendable {
         channel.eventLoop.scheduleTask(in: Self.trimDelay) { clinux_trim_memory() }
     }
 
-    /// The process has no descriptor left: whoever needs one least gives it up.
+    /// Displaces one connection because the process has no descriptor left.
     ///
-    /// - Returns: false when all are in use.
+    /// - Returns: false if all are in use.
     func displaceOne() -> Bool {
         let channel = state.withLock { Self.displace(from: &$0.seats) { _ in true } }
         channel?.close(promise: nil)
         return channel != nil
     }
 
-    /// Who opened the connection and what they may do; `nil` once it lost its seat.
+    /// Returns the user of a connection and its rights; `nil` once it lost its slot.
     func user(of channel: any Channel) -> SeatUser? {
         state.withLock { state in
             state.seats[ObjectIdentifier(channel)].map {
@@ -125,31 +125,31 @@ final class Seats: Sendable {
 /// The user of one connection.
 struct SeatUser: Sendable {
     let peer: Peer
-    /// `nil` for one who may do nothing.
+    /// `nil` for a user without rights.
     let level: AccessLevel?
-    /// So many readers of the event stream this user may have.
+    /// The number of event readers that this user may have.
     let mostReaders: Int
 }
 
-/// How many connections the control socket holds, depending on how many descriptors the process may open.
+/// The limits for connections of the control socket, which depend on how many descriptors the process may open.
 package struct SeatLimits: Sendable {
     let total: Int
-    /// For root and the owner of the service alone.
+    /// Slots reserved for root and the service's user.
     let reserved: Int
-    /// Of each other user.
+    /// Slots per other user.
     let perUser: Int
 
-    /// judgement: 256 readers of the event stream and half as many others
+    /// Tuned: 256 readers of the event stream and half as many other connections.
     package static let most = 384
 
-    /// - Parameter total: at least 4.
+    /// Creates limits for `total` connections, at least 4.
     package init(total: Int) {
         self.total = total
         reserved = total / 4
         perUser = total / 3
     }
 
-    /// As many as this process has descriptors for, beside as many again for its other work.
+    /// Returns limits that use half of the descriptors of this process.
     package static func ofThisProcess() -> Self {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return Self(total: most) }
@@ -165,7 +165,7 @@ package struct SeatLimits: Sendable {
         return count
     }
 
-    /// Two thirds of the seats that a user may have: the rest is left for requests.
+    /// Returns two thirds of the slots that a user may have; the rest is left for requests.
     func readers(isPrivileged: Bool) -> Int {
         (isPrivileged ? total : perUser) * 2 / 3
     }

@@ -1,19 +1,19 @@
 import NIOCore
 import Synchronization
 
-/// The times of an attached reader.
+/// The time limits of an attached reader.
 package struct ReaderTimes: Sendable {
-    /// A comment is sent so often.
+    /// The interval of keepalive comments.
     package var keepalive = Duration.seconds(15)
-    /// What lies unread for so long makes a reader stalled.
+    /// The time after which unread data makes a reader stalled.
     package var stall = Duration.seconds(5)
 
+    /// Creates the default limits.
     package init() {}
 }
 
-/// Watches one reader: tells it when what was sent lies unread for a second, so that it is sent no more times, and when it does
-/// no longer. For one that is attached it also sends a comment every 15 s, and tells when it stalls: when something lies unread
-/// for 5 s. While nothing lies unread it costs nothing but the comments.
+/// Watches whether a reader reads. After a second of unread data the reader receives no times until it has read. For an attached
+/// reader it also sends a comment every 15 s and reports a stall after 5 s of unread data. Without unread data it costs only the comments.
 final class StallWatch: Sendable {
     private enum State {
         case upToDate
@@ -23,7 +23,7 @@ final class StallWatch: Sendable {
 
     private enum Lag: Comparable { case none, behind, stalled }
 
-    /// What a reader that reads leaves unread for so long is an accident of the sample.
+    /// Data that is unread for a shorter time is a coincidence of sampling.
     private static let patience = TimeAmount.seconds(1)
 
     private let reader: EventReader
@@ -34,9 +34,11 @@ final class StallWatch: Sendable {
     private let onChange: @Sendable (Int, Bool) async -> Void
     private let state = Mutex(State.upToDate)
 
+    /// Creates a watch.
+    ///
     /// - Parameters:
-    ///   - attachment: the reader's number; `nil` for one that is not attached.
-    ///   - onChange: the number, and true when that reader stalled, false when it reads again.
+    ///   - attachment: the reader's id; `nil` if it is not attached.
+    ///   - onChange: receives the id, and whether the reader stalled (true) or reads again (false).
     init(
         channel: any Channel,
         reader: EventReader,
@@ -58,7 +60,7 @@ final class StallWatch: Sendable {
             }
     }
 
-    /// Something was sent; from now on it is watched until all is read.
+    /// Starts watching after data was sent, until everything is read.
     func wrote() {
         let begins = state.withLock { state in
             guard case .upToDate = state else { return false }
@@ -73,7 +75,7 @@ final class StallWatch: Sendable {
         keepalive?.cancel()
     }
 
-    // judgement: a stall of 5 s is told within 5.25 s, and its end within 1 s; hundreds of readers that never read are cheap
+    // Tuned: a stall of 5 s is reported within 5.25 s and its end within 1 s, and hundreds of readers that never read are cheap.
     private func scheduleSample(_ lag: Lag) {
         let interval = TimeAmount.nanoseconds(limit.nanoseconds / (lag == .none ? 20 : 5))
         channel.eventLoop.scheduleTask(in: interval) { self.sample() }
@@ -109,8 +111,8 @@ final class StallWatch: Sendable {
     }
 }
 
-/// Linux's `SO_MEMINFO`: for a Unix socket the third number is what `ioctl(SIOCOUTQ)` says, the bytes that the
-/// peer has not read, and unlike that call it needs no file descriptor (`sk_get_meminfo` in net/core/sock.c).
+/// Linux's `SO_MEMINFO`. For a Unix socket the third number is that of `ioctl(SIOCOUTQ)`, the bytes that the peer has not read, but it
+/// can be read without a file descriptor (`sk_get_meminfo` in net/core/sock.c).
 private struct SocketMemory {
     static let option = NIOBSDSocket.Option(rawValue: 55)
 

@@ -175,7 +175,7 @@ extension Playback {
                 }
             }
             let binary = try media.scratch.write("a\0", to: "binary.pls")
-            let reason = "this is no playlist, which is a text file"
+            let reason = "not a playlist: it is not a text file"
             await #expect(throws: PlayerError.unreadable(path: binary, reason: reason)) {
                 try await fixture.player.append([binary])
             }

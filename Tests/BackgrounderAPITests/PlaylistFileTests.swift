@@ -47,7 +47,7 @@ import Testing
         #expect(old.entries.map(\.path) == ["/music/a.mp3", "/music/Grüße.mp3", "/music/b.mp3"])
         let new = try PlaylistFile(bytes, path: "/music/list.m3u8")
         #expect(new.entries.map(\.path) == ["/music/a.mp3", "/music/b.mp3"])
-        #expect(new.faults == [PlaylistFile.Fault(line: 2, reason: "this is no UTF-8")])
+        #expect(new.faults == [PlaylistFile.Fault(line: 2, reason: "not valid UTF-8")])
     }
 
     @Test(arguments: ["list.pls", "list.m3u", "list"])
@@ -90,9 +90,9 @@ import Testing
         #expect(playlist.entries.map(\.path) == ["/music/a.mp3", "/music/d.mp3"])
         #expect(
             playlist.faults.map { "\($0.line) \($0.reason)" } == [
-                "3 File1 is there twice, first in line 2", "4 File2 to File3 are missing",
+                "3 duplicate File1, first in line 2", "4 File2 to File3 are missing",
                 "5 \"File0\" has no number from 1 on", "6 \"Filex\" has no number from 1 on",
-                "7 this is no KEY=VALUE", "8 \"colour\" is no key of a playlist", "9 File6 is empty",
+                "7 not KEY=VALUE", "8 unknown key \"colour\"", "9 File6 is empty",
                 "10 http addresses cannot be played, only files", "11 File6 to File8 are missing",
             ]
         )

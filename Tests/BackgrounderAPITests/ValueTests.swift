@@ -44,7 +44,7 @@ import Testing
         guard case .dataCorrupted(let context) = error else {
             return #expect(Bool(false), "\(String(describing: error))")
         }
-        #expect(context.debugDescription == #""loud" is no mode; one of off, track, album, auto"#)
+        #expect(context.debugDescription == #""loud" is not a mode; use one of off, track, album, auto"#)
     }
 
     @Test(arguments: [

@@ -81,7 +81,7 @@ import Testing
         let reply = try await server.connect().reply()
         #expect(reply.status == 503)
         #expect(reply.headers["connection"] == "close")
-        #expect(try reply.json()["message"]?.string == "the service has too many connections of this user")
+        #expect(try reply.json()["message"]?.string == "this user has too many connections")
         gate.continuation.finish()
         for connection in busy { #expect(try await connection.reply().status == 200) }
         try await server.stop()

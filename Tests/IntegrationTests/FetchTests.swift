@@ -125,8 +125,8 @@ import Testing
         let wrong: [([String], Int32, String)] = [
             (["fetch", "add", "x"], 64, "--url or --exec"),
             (["fetch", "add", "x", "--url", "ftp://h/"], 64, "http://"),
-            (["fetch", "add", "x", "--url", url, "--exec", "date"], 64, "not both"),
-            (["fetch", "add", "x y", "--url", url], 64, "no name"),
+            (["fetch", "add", "x", "--url", url, "--exec", "date"], 64, "use one of them"),
+            (["fetch", "add", "x y", "--url", url], 64, "not a valid source name"),
             (["fetch", "add", "x", "--url", url, "--interval", "59"], 64, "60s"),
             (["fetch", "add", "x", "--url", url, "--interval", "soon"], 64, "minimum"),
             (["fetch", "add", "x", "--url", url, "--budget", "31s"], 64, "at most 30 s"),

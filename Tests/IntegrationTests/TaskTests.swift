@@ -213,7 +213,7 @@ import Testing
         (["begin", "x", "--", "/no/such"], 1, "cannot start /no/such: no such command"),
         (["begin", "x", "--", "/etc/passwd"], 1, "cannot start /etc/passwd: permission denied; run `chmod +x`"),
         (["begin", "x", "--", "/etc"], 1, "cannot start /etc: it is a folder"),
-        (["begin", "a\nb", "--", "true"], 64, "is no name for a task"),
+        (["begin", "a\nb", "--", "true"], 64, "is not a valid task name"),
         (["begin", "x"], 64, "no command to run"), (["begin", "", "--", "true"], 64, "the name is empty"),
         (["begin", "x", "--budget", "601s", "--", "true"], 64, "a budget of 601s cannot be"),
         (["begin", "x", "--budget", "0s", "--", "true"], 64, "a budget of 0s cannot be"),

@@ -188,17 +188,17 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
     @Test(
         "An empty --home is refused by every command, and not taken for this folder",
         arguments: [
-            (["start", "--home", ""], "give a path"), (["--home", "", "start"], "give a path"),
-            (["--home=", "status"], "give a path"), (["status", "--home="], "Missing value"),
-            (["audio", "play", "--home", ""], "give a path"), (["attach", "--home", ""], "give a path"),
-            (["fetch", "plan", "--home", ""], "give a path"),
+            (["start", "--home", ""], "name a folder"), (["--home", "", "start"], "name a folder"),
+            (["--home=", "status"], "name a folder"), (["status", "--home="], "Missing value"),
+            (["audio", "play", "--home", ""], "name a folder"), (["attach", "--home", ""], "name a folder"),
+            (["fetch", "plan", "--home", ""], "name a folder"),
         ]
     )
     func emptyHome(arguments: [String], words: String) async throws {
         let service = try Service(TestConfiguration())
         try await service.command(arguments).expectRefusal(64, ["--home", words])
         let daemon = try await ProgramRun.of(Products.backgrounderd, ["--home", ""], environment: service.environment)
-        daemon.expectRefusal(64, ["backgrounderd: ", "--home", "give a path"])
+        daemon.expectRefusal(64, ["backgrounderd: ", "--home", "name a folder"])
         #expect(service.pid == nil)
     }
 
