@@ -37,7 +37,7 @@ import Testing
         )
         #expect(playlist.entries.map(\.path) == ["/m/a bé.mp3", "/c.mp3", "/d.mp3", "/music/a: b.mp3"])
         #expect(playlist.faults.map(\.line) == [4, 5, 6, 7, 9])
-        #expect(playlist.faults[0].reason == "http addresses cannot be played, only files")
+        #expect(playlist.faults[0].reason == "cannot play http addresses, only files")
         #expect(playlist.faults[1].reason == "the file is on another machine, server")
     }
 
@@ -91,9 +91,9 @@ import Testing
         #expect(
             playlist.faults.map { "\($0.line) \($0.reason)" } == [
                 "3 duplicate File1, first in line 2", "4 File2 to File3 are missing",
-                "5 \"File0\" has no number from 1 on", "6 \"Filex\" has no number from 1 on",
+                "5 \"File0\" has no valid number", "6 \"Filex\" has no number from 1 on",
                 "7 not KEY=VALUE", "8 unknown key \"colour\"", "9 File6 is empty",
-                "10 http addresses cannot be played, only files", "11 File6 to File8 are missing",
+                "10 cannot play http addresses, only files", "11 File6 to File8 are missing",
             ]
         )
     }

@@ -32,7 +32,7 @@ import Testing
         #expect(
             playlist.faults == [
                 "\(path):3: \(scratch.file("no.mp3")): no such file or folder",
-                "\(path):4: http addresses cannot be played, only files",
+                "\(path):4: cannot play http addresses, only files",
                 "\(path):5: \(scratch.file("other.pls")): playlists inside playlists are skipped",
                 "\(path):6: \(scratch.file("pipe")) is not a file or folder",
             ]

@@ -49,7 +49,7 @@ import Testing
         let connection = try server.connect()
         let refusal = try await connection.send("GET", "/v1/events")
         #expect(refusal.status == 503)
-        #expect(try refusal.json()["message"]?.string?.hasSuffix("has 6 readers of events already") == true)
+        #expect(try refusal.json()["message"]?.string?.hasSuffix("already has 6 event readers, the maximum") == true)
         #expect(try await connection.send("GET", "/v1/status").status == 200)
         readers.removeLast()
         // The place is free again once the server has seen that the reader is gone.
