@@ -1,15 +1,15 @@
 import BackgrounderAPI
 import FoundationEssentials
 
-/// The sound cards that the kernel knows, as libao's alsa driver names them.
+/// Lists the kernel's sound cards by the names that libao's alsa driver uses.
 enum ALSADevices {
-    /// Nothing where the kernel has no sound.
+    /// Returns the devices, or none if the kernel has no sound support.
     static func list(_ path: String = "/proc/asound/pcm") -> [AudioDevice] {
         guard let data = FileManager.default.contents(atPath: path) else { return [] }
         return devices(in: String(decoding: data, as: UTF8.self))
     }
 
-    /// A device a line, `00-03: HDMI 0 : HDMI 0 : playback 1`: card and device, id, name, what it can.
+    /// Parses lines such as `00-03: HDMI 0 : HDMI 0 : playback 1`: card and device, id, name, capabilities.
     static func devices(in text: String) -> [AudioDevice] {
         text.split(separator: "\n").compactMap { line in
             let parts = line.split(separator: ":").map { $0.drop { $0 == " " } }

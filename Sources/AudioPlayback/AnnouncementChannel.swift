@@ -1,17 +1,17 @@
-/// One announcement to decode and give, from `start` seconds on. After a loss of the device it is given again as another.
+/// An announcement to decode and play from `start` seconds on. After the loss of a device it continues as another job.
 struct AnnouncementJob: Hashable, Sendable {
-    /// The announcement's, also when it is given again.
+    /// The announcement's token, which stays when it continues as another job.
     let token: Int
     let path: String
     var start: Double
     let music: MusicBeneath
 }
 
-/// What the music does meanwhile.
+/// The treatment of the music during an announcement.
 enum MusicBeneath: Hashable, Sendable {
-    /// It stands still at the frame where it was.
+    /// The music stands still.
     case held
-    /// It goes on, multiplied with so many parts of ``fullLevel``.
+    /// The music continues at a level, in parts of ``fullLevel``.
     case ducked(Int32)
 
     var level: Int32 {
@@ -22,7 +22,7 @@ enum MusicBeneath: Hashable, Sendable {
     }
 }
 
-/// The decoder's right to an announcement; it ends when somebody wants it otherwise.
+/// A decoder's lease of an announcement. It ends when the announcement is dropped or decoded again.
 struct AnnouncementLease: Hashable, Sendable {
     let number: Int
     let job: AnnouncementJob
@@ -31,90 +31,90 @@ struct AnnouncementLease: Hashable, Sendable {
 /// An announcement on its way from the decoder to the output.
 struct PlayingAnnouncement {
     var job: AnnouncementJob
-    /// The decoder that works at it; none has begun, or another shall.
+    /// The lease of the decoder that works on it; nil before it starts, or if another is to start.
     var lease: Int?
-    /// In the format of the device; its frames are counted from 0 at the job's start.
+    /// Samples in the format of the device; frame 0 is the job's start.
     var ring: SampleRing?
     var meter = PositionMeter(at: 0)
     var isFilling = true
-    /// All of it is in the ring, or was.
+    /// The decoder has reached the end.
     var isDecoded = false
-    /// Enough was decoded ahead to begin, or to go on.
+    /// Enough has been decoded to begin, or to continue.
     var isPrimed = false
     var hasBegun = false
-    /// Since when the output, or the listener, has waited for the file.
+    /// When the output, or the listener, began to wait for the file.
     var starvedSince: Int64?
 
-    /// Seconds of the file that have been heard.
+    /// Returns the seconds of the file heard at `now`.
     func elapsed(at now: Int64) -> Double {
         job.start + Double(meter.heard(at: now)) / Double(ring?.format.rate ?? 1)
     }
 }
 
-/// What is in the pipeline's state about announcements. While there is none, nobody looks at more than two of its fields.
+/// The pipeline's state of announcements. While there is none, only two of its fields are read.
 struct AnnouncementChannel {
     var current: PlayingAnnouncement?
-    /// Others wait behind the current one.
+    /// Others wait after the current one.
     var isFollowed = false
-    /// Between two announcements the music stays as it was under the first.
+    /// Between two announcements, the music stays as it was during the first.
     var hold: MusicBeneath?
-    /// What the music is multiplied with now.
+    /// The current level of the music.
     var level = fullLevel
-    /// The device was opened for an announcement and nothing else has been given to it.
+    /// The device was opened for an announcement and has played nothing else.
     var ownsDevice = false
 
-    /// Tokens of the newest that began, and of the newest that was given whole.
+    /// The tokens of the newest announcement that began, and of the newest that played to its end.
     var begun = 0
     var ended = 0
-    /// One that ended, kept so that its memory is given back by another thread than the output's.
+    /// An announcement that ended, kept so that the output thread does not free its memory.
     var spent: PlayingAnnouncement?
     var reports: [AnnouncementReport] = []
 
     var nextLease = 0
     var thread = 0
     var hasThread = false
-    /// Abandoned threads that are still held by a disk.
+    /// Abandoned threads that still hang on a disk.
     var stuckThreads = 0
 
-    /// The device is needed, whatever the music does.
+    /// Whether the device is needed even without music.
     var holdsDevice: Bool { current?.isPrimed == true || current?.hasBegun == true || hold != nil }
 
-    /// What becomes of the music now; `nil` when it is alone.
+    /// The treatment of the music now; nil without an announcement.
     var beneath: MusicBeneath? {
         if let current, current.hasBegun { return current.job.music }
         return hold
     }
 }
 
-/// What the decoder says about an announcement.
+/// A decoder's report about an announcement.
 enum AnnouncementReport {
-    /// It can be heard, and this was wrong with it.
+    /// The announcement plays, but something is wrong with it.
     case faulty(AnnouncementJob, DecodingFault)
-    /// It cannot be opened.
+    /// The announcement cannot be opened.
     case failed(AnnouncementJob, reason: String)
 }
 
-/// Who is heard.
+/// The sound that is heard.
 enum Floor: Equatable {
     case music
     case announcement
-    /// Nobody: the music is held, and the announcement's samples have not come yet.
+    /// Neither: the music is held, and the announcement has no samples yet.
     case nobody
 }
 
-/// What a step of the output consists of.
+/// The contents of an output step.
 struct StepContents {
     var music: Bool
     /// The token of the announcement in it.
     var announcement: Int?
 }
 
-/// A step of the paced device that is under way.
+/// The current step of the paced device.
 struct Pacing {
     let contents: StepContents
     let frames: Int
     let rate: Int
-    /// In nanoseconds of the monotonic clock.
+    /// The start, in nanoseconds of the monotonic clock.
     let since: Int64
 
     var end: Int64 { since + Int64(Double(frames) * 1e9 / Double(rate)) }

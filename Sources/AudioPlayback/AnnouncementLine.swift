@@ -1,21 +1,21 @@
-/// A file that plays now, over the music or instead of it.
+/// A file to play now, over the music or instead of it.
 struct Announcement: Hashable, Sendable {
     let token: Int
     let path: String
-    /// What the music is multiplied with meanwhile; without it the music is held.
+    /// The music's level meanwhile, 0 to 1; nil holds the music.
     let duck: Double?
     let priority: Int
-    /// Seconds, once its content was looked at.
+    /// The length in seconds, once the file has been read.
     var duration: Double?
     var hasBegun = false
 }
 
-/// Announcements in the order in which they play: the higher priority first, of equal ones the earlier.
+/// The announcements in playing order: higher priorities first, then earlier ones.
 ///
-/// One that plays is not cut off, whatever comes: half an announcement is worse than a late one, and whoever cannot wait
-/// stops the player first. It is a value, and nothing of it is stored: an announcement is of the moment.
+/// A playing announcement is never cut off by another: half an announcement is worse than a late one, and a client that
+/// cannot wait can stop the player first. Announcements are never stored, because they are about the moment.
 struct AnnouncementLine {
-    /// judgement: more is a client that has lost its mind, or an hour of speech; refusing says so at once
+    /// Tuned: more waiting announcements mean a client in a loop, or an hour of speech; an error reports it early.
     static let limit = 32
 
     private(set) var waiting: [Announcement] = []
@@ -23,20 +23,22 @@ struct AnnouncementLine {
 
     var isEmpty: Bool { current == nil && waiting.isEmpty }
 
-    /// Throws ``PlayerError/tooManyAnnouncements(limit:)``. The one that plays does not count.
+    /// Adds an announcement. The one that plays does not count towards the limit.
+    ///
+    /// - Throws: ``PlayerError/tooManyAnnouncements(limit:)``.
     mutating func add(_ new: Announcement) throws(PlayerError) {
         guard current == nil || waiting.count < Self.limit else { throw .tooManyAnnouncements(limit: Self.limit) }
         waiting.insert(new, at: waiting.firstIndex { $0.priority < new.priority } ?? waiting.count)
     }
 
-    /// Makes the first that waits the current one, where there is none.
+    /// Makes the first waiting announcement current, unless there is a current one.
     mutating func advance() -> Announcement? {
         guard current == nil, !waiting.isEmpty else { return nil }
         current = waiting.removeFirst()
         return current
     }
 
-    /// Forgets all of them; how many there were.
+    /// Removes all announcements. Returns their number.
     mutating func clear() -> Int {
         let count = waiting.count + (current == nil ? 0 : 1)
         (current, waiting) = (nil, [])

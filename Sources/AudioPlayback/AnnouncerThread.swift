@@ -1,9 +1,9 @@
 import BackgrounderAPI
 
-/// The thread that reads announcements: there is one while there is something to decode, beside that of the music, so
-/// that a file on a slow disk holds up no note of it.
+/// The thread that decodes announcements, while there are any. It is separate from the music's, so that a file on a slow
+/// disk does not interrupt the music.
 enum AnnouncerThread {
-    /// False when there is no thread to be had.
+    /// Starts the thread. Returns false if the system has none.
     static func start(_ number: Int, _ pipeline: Pipeline) -> Bool {
         (try? detachThread(named: "announcements") {
             while let lease = pipeline.takeAnnouncement(thread: number) { decode(lease, into: pipeline) }
@@ -14,7 +14,7 @@ enum AnnouncerThread {
         var frames = 0
         do throws(PlayerError) {
             guard let source = try open(lease, pipeline) else { return }
-            // judgement: 32 KiB, some hundredths of a second, so that it is heard soon
+            // Tuned: 32 KiB are a fraction of a second, so the announcement starts soon.
             let samples = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 1 << 14)
             defer { samples.deallocate() }
             do throws(DecodingFault) {
@@ -29,9 +29,9 @@ enum AnnouncerThread {
             } catch {
                 throw PlayerError.unreadable(path: lease.job.path, reason: error.reason)
             }
-            // One that goes on after a loss may have been at its end.
+            // An announcement that continues after a loss may have been at its end.
             if frames == 0, lease.job.start == 0 {
-                pipeline.fail(lease, reason: "there is no sound in it")
+                pipeline.fail(lease, reason: "it contains no sound")
             } else {
                 pipeline.finish(lease, fault: source.fault)
             }
@@ -40,7 +40,7 @@ enum AnnouncerThread {
         }
     }
 
-    /// The file in the format of the output. `nil` when nobody wants it any more.
+    /// Opens the file in the output's format. Returns nil if the announcement is no longer wanted.
     private static func open(
         _ lease: AnnouncementLease,
         _ pipeline: Pipeline

@@ -1,16 +1,18 @@
-/// Where sound goes, as the configuration and `--driver` name it.
+/// The audio driver, as `audio.driver` and `--driver` name it.
 package enum AudioDriverName: Hashable, Sendable {
-    /// pulse, then alsa, then `null` until one of them opens.
+    /// The first of pulse and alsa that opens; `null` until one does.
     case auto
-    /// A live driver of libao, by its short name; with the name of a sink or card where it is not the default one.
+    /// A live driver of libao, by its short name, with the name of a sink or card if it is not the default.
     case live(String, device: String? = nil)
-    /// Nowhere, at the pace of a sound card.
+    /// No output, at the pace of a sound card.
     case null
-    /// A file, as fast as possible; each opening of the device is one: FILE, FILE-2, ...
+    /// A WAV file, written as fast as possible. Each opening of the device writes another: FILE, FILE-2, …
     case wav(String)
     case raw(String)
 
-    /// Throws ``PlayerError/unknownDriver(name:allowed:)`` for what libao does not have on this machine.
+    /// Parses a driver's name.
+    ///
+    /// - Throws: ``PlayerError/unknownDriver(name:allowed:)`` if libao does not have it on this machine.
     package init(_ text: String) throws(PlayerError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         switch (parts.first, parts.count) {
@@ -28,7 +30,7 @@ package enum AudioDriverName: Hashable, Sendable {
         }
     }
 
-    /// Where `wav:` and `raw:` write; `nil` for the others.
+    /// The file that `wav:` and `raw:` write; nil for the others.
     package var file: String? {
         switch self {
         case .wav(let path), .raw(let path): path
@@ -36,7 +38,7 @@ package enum AudioDriverName: Hashable, Sendable {
         }
     }
 
-    /// Those whose devices have names.
+    /// The drivers that can name a device.
     private static var driversWithDevices: [String] { ["pulse", "alsa"].filter(AudioLibrary.liveDrivers.contains) }
 }
 
@@ -51,7 +53,7 @@ extension AudioDriverName: CustomStringConvertible {
         }
     }
 
-    /// The word that status shows for it.
+    /// The name in the status.
     var shortName: String {
         switch self {
         case .auto: "auto"
@@ -63,14 +65,16 @@ extension AudioDriverName: CustomStringConvertible {
     }
 }
 
-/// How the player reaches a sound device.
+/// The player's output settings.
 package struct AudioConfiguration: Hashable, Sendable {
     package var driver: AudioDriverName
-    /// How much a sound server holds: more costs less, and pause and seek take up to half as long again to be heard.
+    /// How much sound the sound server holds. More needs fewer wakeups; pause and seek are heard after up to one and a half
+    /// times as long.
     package var latency: Duration
-    /// Everything is resampled to it, and the device never changes its format; without it each item has its own.
+    /// The fixed output format, to which everything is resampled; nil plays each item in its own.
     package var format: AudioFormat?
 
+    /// Creates settings; the defaults are those of the configuration file.
     package init(
         driver: AudioDriverName = .auto,
         latency: Duration = .milliseconds(300),

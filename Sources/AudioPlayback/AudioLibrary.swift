@@ -3,17 +3,17 @@ import CAO
 import Glibc
 import Synchronization
 
-/// What there is one of per process: libao's drivers, and the environment they read.
+/// The process-wide state of libao: its drivers, and the environment that they read.
 package enum AudioLibrary {
-    /// Sets how much the pulse driver asks the sound server to hold, unless the environment says so already.
+    /// Sets the latency of the pulse driver, unless the environment already does.
     ///
-    /// Call it first thing in main, before other threads read the environment: libao's own option overflows above 48 ms
-    /// at 44.1 kHz, and this variable of the pulse library overrides it.
+    /// Call it at the start of `main`, before another thread reads the environment. libao's own option overflows above 48 ms
+    /// at 44.1 kHz; the pulse library's variable overrides it.
     package static func prepare(latency: Duration) {
         setenv("PULSE_LATENCY_MSEC", String(max(1, Int(latency.seconds * 1000))), 0)
     }
 
-    /// Short names of the live drivers that this libao has, the preferred first, without its `null`, which has no pace.
+    /// The short names of libao's live drivers, preferred ones first, without its `null`, which does not keep real time.
     package static let liveDrivers: [String] = {
         initialize()
         var count: CInt = 0
@@ -23,7 +23,8 @@ package enum AudioLibrary {
         return live.map { String(cString: $0.short_name) }.filter { $0 != "null" }
     }()
 
-    /// libao reads its configuration and loads its plugins once; it is never shut down, since abandoned threads use it.
+    /// Makes libao read its configuration and load its plugins, once. It is never shut down, because abandoned threads may
+    /// still use it.
     static func initialize() { _ = isInitialized }
 
     private static let isInitialized: Bool = {

@@ -1,21 +1,23 @@
 import CAO
 import Glibc
 
-/// An open device of libao. The thread that opened it is the only one that uses it.
+/// An open libao device. Only the thread that opened it may use it.
 ///
-/// `play` and `close` block for as long as a sound server pleases, which may be for ever.
+/// `play` and `close` block for as long as the sound server does, possibly forever.
 final class AudioOutput {
     private let device: OpaquePointer
-    /// The system's number of the error that ended the last `play`, 0 where it gave none.
+    /// The `errno` of a failed `play`; 0 if there was none.
     private(set) var failure: CInt = 0
 
     enum Target {
-        /// `device` is the name of a sink or card; without one it is the driver's default.
+        /// A live driver; `device` names a sink or card, nil the driver's default.
         case live(driver: String, device: String? = nil)
         case file(driver: String, path: String)
     }
 
-    /// Throws the reason as text. May block for ever on a sound server that is stopped.
+    /// Opens a device. May block forever if the sound server is stopped.
+    ///
+    /// - Throws: ``OutputError/notOpened(driver:reason:)``.
     init(_ target: Target, format: AudioFormat) throws(OutputError) {
         AudioLibrary.initialize()
         var options: UnsafeMutablePointer<ao_option>?
@@ -41,7 +43,7 @@ final class AudioOutput {
             case .live(_, let device):
                 if let device { ao_append_option(&options, driver == "pulse" ? "sink" : "dev", device) }
                 if driver == "pulse" { ao_append_option(&options, "client_name", "Backgrounder") }
-                // judgement: large, since it costs least; the pulse driver's own option of this name overflows.
+                // Tuned: a large buffer needs the fewest wakeups. The pulse driver's option of the same name overflows.
                 if driver == "alsa" { ao_append_option(&options, "buffer_time", "500") }
                 return ao_open_live(id, &sampleFormat, options)
             case .file(_, let path):
@@ -52,7 +54,7 @@ final class AudioOutput {
         device = opened
     }
 
-    /// False when the device is gone, or its disk full.
+    /// Plays samples. Returns false if the device is lost or its disk is full.
     func play(_ samples: UnsafeMutablePointer<Int16>, bytes: Int) -> Bool {
         errno = 0
         let isTaken = samples.withMemoryRebound(to: CChar.self, capacity: bytes) {
@@ -62,10 +64,10 @@ final class AudioOutput {
         return isTaken
     }
 
-    /// Returns when what was given has been heard. Nothing may be called after it.
+    /// Plays everything that was handed over, then closes the device. Call nothing afterwards.
     func close() { ao_close(device) }
 
-    /// libao's names of the channels in the order of WAVE files; none where there is nothing to say.
+    /// Returns libao's channel names in the order of WAVE files, or nil for mono and stereo.
     private static func matrix(channels: Int) -> String? {
         switch channels {
         case 3: "L,R,C"
@@ -78,19 +80,20 @@ final class AudioOutput {
         }
     }
 
-    /// libao puts its own numbers into `errno`, and a file that cannot be created leaves the system's there.
+    /// Returns the text for an error. libao sets `errno` to its own codes, except that of the system when a file cannot be
+    /// created.
     private static func reason(_ code: CInt, _ target: Target) -> String {
         switch (code, target) {
-        case (AO_EOPENDEVICE, _): "no such device, or nothing answers"
-        case (AO_EOPENFILE, .file(_, let path)): "\(path) cannot be written"
-        case (AO_EBADFORMAT, _): "it does not take this format"
-        case (AO_EBADOPTION, _): "it does not take an option"
+        case (AO_EOPENDEVICE, _): "no such device, or it does not answer"
+        case (AO_EOPENFILE, .file(_, let path)): "cannot write \(path)"
+        case (AO_EBADFORMAT, _): "it does not support this format"
+        case (AO_EBADOPTION, _): "it does not support an option"
         default: "it does not open (error \(code))"
         }
     }
 }
 
-/// Why there is no sound.
+/// The reason why an output device cannot be opened.
 enum OutputError: Error, Hashable, Sendable {
     case notOpened(driver: String, reason: String)
 
@@ -102,7 +105,7 @@ enum OutputError: Error, Hashable, Sendable {
 }
 
 extension String? {
-    /// A C string that lives as long as the call, or none.
+    /// Calls `body` with a C string that lives as long as the call, or nil.
     fileprivate func withMutableCString<Result>(_ body: (UnsafeMutablePointer<CChar>?) -> Result) -> Result {
         guard let self else { return body(nil) }
         var bytes = Array(self.utf8CString)

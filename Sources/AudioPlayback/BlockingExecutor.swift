@@ -1,6 +1,6 @@
 import Dispatch
 
-/// An executor with a thread of its own while there is work, for actors whose work waits for disks.
+/// An executor for actors whose work waits for disks. It has a thread of its own while there is work.
 final class BlockingExecutor: SerialExecutor {
     private let queue: DispatchQueue
 
@@ -12,20 +12,20 @@ final class BlockingExecutor: SerialExecutor {
     }
 }
 
-/// Reads what files say about themselves, one after the other.
+/// Reads the metadata of files, one at a time.
 actor MetadataReader {
     private let executor = BlockingExecutor("audio metadata")
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     enum Answer {
         case metadata(Metadata)
-        /// The content tells nothing, and would not tell more when it is asked again.
+        /// The content has no metadata, and another read would not change that.
         case nothing
-        /// The file cannot be opened now; a disk may not be there yet.
+        /// The file cannot be opened now; its disk may not be mounted yet.
         case closed
     }
 
-    /// What is wrong with a file is said when its turn to be played comes.
+    /// Reads a file. Faults are not reported here but when the file plays.
     func read(_ path: String) -> Answer {
         guard let file = try? MediaFile(path: path) else { return .closed }
         return if let metadata = try? openSampleSource(file).metadata() { .metadata(metadata) } else { .nothing }

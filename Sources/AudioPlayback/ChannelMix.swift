@@ -1,12 +1,12 @@
-/// How the channels of one count become those of another.
+/// Converts between numbers of channels.
 ///
-/// Channels are where WAVE files have them. What has the same place goes there as it is; mono goes to left and right;
-/// what has no place goes to its neighbours: the centre to left and right and the back to the side or the front, 3 dB
-/// down, as in ITU-R BS.775. The low frequencies of an LFE are left out. All is lowered together where a sum could clip.
+/// Channels have the order of WAVE files. A channel that both layouts have is copied, and mono goes to left and right. A
+/// channel that the target lacks goes to its neighbours, 3 dB down as in ITU-R BS.775: the centre to left and right, the
+/// back to the side or the front. An LFE is dropped. If a sum could clip, all channels are attenuated together.
 struct ChannelMix {
     let source: Int
     let target: Int
-    /// What each channel of the target takes from each of the source, row by row; empty where nothing is mixed.
+    /// The factors of the source's channels, one row per channel of the target; empty if nothing is mixed.
     private let factors: [Float]
 
     init(from source: Int, to target: Int) {
@@ -15,7 +15,7 @@ struct ChannelMix {
         factors = source == target ? [] : Self.factors(Speaker.layout(source), Speaker.layout(target))
     }
 
-    /// Mixes `frames`; equal counts are copied bit by bit. The two do not overlap.
+    /// Mixes `frames` frames. Equal numbers of channels are copied unchanged. Input and output must not overlap.
     func apply(_ input: UnsafePointer<Int16>, frames: Int, into output: UnsafeMutablePointer<Int16>) {
         guard !factors.isEmpty else { return output.update(from: input, count: frames * source) }
         factors.withUnsafeBufferPointer { factors in
@@ -25,7 +25,7 @@ struct ChannelMix {
                     for from in 0..<source {
                         sum += factors[channel * source + from] * Float(input[frame * source + from])
                     }
-                    // Rows sum to 1 at most, and rounding may still reach one more.
+                    // Rows sum to at most 1, but rounding may still exceed the range by one.
                     output[frame * target + channel] = Int16(max(-32768, min(32767, sum.rounded(.toNearestOrEven))))
                 }
             }
@@ -47,7 +47,7 @@ struct ChannelMix {
         return factors.map { $0 / loudest }
     }
 
-    /// Where a channel is heard, and how loud.
+    /// Returns the channels of the target that play `speaker`, with their factors.
     private static func places(of speaker: Speaker, in target: [Speaker]) -> [(Speaker, Float)] {
         let down = Float(0.5).squareRoot()
         if target.contains(speaker) { return [(speaker, 1)] }
@@ -74,11 +74,11 @@ struct ChannelMix {
     }
 }
 
-/// The place of a channel.
+/// The position of a channel.
 private enum Speaker {
     case mono, left, right, centre, low, back, backLeft, backRight, sideLeft, sideRight
 
-    /// The order of WAVE files, which is what a device is told too.
+    /// Returns the layout in the order of WAVE files, which the device is opened with too.
     static func layout(_ channels: Int) -> [Speaker] {
         switch channels {
         case 1: [.mono]

@@ -1,8 +1,8 @@
 import BackgrounderAPI
 
-/// The thread that reads files: it runs as far ahead as the ring has room, in few large steps.
+/// The thread that decodes files. It runs ahead until the ring is full, in few large steps.
 enum DecoderThread {
-    /// False when there is no thread to be had.
+    /// Starts the thread. Returns false if the system has none.
     static func start(_ pipeline: Pipeline) -> Bool {
         (try? detachThread(named: "audio decoder") {
             var joint = pipeline.format.map { FormatJoint(pipeline, to: $0) }
@@ -44,9 +44,9 @@ enum DecoderThread {
                     seconds += Double(count) / Double(source.format.rate)
                 case .changed:
                     if hasSamples, joint == nil, !begin(job, source, seconds, pipeline) { return }
-                // Else a queue of such items, repeated, would be opened without end.
+                // Otherwise a repeated queue of such items would be opened endlessly.
                 case .end where !hasSamples && job.start == 0:
-                    pipeline.fail(job, reason: "there is no sound in it")
+                    pipeline.fail(job, reason: "it contains no sound")
                     return
                 case .end:
                     try finish(job, source.fault, pipeline, &joint)
@@ -85,7 +85,7 @@ enum DecoderThread {
         let file = try MediaFile(path: job.path)
         do throws(DecodingFault) {
             let source = try openSampleSource(file)
-            // Past the end is the end, however far.
+            // Any frame past the end is the end.
             let frame = Int(exactly: (job.start * Double(source.format.rate)).rounded(.down)) ?? .max
             if job.start > 0 { try source.seek(toFrame: frame) }
             return source

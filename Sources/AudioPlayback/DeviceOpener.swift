@@ -1,28 +1,30 @@
 import Synchronization
 
-/// How far `auto` goes.
+/// The devices that `auto` may try.
 enum DeviceReach: Sendable {
     /// A sound device, else silence.
     case any
     case live
-    /// Silence at once: the sound server holds threads of ours already.
+    /// Only silence, because threads already hang in the sound server.
     case fallback
 }
 
-/// Opens the device that the configuration asks for; for `auto`, the first that really opens.
+/// Opens the configured device; for `auto`, the first that opens.
 ///
-/// libao's own choice is no help: it names alsa without probing, and its pulse driver says yes to any address.
+/// libao's own default does not help: it chooses alsa without probing, and its pulse driver accepts any address.
 final class DeviceOpener: Sendable {
     let name: AudioDriverName
-    /// Files written so far: each opening is another one.
+    /// The number of files written so far; each opening writes another.
     private let files = Mutex(0)
 
     init(_ name: AudioDriverName) { self.name = name }
 
-    /// Drivers that `auto` tries, in this order.
+    /// The drivers that `auto` tries, in order.
     static let automatic = ["pulse", "alsa"]
 
-    /// `output` is absent where nothing but time passes. May block for ever; libao's own errors are on no terminal.
+    /// Opens a device. `output` is nil for the paced device. May block forever. libao's messages do not reach the terminal.
+    ///
+    /// - Throws: ``OutputError/notOpened(driver:reason:)``.
     func open(
         _ format: AudioFormat,
         _ reach: DeviceReach
@@ -32,7 +34,7 @@ final class DeviceOpener: Sendable {
         }
         switch name {
         case .null:
-            return (device(.paced, "null", "nowhere, as configured"), nil)
+            return (device(.paced, "null", "no output, as configured"), nil)
         case .live(let driver, let name):
             let output = try AudioOutput(.live(driver: driver, device: name), format: format)
             return (device(.live, driver, name ?? "default device"), output)

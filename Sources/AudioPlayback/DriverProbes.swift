@@ -1,13 +1,13 @@
 import BackgrounderAPI
 import Synchronization
 
-/// Asks whether drivers open, each on a thread of its own since a sound server may never answer.
+/// Probes whether drivers open, each on its own thread, because a sound server may never respond.
 ///
-/// One question about a driver is open at a time: who asks again waits for the same answer, so a server that is silent
-/// costs one thread and one connection, however often it is asked.
+/// Only one probe per driver runs at a time, and further callers wait for its result. So a server that hangs costs one
+/// thread and one connection, however often it is probed.
 final class DriverProbes: Sendable {
     private struct State {
-        /// Those who wait, by driver; a driver that is in here is being asked.
+        /// The waiting callers by driver; a driver with an entry is being probed.
         var waiting: [String: [Int: CheckedContinuation<[AudioDevice]?, Never>]] = [:]
         var next = 0
     }
@@ -16,8 +16,8 @@ final class DriverProbes: Sendable {
 
     init(clock: any Clock<Duration>) { self.clock = clock }
 
-    /// The devices that `probe` found where it could open the driver; `nil` where it could not, and when there is no
-    /// answer within `limit`. `probe` may block for ever.
+    /// Returns the devices that `probe` finds. Returns nil if it cannot open the driver, or takes longer than `limit`.
+    /// `probe` may block forever.
     func ask(
         _ driver: String,
         within limit: Duration,

@@ -1,21 +1,23 @@
-/// Turns a stream of samples of one format into another: channels are mixed, then the rate is changed.
+/// Converts a stream of samples to another format: mixes the channels, then changes the rate.
 ///
-/// N frames become N × the ratio of the rates, rounded, however they were cut into pieces. Equal formats pass bit by bit.
-/// One thread uses it at a time.
+/// N frames become N × the ratio of the rates, rounded, regardless of how they are split into blocks. Equal formats pass
+/// unchanged. Only one thread may use it at a time.
 final class FormatConverter {
     let source: AudioFormat
     let target: AudioFormat
     private let mix: ChannelMix
-    /// Absent where the rates are the same.
+    /// Nil if the rates are equal.
     private let resampler: Resampler?
     private let mixed: UnsafeMutablePointer<Int16>
     private var taken = 0
     private var given = 0
 
-    /// judgement: frames that are mixed at a time; it bounds the scratch memory.
+    /// Tuned: the frames mixed at a time, which bounds the scratch memory.
     private static let block = 4_096
 
-    /// Throws ``DecodingFault/broken(_:)`` when there is no memory for it.
+    /// Creates a converter.
+    ///
+    /// - Throws: ``DecodingFault/broken(_:)`` if it cannot be allocated.
     init(from source: AudioFormat, to target: AudioFormat) throws(DecodingFault) {
         resampler =
             if source.rate == target.rate {
@@ -31,10 +33,10 @@ final class FormatConverter {
 
     deinit { mixed.deallocate() }
 
-    /// Frames of the output that belong to what was taken and have not come yet.
+    /// The frames of output still to come for the input consumed so far.
     var owed: Int { max(0, Int((Double(taken) * Double(target.rate) / Double(source.rate)).rounded()) - given) }
 
-    /// Takes up to `frames` of `input`, and puts up to `capacity` frames into `output`; both may be 0 by turns.
+    /// Consumes up to `frames` of `input` and produces up to `capacity` frames of `output`. Either may be 0 in a call.
     func convert(
         _ input: UnsafePointer<Int16>,
         frames: Int,
@@ -56,7 +58,7 @@ final class FormatConverter {
         return step
     }
 
-    /// There is no more input: what is left of the output, 0 frames at its end. Nothing can be converted after it.
+    /// Ends the input and returns the rest of the output; 0 frames at its end. Convert nothing afterwards.
     func drain(into output: UnsafeMutablePointer<Int16>, capacity: Int) throws(DecodingFault) -> Int {
         guard let resampler else { return 0 }
         let count = try resampler.drain(into: output, capacity: capacity)

@@ -1,10 +1,10 @@
-/// Brings the items of a queue into one format on their way into the ring.
+/// Converts the items of a queue to a common format on their way into the ring.
 ///
-/// A resampler looks ahead, so the last samples of an item, its tail, come out when the first of the next one have gone
-/// in: where both have the same format one resampler runs on, and the join is what it would be in one long file. An item
-/// shorter than the resampler's view ahead, or of another format, begins anew.
+/// A resampler looks ahead, so the last samples of an item, its tail, come out after the first of the next item have gone
+/// in. If both items have the same format, one resampler continues, and the join is that of a single long file. An item in
+/// another format, or shorter than the resampler's look-ahead, starts with a new one.
 ///
-/// Belongs to the decoder thread.
+/// Only the decoder thread uses it.
 struct FormatJoint: ~Copyable {
     private let pipeline: Pipeline
     private let format: AudioFormat
@@ -12,7 +12,7 @@ struct FormatJoint: ~Copyable {
     private var epoch = -1
     private var job: DecodingJob?
     private var gain = ReplayGain()
-    /// Frames of the item before that are still to come.
+    /// The frames of the previous item that are still to come.
     private var tail = 0
     private var hasBegun = false
     private let output: UnsafeMutableBufferPointer<Int16>
@@ -25,9 +25,9 @@ struct FormatJoint: ~Copyable {
 
     deinit { output.deallocate() }
 
-    /// What is appended next belongs to `job`.
+    /// Starts `job`: the samples appended next belong to it.
     mutating func begin(_ job: DecodingJob, _ epoch: Int, gain: ReplayGain) {
-        // One that was given up halfway has no end to join on to.
+        // A job that was abandoned halfway has no end to join to.
         if epoch != self.epoch || self.job != nil {
             converter = nil
             tail = 0
@@ -38,7 +38,7 @@ struct FormatJoint: ~Copyable {
         hasBegun = false
     }
 
-    /// Converts and appends samples of the job. False when nobody wants them any more.
+    /// Converts and appends samples of the job. Returns false if they are no longer wanted.
     mutating func append(
         _ samples: UnsafePointer<Int16>,
         frames: Int,
@@ -61,29 +61,29 @@ struct FormatJoint: ~Copyable {
         return true
     }
 
-    /// The job has been appended to its end; whether some of it is still to come. `nil` when nobody wants it any more.
+    /// Ends the job. Returns whether a tail of it is still to come, or nil if the job is no longer wanted.
     mutating func end() throws(DecodingFault) -> Bool? {
         if !hasBegun {
             guard try drain() else { return nil }
-            // Too little for a single frame; behind a seek that is the end.
-            guard hasBegun || job?.start != 0 else { throw .broken("there is no sound in it") }
+            // Not enough for a single frame; after a seek that means the end.
+            guard hasBegun || job?.start != 0 else { throw .broken("it contains no sound") }
         }
         job = nil
         tail = converter?.owed ?? 0
         return tail > 0
     }
 
-    /// Nothing follows.
+    /// Ends the tail, because nothing follows.
     mutating func endTail(_ epoch: Int) {
         guard epoch == self.epoch, job == nil else { return }
         if (try? drain()) == nil || tail > 0, let start = output.baseAddress {
-            // Without memory for the rest, the end is here.
+            // Without memory for the rest, this is the end.
             tail = 0
             _ = pipeline.appendTail(start, frames: 0, isEnd: true, epoch: epoch)
         }
     }
 
-    /// All that is in the converter, which is used up then.
+    /// Appends everything left in the converter, which cannot be used afterwards.
     private mutating func drain() throws(DecodingFault) -> Bool {
         guard let converter, let start = output.baseAddress else { return true }
         self.converter = nil
@@ -93,7 +93,7 @@ struct FormatJoint: ~Copyable {
         return true
     }
 
-    /// Gives each of the two items what belongs to it.
+    /// Appends converted frames, first to the previous item, then to the current one.
     private mutating func put(_ frames: Int) -> Bool {
         guard frames > 0, let start = output.baseAddress else { return true }
         let old = min(tail, frames)

@@ -1,15 +1,15 @@
-/// Several MP3s in one file, as `cat a.mp3 b.mp3` makes it: each is decoded by itself, so that its delay and padding are
-/// trimmed, and the others follow without a gap.
+/// A source of several MP3s in one file, as `cat a.mp3 b.mp3` makes it. Each is decoded on its own, so that its delay and
+/// padding are trimmed, and they join without gaps.
 final class GluedMP3Source: SampleSource {
     private let file: MediaFile
     private let parts: [Range<Int>]
     private var index = 0
     private var source: MP3Source
     private var changes = 0
-    /// Of the parts before the present one.
+    /// The fault of the parts before the current one.
     private var earlierFault: DecodingFault?
 
-    /// - Parameter parts: those of ``parts(of:)``.
+    /// - Parameter parts: the result of ``parts(of:)``.
     init(_ file: MediaFile, _ parts: [Range<Int>]) throws(DecodingFault) {
         self.file = file
         self.parts = parts
@@ -62,11 +62,11 @@ final class GluedMP3Source: SampleSource {
 }
 
 extension GluedMP3Source {
-    /// judgement: more are read as one.
+    /// Tuned: a file with more parts is read as one MP3; real files have a few.
     private static let mostParts = 1_000
 
-    /// Where the MP3s of `file` lie, one where nothing says that there are more: an Xing or Info header says how long its
-    /// MP3 is, and another such header follows there.
+    /// Returns the ranges of the MP3s in `file`. Another one begins where an Xing or Info header says that its MP3 ends and
+    /// another such header follows.
     static func parts(of file: MediaFile) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var start = 0
@@ -79,19 +79,19 @@ extension GluedMP3Source {
         return parts + [start..<file.size]
     }
 
-    /// The end that the header of the MP3 at `start` states.
+    /// Returns the end that the header of the MP3 at `start` states.
     private static func statedEnd(of start: Int, in file: MediaFile) -> Int? {
         let sound = file.endOfLeadingTags(from: start)
         guard let frame = MPEGFrameHeader(file.bytes(at: sound, count: MPEGFrameHeader.size)) else { return nil }
         let head = file.bytes(at: sound + MPEGFrameHeader.size + frame.sideInformationBytes, count: 16)
         guard head.count == 16, head.starts(with: "Info".utf8) || head.starts(with: "Xing".utf8) else { return nil }
         func number(_ offset: Int) -> Int { head[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
-        // The number of frames, where it is there, precedes that of bytes.
+        // The number of frames, if present, precedes the number of bytes.
         guard number(4) & 2 != 0 else { return nil }
         return sound + number(number(4) & 1 != 0 ? 12 : 8)
     }
 
-    /// Of an APEv2 tag and of one of ID3v1 that end an MP3; those of ID3v2 begin the next.
+    /// Returns the size of the APEv2 and ID3v1 tags that end an MP3. ID3v2 tags belong to the next one.
     private static func tagBytes(at offset: Int, in file: MediaFile) -> Int {
         var count = 0
         let ape = file.bytes(at: offset, count: 16)

@@ -1,9 +1,9 @@
 import CMPG123
 
 extension ReplayGain {
-    /// What an MP3 says: TXXX frames first, then what libmpg123 finds in RVA2 frames and in the header of LAME.
+    /// Reads the gains of an MP3: from TXXX frames, else from RVA2 frames and LAME's header, as libmpg123 finds them.
     ///
-    /// `handle` has been opened and stands at its first frame.
+    /// `handle` must be open, at the first frame.
     init(mp3 handle: OpaquePointer, _ file: MediaFile) {
         let texts = Self.userTexts(handle)
         self.init { texts[$0] }
@@ -12,13 +12,13 @@ extension ReplayGain {
         album = album ?? Self.gain(handle, MPG123_RVA_ALBUM).flatMap { Value(gain: $0, peak: peak) }
     }
 
-    /// The library would apply what it is told to look for, from the next frame on: so it is told to forget it.
+    /// Reads one kind of gain. libmpg123 would apply the requested kind from the next frame on, so it is switched off again.
     private static func gain(_ handle: OpaquePointer, _ kind: mpg123_param_rva) -> Double? {
         mpg123_set_number(handle, CInt(MPG123_RVA.rawValue), Int(kind.rawValue))
         var gain = 0.0
         mpg123_getvolume(handle, nil, nil, &gain)
         mpg123_set_number(handle, CInt(MPG123_RVA.rawValue), Int(MPG123_RVA_OFF.rawValue))
-        // None and 0 are the same number, and the same sound.
+        // 0 stands for no gain too, which sounds the same.
         return gain == 0 ? nil : gain
     }
 
@@ -35,10 +35,10 @@ extension ReplayGain {
         return texts
     }
 
-    /// The peak in the Info frame that LAME writes behind ID3v2 tags: 23 bits are full scale, and 0 is unknown.
+    /// Returns the peak in LAME's Info frame, after the ID3v2 tags. Full scale is 2²³, and 0 means unknown.
     private static func lamePeak(_ file: MediaFile) -> Double? {
         let frame = file.bytes(at: file.endOfLeadingTags(from: 0), count: 192)
-        // Behind the header and the side information of one or two channels, of MPEG 1 or 2.
+        // After the header and the side information, whose size depends on channels and MPEG version.
         for offset in [13, 21, 36] where frame.count >= offset + 135 {
             let mark = frame[offset..<offset + 4]
             guard mark.elementsEqual("Info".utf8) || mark.elementsEqual("Xing".utf8),

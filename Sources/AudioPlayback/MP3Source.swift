@@ -2,44 +2,48 @@ import BackgrounderAPI
 import CMPG123
 import Glibc
 
-/// An item that libmpg123 reads: gapless, at its own rate, 16 bit as the mpg123 program gives it.
+/// A source that libmpg123 decodes: gapless, at its own rate, with the same 16-bit samples as the mpg123 program.
 final class MP3Source: SampleSource {
     private(set) var format: AudioFormat
     private(set) var fault: DecodingFault?
     let replayGain: ReplayGain
     private let window: MediaWindow
     private let handle: OpaquePointer
-    /// What is decoded and found no room, from `taken` on.
+    /// Decoded samples that did not fit into the caller's buffer, from `taken` on.
     private var pending: [Int16] = []
     private var taken = 0
-    /// Frames of another format, which is believed when enough of them have come.
+    /// Frames in another format, which is accepted after enough of them.
     private var candidate: (format: AudioFormat, frames: Int, bytes: Int, samples: [Int16])?
-    /// The candidate is believed, and becomes the format when what came before it has been handed over.
+    /// The candidate is accepted, and becomes the format once the samples before it have been read.
     private var isChanging = false
     private var position = 0
     private var isScanned = false
-    /// Frames that an Info header promises; without one the length is an estimate, and promises nothing.
+    /// The frames that an Info header states; nil without one, because the length is then only an estimate.
     private let promisedFrames: Int?
     private var trail: MPEGFrameTrail
     private var changes = 0
 
-    /// judgement: bytes of junk that are skipped to find the next frame; the library's own limit of 1,024 ends an item
-    /// at any hole, and no limit runs for minutes on a file of zeros.
+    /// Tuned: the bytes skipped to find the next frame. libmpg123's default of 1,024 ends an item at any hole; without a
+    /// limit, a file of zeros takes minutes.
     private static let junkLimit = 1 << 20
-    /// judgement: behind damage, a piece of sound may look like the header of a frame of another rate.
+    /// Tuned: the frames before a change of format is accepted; after damage, sound may look like a header of another rate.
     private static let framesToBelieve = 3
-    /// judgement: in one file; more of them are damage, and each would open the device again.
+    /// Tuned: the most changes of format in a file. More are damage, and each would reopen the device.
     static let mostChanges = 16
-    /// judgement: more than any picture has. The library would keep the tag in memory.
+    /// Tuned: the largest ID3v2 tag that is parsed, larger than any with a picture; libmpg123 keeps it in memory.
     private static let largestTag = 1 << 24
-    /// Frames before the one that is sought, whose bits and overlaps it needs: the 255 bytes that a frame of MPEG 2 may
-    /// borrow are 24 frames of 8 kbit/s; the library's own 4 give noise in many quiet files of one channel.
+    /// The frames to decode before the target of a seek, which needs their bits and overlaps. A frame of MPEG 2 may borrow
+    /// 255 bytes, which are 24 frames at 8 kbit/s. libmpg123's default of 4 gives noise in many quiet mono files.
     private static let framesToPrime = 32
     private static let isLibraryReady = mpg123_init() == 0
 
-    /// - Parameter range: where it lies in the file; everywhere in it, if nothing is said.
+    /// Opens an MP3.
+    ///
+    /// - Parameter range: its range in the file; nil for the whole file.
     init(_ file: MediaFile, _ range: Range<Int>? = nil) throws(DecodingFault) {
-        guard Self.isLibraryReady, let handle = mpg123_new(nil, nil) else { throw .broken("libmpg123 does not start") }
+        guard Self.isLibraryReady, let handle = mpg123_new(nil, nil) else {
+            throw .broken("cannot initialize libmpg123")
+        }
         let window = MediaWindow(file, range)
         do throws(DecodingFault) {
             format = try Self.open(handle, window)
@@ -148,19 +152,19 @@ final class MP3Source: SampleSource {
         return .changed
     }
 
-    /// Decodes until there is something new or another format is to be adopted. Returns how many samples went into `room`;
-    /// what is more is in `pending`. `nil` at the end.
+    /// Decodes until there are samples or a new format. Returns the number of samples in `room`; the rest is in `pending`.
+    /// Returns nil at the end.
     private func decodeFrame(into room: UnsafeMutableBufferPointer<Int16>) throws(DecodingFault) -> Int? {
         while true {
             var audio: UnsafeMutablePointer<UInt8>?
             var bytes = 0
             let result = mpg123_next_frame(handle, &audio, &bytes)
             guard result == 0 || result == MPG123_NEW_FORMAT.rawValue else {
-                // Its words at the end of the file are those of an error that is none.
+                // At the end of the file the message is about an error that is not one.
                 if result != MPG123_DONE.rawValue { fault = .broken(words) }
                 return nil
             }
-            // Not mpg123_framedata: it knows the frame only before it is decoded.
+            // Not mpg123_framedata, which only knows a frame before it is decoded.
             let offset = window.range.lowerBound + Int(mpg123_frame_offset(handle))
             if trail.frame(at: offset) { fault = .damaged(skippedBytes: trail.skippedBytes) }
             if trail.skippedBytes > Self.junkLimit { return nil }
@@ -190,7 +194,7 @@ final class MP3Source: SampleSource {
         }
     }
 
-    /// It was no frame, but a piece of sound that looked like one.
+    /// Rejects the candidate: it was sound that looked like a frame.
     private func refuseCandidate() {
         guard let refused = candidate else { return }
         candidate = nil
@@ -198,9 +202,9 @@ final class MP3Source: SampleSource {
         fault = .damaged(skippedBytes: trail.skippedBytes)
     }
 
-    /// A file whose header promised more frames than came, or that has something else behind its frames.
+    /// Records a fault if the header states more frames than there were, or if other bytes follow the frames.
     ///
-    /// Where all came that was promised, nothing is missing, whatever follows it.
+    /// If all stated frames were there, nothing is missing, even if other bytes follow.
     private func noteEnd() {
         if let failure = window.failure {
             fault = .unreadable(systemMessage(failure))
@@ -210,7 +214,7 @@ final class MP3Source: SampleSource {
             fault = .truncated(frames: position, of: promisedFrames)
         } else if fault == nil || trail.skippedBytes > 0 {
             let end = trail.faultAtEnd() ?? fault
-            // What is missing of the last frame is not all that is missing.
+            // More is missing than the rest of the last frame.
             if let promisedFrames, case .cut = end {
                 fault = .truncated(frames: position, of: promisedFrames)
             } else {
@@ -219,7 +223,7 @@ final class MP3Source: SampleSource {
         }
     }
 
-    /// Frames of the whole item. Reads all of it where no header states the number.
+    /// The number of frames. Reads the whole file if no header states it.
     var length: Int {
         if let promisedFrames { return promisedFrames }
         scan()
@@ -260,7 +264,7 @@ final class MP3Source: SampleSource {
         return Metadata.line(String(cString: bytes))
     }
 
-    /// The fields of ID3v1 are 30 bytes of Latin-1, ended by a zero or by their length.
+    /// Decodes a field of ID3v1: up to 30 bytes of Latin-1, terminated by a zero if shorter.
     private func latin1<Field>(_ field: Field) -> String? {
         withUnsafeBytes(of: field) { bytes in
             Metadata.line(String(String.UnicodeScalarView(bytes.prefix { $0 != 0 }.map(Unicode.Scalar.init))))
@@ -269,7 +273,7 @@ final class MP3Source: SampleSource {
 }
 
 extension MediaWindow {
-    /// Makes this what libmpg123 reads: it must live as long as the handle.
+    /// Makes libmpg123 read this window, which must outlive the handle. Returns whether that worked.
     func isOpened(by handle: OpaquePointer) -> Bool {
         mpg123_use_reader(
             handle,

@@ -1,16 +1,16 @@
-/// The four bytes in front of each frame of MPEG audio (ISO/IEC 11172-3, 2.4.1.3, and 13818-3; 2.5 is nobody's standard).
+/// The four-byte header of an MPEG audio frame (ISO/IEC 11172-3, 2.4.1.3, and 13818-3; MPEG 2.5 is an unofficial extension).
 struct MPEGFrameHeader: Equatable {
-    /// Frames of sound a second.
+    /// The sample rate in Hz.
     let rate: Int
-    /// Of the whole frame; none in the free format, where only the next header tells.
+    /// The size of the whole frame; nil in the free format, where only the next header tells.
     private let bytes: Int?
     private let paddingBytes: Int
-    /// In layer III, what lies between the header and the samples; an Xing or Info header stands behind it.
+    /// The size of layer III's side information, which lies between the header and the samples, or an Xing or Info header.
     let sideInformationBytes: Int
 
     static let size = 4
 
-    /// None where the bytes are not the beginning of a frame.
+    /// Returns nil if the bytes do not begin a frame.
     init?(_ header: some Collection<UInt8>) {
         let header = Array(header.prefix(Self.size))
         guard header.count == Self.size, header[0] == 0xFF, header[1] & 0xE0 == 0xE0 else { return nil }
@@ -37,12 +37,12 @@ struct MPEGFrameHeader: Equatable {
             }
     }
 
-    /// The size of the whole frame. Frames of the free format are as long as their neighbours, but for a padding.
+    /// Returns the size of the whole frame. A frame of the free format has its neighbour's size, apart from padding.
     func frameBytes(neighbour: (header: Self, bytes: Int)?) -> Int? {
         bytes ?? neighbour.map { $0.bytes - $0.header.paddingBytes + paddingBytes }
     }
 
-    /// Layers I, II and III of MPEG 1, then layer I and the others of MPEG 2.
+    /// The bit rates of layers I, II and III of MPEG 1, then of layer I and the others of MPEG 2.
     private static let kilobits = [
         [32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
         [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],

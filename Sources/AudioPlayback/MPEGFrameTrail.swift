@@ -1,14 +1,14 @@
-/// Follows the frames of an MP3 through its file, and counts the bytes between them that are none.
+/// Follows the frames of an MP3 through its file and counts the bytes that belong to none.
 ///
-/// libmpg123 passes over such bytes without a word.
+/// libmpg123 skips such bytes silently.
 struct MPEGFrameTrail {
     private(set) var skippedBytes = 0
     private let window: MediaWindow
-    /// Where the sound ends and tags begin.
+    /// The offset where the sound ends and tags begin.
     private let end: Int
-    /// Where the next frame begins if nothing is skipped; unknown after a seek.
+    /// The offset of the next frame if nothing is skipped; nil after a seek.
     private var next: Int?
-    /// The last frame, and how long frames of the free format are.
+    /// The last frame, and the size of frames in the free format.
     private var last: (offset: Int, header: MPEGFrameHeader)?
     private var neighbour: (header: MPEGFrameHeader, bytes: Int)?
 
@@ -18,16 +18,16 @@ struct MPEGFrameTrail {
         end = window.file.startOfTrailingTags(before: window.range.upperBound)
     }
 
-    /// Bytes of the last frame; 0 where it is not known.
+    /// The size of the last frame; 0 if unknown.
     var frameBytes: Int { last.map { (next ?? $0.offset) - $0.offset } ?? 0 }
 
-    /// The next frame may lie anywhere.
+    /// Forgets the expected position: after a seek, the next frame may be anywhere.
     mutating func jump() {
         next = nil
         last = nil
     }
 
-    /// A frame begins at `offset`. True when something was passed over since the one before.
+    /// Records a frame at `offset`. Returns whether bytes were skipped since the previous one.
     mutating func frame(at offset: Int) -> Bool {
         let expected = next
         let isFirst = last == nil
@@ -35,20 +35,20 @@ struct MPEGFrameTrail {
         last = header(at: offset).map { (offset, $0) }
         next = last?.header.frameBytes(neighbour: neighbour).map { offset + $0 }
         guard let expected, offset > expected else { return false }
-        // Of the free format the first frame tells nothing, so the second does.
+        // In the free format, the first frame's size follows from the second.
         if isFirst, let first = header(at: expected), first.frameBytes(neighbour: nil) == nil {
             neighbour = (first, offset - expected)
         }
-        // The library also passes over frames: those of the encoder's delay, and the one with the Xing or Info header.
+        // libmpg123 also skips valid frames: those of the encoder's delay, and the one with the Xing or Info header.
         let junk = offset - firstJunk(from: expected, to: offset)
         skippedBytes += junk
         return junk > 0
     }
 
-    /// A frame that was refused.
+    /// Counts a rejected frame as skipped bytes.
     mutating func refuse(bytes: Int) { skippedBytes += bytes }
 
-    /// What is wrong behind the last frame that was decoded.
+    /// Returns the fault after the last decoded frame, if there is one.
     func faultAtEnd() -> DecodingFault? {
         guard let next, next < end else { return nil }
         let junk = firstJunk(from: next, to: end)
@@ -72,9 +72,9 @@ struct MPEGFrameTrail {
     private func frameBytes(at offset: Int) -> Int? { header(at: offset)?.frameBytes(neighbour: neighbour) }
 }
 
-/// Tags around the sound.
+/// The tags around the sound.
 extension MediaFile {
-    /// The size of the ID3v2 tag that begins at `offset`, with its header and footer; none where there is no tag.
+    /// Returns the size of the ID3v2 tag at `offset`, with header and footer, or nil if there is none.
     func id3v2Size(at offset: Int) -> Int? {
         let head = bytes(at: offset, count: 10)
         guard head.count == 10, head.starts(with: "ID3".utf8), head[3] < 0xFF, head[6...].allSatisfy({ $0 < 0x80 })
@@ -83,14 +83,14 @@ extension MediaFile {
         return 10 + size + (head[5] & 0x10 != 0 ? 10 : 0)
     }
 
-    /// Behind the ID3v2 tags that follow each other from `offset` on.
+    /// Returns the end of the consecutive ID3v2 tags from `offset` on.
     func endOfLeadingTags(from offset: Int) -> Int {
         var offset = offset
         while offset < size, let tag = id3v2Size(at: offset) { offset += tag }
         return min(offset, size)
     }
 
-    /// Before the ID3v1, APEv2 and Lyrics3v2 tags that end at `end`.
+    /// Returns the start of the ID3v1, APEv2 and Lyrics3v2 tags that end at `end`.
     func startOfTrailingTags(before end: Int) -> Int {
         var end = end
         while true {

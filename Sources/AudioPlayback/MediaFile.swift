@@ -1,9 +1,9 @@
 import BackgrounderAPI
 import Glibc
 
-/// An open regular file. Opening never blocks, also on a FIFO that nobody writes to, and refuses what is no regular file.
+/// An open regular file. Opening never blocks, not even on a FIFO, and rejects everything but regular files.
 ///
-/// One thread uses it at a time.
+/// Only one thread may use it at a time.
 final class MediaFile: Sendable {
     let path: String
     let descriptor: CInt
@@ -32,7 +32,7 @@ final class MediaFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Up to `count` bytes at `offset`.
+    /// Returns up to `count` bytes at `offset`.
     func bytes(at offset: Int, count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             filled = max(0, pread(descriptor, buffer.baseAddress, count, off_t(offset)))
@@ -40,7 +40,7 @@ final class MediaFile: Sendable {
     }
 }
 
-/// What a path is, where it is no regular file.
+/// Returns the name for a kind of file that is not regular.
 func kindName(_ mode: mode_t) -> String {
     switch mode & S_IFMT {
     case S_IFDIR: "folder"

@@ -2,13 +2,13 @@ import BackgrounderAPI
 import Glibc
 import Logging
 
-/// The files that a caller may have opened.
+/// The files that a caller may name.
 package enum MediaScope: Hashable, Sendable {
     case everywhere
-    /// The files of this folder, wherever its own symbolic links lead; none where it is `nil`.
+    /// The files in this folder, after its own symbolic links are resolved; no files if it is nil.
     case folder(String?)
 
-    /// Looks at the file system. Whether something exists outside the folder is not said.
+    /// Checks that `path` is inside the folder. The error does not reveal whether a file outside of it exists.
     fileprivate func require(_ path: String) throws(PlayerError) {
         guard case .folder(let folder) = self else { return }
         guard let folder, let root = Self.resolved(folder),
@@ -17,7 +17,7 @@ package enum MediaScope: Hashable, Sendable {
         else { throw .outside(path: path, folder: folder) }
     }
 
-    /// Of a path that leads nowhere.
+    /// Returns the parent of a path that does not exist.
     private static func parent(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? "/"
     }
@@ -29,40 +29,41 @@ package enum MediaScope: Hashable, Sendable {
     }
 }
 
-/// Turns what somebody named into files: a folder means the media in it and below it, in natural order, and a playlist
-/// what it names.
+/// Resolves paths to files: a folder to all media in and below it, in natural order, and a playlist to its entries.
 actor MediaFolder {
     private let executor = BlockingExecutor("audio folders")
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// What counts as media in a folder; a file that somebody names may have any name.
+    /// The extensions of media in a folder. A file that is named directly may have any name.
     static let extensions: Set<String> = [
         "mp3", "mp2", "mpga", "wav", "wave", "rf64", "w64", "flac", "ogg", "oga", "opus", "aif", "aiff", "aifc", "au",
         "snd",
         "caf",
     ]
-    /// Whether a file of this name, or at this path, counts as media.
+    /// Returns whether a name or path has the extension of a media file.
     static func hasMediaName(_ path: String) -> Bool {
         path.utf8.lastIndex(of: UInt8(ascii: "."))
             .map { extensions.contains(path[path.utf8.index(after: $0)...].lowercased()) } ?? false
     }
 
-    /// judgement: folders in folders
+    /// Tuned: the depth of nested folders; no media collection is deeper.
     private static let deepest = 16
-    /// judgement: files of one command; each costs memory in every list of the queue
+    /// Tuned: the files of one command; each costs memory in every list of the queue.
     private static let most = 100_000
-    /// judgement: bad lines of one playlist that are logged
+    /// Tuned: the faults of a playlist that are logged; more do not help to repair it.
     private static let mostFaults = 20
 
     private let logger: Logger
 
-    /// - Parameter logger: is told of the lines of a playlist that lead nowhere.
+    /// - Parameter logger: receives the faults of playlists.
     init(logger: Logger) {
         self.logger = logger
     }
 
-    /// The regular files that `paths` stand for, in order. Throws for the first path that is nothing to play, or with
-    /// which there are more than 100,000. The content of a file in a folder is judged when its turn comes.
+    /// Returns the regular files that `paths` resolve to, in order, at most 100,000. Files in folders are opened only when
+    /// their turn to play comes.
+    ///
+    /// - Throws: ``PlayerError`` for the first path that cannot be played.
     func files(_ paths: [String], within scope: MediaScope = .everywhere) throws(PlayerError) -> [String] {
         var files: [String] = []
         for path in paths {
@@ -77,7 +78,9 @@ actor MediaFolder {
         return files
     }
 
-    /// Throws when `path` is no regular file that can be read, or lies outside `scope`.
+    /// Checks that `path` is a readable regular file in `scope`.
+    ///
+    /// - Throws: ``PlayerError`` if it is not.
     func requireFile(_ path: String, within scope: MediaScope) throws(PlayerError) {
         try scope.require(path)
         do {
@@ -101,7 +104,7 @@ actor MediaFolder {
         }
     }
 
-    /// What the playlist names and what can be played; the others are logged. Throws when there is nothing.
+    /// Adds the playable entries of a playlist and logs the others. Throws if none can be played.
     private func addEntries(of path: String, within scope: MediaScope, to files: inout [String]) throws(PlayerError) {
         let file = try MediaFile(path: path)
         let playlist: PlaylistFile
@@ -118,7 +121,7 @@ actor MediaFolder {
         for entry in playlist.entries {
             do throws(PlayerError) {
                 if PlaylistFile.isPlaylist(entry.path) {
-                    throw .unreadable(path: entry.path, reason: "a playlist in a playlist is left out")
+                    throw .unreadable(path: entry.path, reason: "a playlist inside a playlist is ignored")
                 }
                 try scope.require(entry.path)
                 try Self.add(entry.path, Kind(of: entry.path), to: &files)
@@ -136,11 +139,11 @@ actor MediaFolder {
             logger.warning("\(printable("\(path):\(fault.line): \(fault.reason)"))")
         }
         if faults.count > Self.mostFaults {
-            logger.warning("\(printable(path)): \(faults.count - Self.mostFaults) more lines are bad")
+            logger.warning("\(printable(path)): \(faults.count - Self.mostFaults) more faulty lines")
         }
     }
 
-    /// A folder is gone through once, however many links lead to it.
+    /// Adds the media in and below `folder`. A folder is visited once, even if several links lead to it.
     private static func collect(
         from folder: String,
         into files: inout [String],
@@ -164,11 +167,11 @@ actor MediaFolder {
 
     private struct Entry {
         let name: NaturalName
-        /// A regular file for certain: nobody needs to ask.
+        /// Known to be a regular file, so that `stat` is not needed.
         let isFile: Bool
     }
 
-    /// What lies in a folder, in natural order. A name that is no UTF-8 stands for no path of ours.
+    /// Returns the entries of a folder in natural order. Names that are not valid UTF-8 are skipped.
     private static func entries(of folder: String) -> [Entry] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }
@@ -181,14 +184,14 @@ actor MediaFolder {
     }
 }
 
-/// The name in an entry of a folder; `nil` where it is no UTF-8.
+/// Returns the name of a directory entry, or nil if it is not valid UTF-8.
 func entryName(_ entry: UnsafeMutablePointer<dirent>) -> String? {
-    // An entry is as long as its name, not as its type says: it may end where the memory does.
+    // An entry is only as long as its name, shorter than its type; its end may be the end of the memory.
     guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return nil }
     return String(validatingCString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self))
 }
 
-/// What a path leads to, as far as it can be played; links are followed.
+/// The kind of a playable path; links are followed.
 private enum Kind: Equatable {
     case file
     case folder(FileID)
@@ -208,7 +211,7 @@ private enum Kind: Equatable {
     }
 }
 
-/// What makes two paths the same file.
+/// The identity of a file.
 private struct FileID: Hashable {
     let device: dev_t
     let inode: ino_t

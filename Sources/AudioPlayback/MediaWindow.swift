@@ -1,19 +1,19 @@
 import Glibc
 
-/// A part of a ``MediaFile`` as a C library reads it, through a buffer that spares the kernel its many small reads.
+/// A part of a ``MediaFile`` that a C library reads, buffered because the libraries make many small reads.
 ///
-/// One thread uses it at a time. The source that gives it to a library keeps it alive.
+/// Only one thread may use it at a time. The source that passes it to a library keeps it alive.
 final class MediaWindow {
     let file: MediaFile
-    /// Where in the file it lies.
+    /// The window's range in the file.
     let range: Range<Int>
-    /// The system's error number of a read that failed; the library only sees that nothing came.
+    /// The `errno` of a failed read; the library only sees that there was no data.
     private(set) var failure: CInt?
-    /// Bytes that may still be read, where a library is not trusted to come to an end.
+    /// The bytes that may still be read, to stop a library that would not end.
     var budget = Int.max
     private var position = 0
     private var buffer: UnsafeMutableRawBufferPointer
-    /// What the buffer holds, counted from the start of the window.
+    /// The buffered range, relative to the start of the window.
     private var buffered = 0..<0
 
     private static let bufferSize = 1 << 15
@@ -26,13 +26,13 @@ final class MediaWindow {
 
     deinit { buffer.deallocate() }
 
-    /// Fills `memory` as far as there is something; -1 when the first read fails.
+    /// Reads up to `count` bytes into `memory`. Returns their number, or -1 if the first read fails.
     func read(into memory: UnsafeMutableRawPointer, count: Int) -> Int {
         var done = 0
         let wanted = min(count, range.count - position, budget)
         while done < wanted {
             if !buffered.contains(position) {
-                // A large read is the library's own buffering.
+                // Large reads are buffered by the library itself.
                 let isLarge = wanted - done >= Self.bufferSize
                 guard let base = buffer.baseAddress else { break }
                 let room = isLarge ? wanted - done : min(Self.bufferSize, range.count - position)
@@ -55,7 +55,7 @@ final class MediaWindow {
         return done
     }
 
-    /// Up to `count` bytes at `offset` of the file, from the buffer where they are in it. Moves nothing.
+    /// Returns up to `count` bytes at `offset` of the file, from the buffer if possible. Does not move the position.
     func peek(at offset: Int, count: Int) -> [UInt8] {
         let start = offset - range.lowerBound
         guard buffered.contains(start), start + count <= buffered.upperBound else {
@@ -73,7 +73,7 @@ final class MediaWindow {
         }
     }
 
-    /// As lseek(2) does it.
+    /// Seeks like lseek(2).
     func seek(_ offset: Int, _ whence: CInt) -> Int {
         let base =
             switch whence {
@@ -89,11 +89,11 @@ final class MediaWindow {
 
     func tell() -> Int { position }
 
-    /// The object behind a library's pointer.
+    /// Returns the window for a library's pointer.
     static func behind(_ pointer: UnsafeMutableRawPointer?) -> MediaWindow? {
         pointer.map { Unmanaged<MediaWindow>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// The pointer to give to a library.
+    /// The pointer to pass to a library.
     var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 }

@@ -1,6 +1,6 @@
 import BackgrounderAPI
 
-/// What the content of a file tells about it.
+/// The metadata in a file's content.
 struct Metadata: Hashable, Sendable {
     var title: String?
     var artist: String?
@@ -9,7 +9,7 @@ struct Metadata: Hashable, Sendable {
     var format: AudioFormat?
     var codec: String?
 
-    /// Overwrites what `item` said about its content.
+    /// Replaces the metadata of `item`.
     func fill(_ item: inout PlayerItem) {
         item.title = title
         item.artist = artist
@@ -20,7 +20,8 @@ struct Metadata: Hashable, Sendable {
         item.duration = if let frames, let format { Double(frames) / Double(format.rate) } else { nil }
     }
 
-    /// A tag as one line: no control characters, which a terminal would obey, and of a bounded length; empty is absent.
+    /// Returns a tag as one line of bounded length without control characters, which could affect a terminal. Returns nil
+    /// for an empty one.
     static func line(_ text: String) -> String? {
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(512) {

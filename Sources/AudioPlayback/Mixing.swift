@@ -1,10 +1,10 @@
-/// The level at which samples stay what they are.
+/// The level that leaves samples unchanged.
 let fullLevel: Int32 = 65_536
 
-/// How far the music's level moves with each frame. judgement: from full to silence in 50 ms, which is no click and no fade.
+/// Returns the change of the music's level per frame. Tuned: from full to silence in 50 ms, neither a click nor a fade.
 func levelSlope(rate: Int) -> Int32 { (fullLevel * 20 + Int32(rate) - 1) / Int32(rate) }
 
-/// Multiplies frames by a level in parts of ``fullLevel``, rounded; on its way to `target` it moves by `slope` a frame.
+/// Multiplies frames by a level in parts of ``fullLevel``, rounded. The level moves towards `target` by `slope` per frame.
 func applyLevel(
     _ level: inout Int32,
     target: Int32,
@@ -28,7 +28,7 @@ func applyLevel(
     }
 }
 
-/// Multiplies by `gain` / 65,536, rounded and clipped; 65,536 leaves every bit as it was.
+/// Multiplies samples by `gain` / 65,536, rounded and clipped; 65,536 leaves them unchanged.
 func scale(_ samples: UnsafeMutablePointer<Int16>, count: Int, by gain: Int32) {
     switch gain {
     case 65_536: return
@@ -43,7 +43,7 @@ func scale(_ samples: UnsafeMutablePointer<Int16>, count: Int, by gain: Int32) {
     }
 }
 
-/// Adds samples to others; what is too loud for 16 bit stays at its limit.
+/// Adds samples to those in `sum`, clipped to 16 bits.
 func mix(_ samples: UnsafePointer<Int16>, into sum: UnsafeMutablePointer<Int16>, count: Int) {
     for index in 0..<count { sum[index] = Int16(clamping: Int32(sum[index]) + Int32(samples[index])) }
 }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// A lock with waiting rooms, one for each kind of thread: state that blocking threads share.
+/// State shared by blocking threads, with a lock and a condition variable for each kind of thread.
 ///
-/// Swift's `Mutex` has no condition variable, and a thread that waits must not hold the state meanwhile: so a wait takes
-/// a body that is asked again each time somebody signalled. Bodies are short and call nothing that blocks.
+/// Swift's `Mutex` has no condition variable, and a waiting thread must not hold the lock. A wait therefore takes a body
+/// that is evaluated again after each signal. Bodies must be short and must not block.
 final class Monitor<State>: @unchecked Sendable {  // the state is only touched with the lock held
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let conditions = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: WaitingRoom.allCases.count)
@@ -32,7 +32,7 @@ final class Monitor<State>: @unchecked Sendable {  // the state is only touched 
         return try body(&state)
     }
 
-    /// Blocks the calling thread until `body` is done.
+    /// Blocks the calling thread until `body` returns `done`.
     func wait<Result>(in room: WaitingRoom, _ body: (inout State) -> WaitStep<Result>) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -52,22 +52,22 @@ final class Monitor<State>: @unchecked Sendable {  // the state is only touched 
 
 enum WaitingRoom: Int, CaseIterable { case decoder, output, announcer, keeper }
 
-/// What the body of a wait has come to.
+/// The result of a wait's body.
 enum WaitStep<Result> {
     case done(Result)
-    /// Until a signal, or until `monotonicNow()` reaches the time.
+    /// Wait for a signal, or until `monotonicNow()` reaches the time.
     case wait(until: Int64? = nil)
 }
 
-/// Nanoseconds of the clock that no one sets.
+/// Returns the time of the monotonic clock in nanoseconds.
 func monotonicNow() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
-/// How much of the processor the calling thread alone leaves to others, from -20 (nothing) to 19, where the system allows it:
-/// for setpriority(2) a thread of Linux is a process of its own.
+/// Sets the niceness of the calling thread only, from -20 to 19, if the system allows it. On Linux, setpriority(2) treats a
+/// thread as a process.
 func setNiceness(_ niceness: Int32) {
     setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
 }

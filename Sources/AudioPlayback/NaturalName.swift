@@ -1,11 +1,10 @@
-/// A name in the order in which people count: "2 b" before "10 a", and no difference between A and a, or 7 and 007, unless
-/// all else is equal.
+/// A name in natural order: "2 b" before "10 a". A and a, or 7 and 007, differ only if everything else is equal.
 ///
-/// What the order needs is worked out once a name: 100,000 of them are compared two million times.
+/// The sort key is computed once per name, because sorting 100,000 names takes two million comparisons.
 struct NaturalName: Comparable {
     let name: String
-    /// In lower case, with each number as "0", how many digits it has, and these: as text it sorts as the name does. Text
-    /// compares by canonical equivalence, so that é is é however a disk spells it.
+    /// The sort key: the name in lower case, with each number as "0", its number of digits, and the digits. Strings compare
+    /// by canonical equivalence, so both spellings of é are equal.
     private let key: String
 
     init(_ name: String) {
@@ -17,7 +16,7 @@ struct NaturalName: Comparable {
         for byte in name.lowercased().utf8 {
             if (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
                 isNumber = true
-                // Leading zeros do not count.
+                // Skip leading zeros.
                 if !digits.isEmpty || byte != UInt8(ascii: "0") { digits.append(byte) }
             } else {
                 if isNumber { Self.append(&digits, to: &key) }

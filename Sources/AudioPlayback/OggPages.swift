@@ -1,9 +1,9 @@
-/// What is wrong with the pages of an Ogg file (RFC 3533), which libsndfile passes over without a word: some cannot be
-/// read, some are missing, or the last one is.
+/// Returns the fault of an Ogg file's pages (RFC 3533), which libsndfile ignores: unreadable or missing pages, or a missing
+/// last page.
 ///
-/// Reads the whole file, or as far as it comes within a second.
+/// Reads the whole file, or as much as it can within a second.
 func faultOfOggPages(in file: MediaFile) -> DecodingFault? {
-    // judgement: meanwhile nothing is decoded, and of the music there are two seconds at the least
+    // Tuned: nothing is decoded meanwhile, and the ring holds at least two seconds of music
     let deadline = monotonicNow() + 1_000_000_000
     let end = file.startOfTrailingTags(before: file.size)
     let window = MediaWindow(file, 0..<end)
@@ -30,7 +30,7 @@ func faultOfOggPages(in file: MediaFile) -> DecodingFault? {
         nextPages[serial] = number &+ 1
         if page[5] & 4 != 0 { openStreams.remove(serial) } else { openStreams.insert(serial) }
         offset += size
-        // judgement: more streams than any file has
+        // Tuned: more streams than any file has
         if nextPages.count > 1_000 { return .damaged(skippedBytes: end - offset) }
     }
     if skipped > 0 { return .damaged(skippedBytes: skipped) }
@@ -39,7 +39,7 @@ func faultOfOggPages(in file: MediaFile) -> DecodingFault? {
 }
 
 extension MediaWindow {
-    /// The size of the whole page at `offset`, which is put into `page`; none where there is none.
+    /// Reads the page at `offset` into `page`. Returns its size, or nil if there is none.
     fileprivate func oggPage(at offset: Int, into page: inout [UInt8]) -> Int? {
         _ = seek(offset, 0)
         return page.withUnsafeMutableBytes { bytes in
@@ -56,7 +56,7 @@ extension MediaWindow {
         }
     }
 
-    /// Where the next page may begin behind `offset`, at the latest the end.
+    /// Returns the next offset after `offset` where a page may begin, or the end.
     fileprivate func nextOggMark(after offset: Int, _ buffer: inout [UInt8]) -> Int {
         let mark = Array("OggS".utf8)
         var start = offset + 1
@@ -81,7 +81,7 @@ extension [UInt8] {
     }
 }
 
-/// The sum that a page must state, which counts its own place as zeros.
+/// Returns the checksum of a page, computed with zeros in place of the stated one.
 func oggSum(of page: UnsafeRawBufferPointer) -> UInt32 {
     var sum: UInt32 = 0
     for index in page.indices {
@@ -91,7 +91,7 @@ func oggSum(of page: UnsafeRawBufferPointer) -> UInt32 {
     return sum
 }
 
-/// The remainders of a byte by the polynomial of Ogg's sums.
+/// The table of Ogg's CRC: the remainder of each byte.
 private let oggSums: [UInt32] = (0..<256).map { byte in
     (0..<8).reduce(UInt32(byte) << 24) { sum, _ in sum & 0x8000_0000 != 0 ? sum << 1 ^ 0x04C1_1DB7 : sum << 1 }
 }

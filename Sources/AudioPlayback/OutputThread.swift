@@ -1,14 +1,14 @@
 import BackgrounderAPI
 
-/// The thread that gives samples to the device: it copies, scales and calls libao, and does nothing else.
+/// The thread that plays samples: it only copies, scales and calls libao.
 ///
-/// It may hang in libao for ever. Then the player abandons it and starts another: should it come back, it closes its
-/// device, plays nothing, and ends.
+/// It may hang in libao forever. The player then abandons it and starts another. If it returns, it closes its device and
+/// ends without playing anything.
 enum OutputThread {
-    /// False when there is no thread to be had.
+    /// Starts the thread. Returns false if the system has none.
     static func start(_ number: Int, _ pipeline: Pipeline, _ opener: DeviceOpener) -> Bool {
         (try? detachThread(named: "audio output") {
-            setNiceness(-11)  // a busy machine is not to be heard; sound servers ask for the same
+            setNiceness(-11)  // sound must not stutter on a busy machine; sound servers use the same value
             var session = OutputSession(number, pipeline, opener)
             session.run()
             pipeline.retired(thread: number)
@@ -22,7 +22,7 @@ private struct OutputSession: ~Copyable {
     let opener: DeviceOpener
     private var device: OpenDevice?
     private var output: AudioOutput?
-    /// One step of the open format: allocated when it is opened and at no other time.
+    /// Room for one step in the open format, allocated only when a device is opened.
     private var samples = UnsafeMutableBufferPointer<Int16>(start: nil, count: 0)
 
     init(_ number: Int, _ pipeline: Pipeline, _ opener: DeviceOpener) {
@@ -44,7 +44,7 @@ private struct OutputSession: ~Copyable {
         }
     }
 
-    /// False when the thread has been abandoned, like those below.
+    /// Returns false if the thread has been abandoned; so do the functions below.
     private mutating func open(_ format: AudioFormat, _ reach: DeviceReach) -> Bool {
         do {
             (device, output) = try opener.open(format, reach)

@@ -1,24 +1,24 @@
-/// What the player sees of an announcement.
+/// The state of an announcement, as the player sees it.
 struct AnnouncementSnapshot {
     let job: AnnouncementJob
-    /// Seconds of it that have been heard.
+    /// Seconds of the announcement that have been heard.
     let elapsed: Double
-    /// In nanoseconds of the monotonic clock: since when its file has given nothing.
+    /// When its file stopped delivering samples, in nanoseconds of the monotonic clock.
     let starvedSince: Int64?
-    /// The decoder has begun with it.
+    /// Whether the decoder has started on it.
     let isTaken: Bool
 }
 
-/// What the player calls; none of it blocks.
+/// The player's side of announcements. Nothing here blocks.
 extension Pipeline {
-    /// judgement: so many disks that do not answer; no more threads are given to them
+    /// Tuned: the most announcer threads that may hang on disks; a device with more dead disks is beyond help.
     private static var mostStuckAnnouncers: Int { 4 }
 
-    /// Plays it as soon as it is decoded; the music goes on till then.
+    /// Plays an announcement as soon as it is decoded; until then the music continues.
     ///
     /// - Parameters:
-    ///   - isFollowed: others wait behind it, so the music does not come back in between.
-    ///   - goesOn: it had begun, so the music does not come back before it.
+    ///   - isFollowed: whether others wait after it, so that the music does not return in between.
+    ///   - goesOn: whether it had begun before, so that the music does not return first.
     func announce(_ job: AnnouncementJob, isFollowed: Bool, goesOn: Bool = false) {
         monitor.withLock { state in
             settlePacing(&state, isInterrupted: true)
@@ -31,7 +31,7 @@ extension Pipeline {
         signalAnnouncement()
     }
 
-    /// Starts the thread that decodes it, where that is needed. False when there is no thread to be had.
+    /// Starts the thread that decodes the announcement, if it needs one. Returns false if no thread could be started.
     func startAnnouncerIfNeeded() -> Bool {
         let (isNeeded, thread): (Bool, Int?) = monitor.withLock { state in
             guard let current = state.announcements.current, current.lease == nil, !state.announcements.hasThread else {
@@ -49,7 +49,7 @@ extension Pipeline {
         return false
     }
 
-    /// Takes the announcement away in mid-word. The music comes back, unless others follow.
+    /// Cuts the announcement off. The music returns, unless others follow.
     func dropAnnouncement(isFollowed: Bool) {
         monitor.withLock { state in
             settlePacing(&state, isInterrupted: true)
@@ -59,7 +59,7 @@ extension Pipeline {
         signalAnnouncement()
     }
 
-    /// Leaves a thread that hangs on a disk to itself.
+    /// Abandons an announcer thread that hangs on a disk.
     func abandonAnnouncer() {
         monitor.withLock { state in
             guard state.announcements.hasThread else { return }
@@ -91,7 +91,7 @@ extension Pipeline {
         }
     }
 
-    /// What has been reported since the last call, and the tokens of the newest that began and that ended.
+    /// Returns the reports since the last call, and the tokens of the newest announcements that began and that ended.
     func takeAnnouncementReports() -> (reports: [AnnouncementReport], begun: Int, ended: Int) {
         monitor.withLock { state in
             defer { state.announcements.reports = [] }

@@ -1,11 +1,11 @@
-/// What the announcer thread calls; `append` may block.
+/// The announcer thread's side of the pipeline. `append` may block.
 extension Pipeline {
-    /// judgement: seconds of an announcement that are decoded ahead
+    /// Tuned: seconds of an announcement decoded ahead; enough to ride out a slow disk, and little memory.
     private static var announcedSeconds: Int { 2 }
-    /// judgement: decoded ahead before it begins, as parts of a second
+    /// Tuned: frames decoded before an announcement begins; a quarter of a second starts it promptly.
     private static func announcementPriming(rate: Int) -> Int { rate / 4 }
 
-    /// The announcement to decode. Without one the thread ends, and so does one that was abandoned.
+    /// Returns the announcement to decode. Returns nil when there is none or the thread was abandoned; the thread then ends.
     func takeAnnouncement(thread: Int) -> AnnouncementLease? {
         monitor.withLock { state in
             guard state.announcements.thread == thread else {
@@ -22,9 +22,8 @@ extension Pipeline {
         }
     }
 
-    /// The format in which samples are wanted: the device's; of one that is about to open the configured one or the
-    /// music's; else the file's.
-    /// `nil` when nobody wants them.
+    /// Returns the format to deliver: the open device's; if none is open, the configured format or the music's; else the
+    /// file's. Returns nil if the announcement is no longer wanted.
     func begin(_ lease: AnnouncementLease, format: AudioFormat) -> AudioFormat? {
         monitor.withLock { state in
             guard isWanted(lease, state) else { return nil }
@@ -35,7 +34,7 @@ extension Pipeline {
         }
     }
 
-    /// Puts samples into the announcement's ring, waiting for room. False when nobody wants them any more.
+    /// Appends samples to the announcement's ring, waiting for room. Returns false if they are no longer wanted.
     func append(_ samples: UnsafePointer<Int16>, frames: Int, of lease: AnnouncementLease) -> Bool {
         var done = 0
         while done < frames {

@@ -1,18 +1,18 @@
-/// What the decoder thread does next. Of two orders of one epoch the second joins on to the first.
+/// The decoder thread's next step. Two orders of one epoch join without a gap.
 enum DecoderOrder {
     case decode(DecodingJob, epoch: Int)
-    /// Nothing follows the item that ended: its last samples are wanted.
+    /// Nothing follows the item that ended: deliver its last samples.
     case endTail(epoch: Int)
 }
 
-/// What the decoder thread calls; all of it may block.
+/// The decoder thread's side of the pipeline. Everything here may block.
 extension Pipeline {
-    /// judgement: an item of a few frames that repeats is not opened thousands of times a second. Items under 50 ms, once
-    /// there were so many in a row, begin so far apart; above that length sound still has no gap.
+    /// Tuned: keeps a repeated item of a few frames from being opened thousands of times a second. After this many items
+    /// under 50 ms in a row, the next ones start at least that far apart; longer items still join without a gap.
     private static var shortJobsAtOnce: Int { 50 }
     private static var openingInterval: Int64 { 50_000_000 }
 
-    /// What to do next, once there is something; `nil` when the pipeline is shut down.
+    /// Waits for the next order. Returns nil when the pipeline is shut down.
     func takeOrder() -> DecoderOrder? {
         let order: DecoderOrder? = monitor.wait(in: .decoder) { state in
             if state.isShutDown { return .done(nil) }
@@ -28,14 +28,15 @@ extension Pipeline {
             state.decoding = job.token
             return .done(.decode(job, epoch: state.epoch))
         }
-        // The player gives the one after it.
+        // Makes the player offer the item after it.
         if case .decode = order { reports.send() }
         return order
     }
 
-    /// Announces samples of `format` that belong to `job` from `seconds` on. False when nobody wants them any more.
+    /// Starts a run of samples in `format` that belong to `job` from `seconds` on. Returns false if they are no longer
+    /// wanted.
     ///
-    /// Samples of one format are in the ring at a time, so another format waits here until it has run empty.
+    /// The ring holds one format at a time, so a change of format waits here until the ring is empty.
     func begin(_ job: DecodingJob, format: AudioFormat, seconds: Double, gain: ReplayGain) -> Bool {
         monitor.wait(in: .decoder) { state in
             guard state.decoding == job.token, !state.isShutDown else {
@@ -61,12 +62,13 @@ extension Pipeline {
         }
     }
 
-    /// Puts samples into the ring, waiting for room. False when nobody wants them any more.
+    /// Appends samples to the ring, waiting for room. Returns false if they are no longer wanted.
     func append(_ samples: UnsafePointer<Int16>, frames: Int, of job: DecodingJob) -> Bool {
         append(samples, frames: frames) { $0.decoding == job.token }
     }
 
-    /// The last samples of an item that has ended, `isEnd` with the very last. False when nobody wants them any more.
+    /// Appends the last samples of an item that has ended, `isEnd` with the very last. Returns false if they are no longer
+    /// wanted.
     func appendTail(_ samples: UnsafePointer<Int16>, frames: Int, isEnd: Bool, epoch: Int) -> Bool {
         guard append(samples, frames: frames, while: { $0.epoch == epoch }) else { return false }
         return monitor.withLock { state in
@@ -104,7 +106,7 @@ extension Pipeline {
         return true
     }
 
-    /// `hasTail`: its last samples are still to come, by ``appendTail(_:frames:isEnd:epoch:)``.
+    /// Ends a job. With `hasTail` its last samples follow by ``appendTail(_:frames:isEnd:epoch:)``.
     func finish(_ job: DecodingJob, fault: DecodingFault?, hasTail: Bool = false) {
         monitor.withLock { state in
             if let fault { state.decoderReports.append(.faulty(job, fault)) }

@@ -1,6 +1,6 @@
-/// What the output thread does with announcements, inside the lock.
+/// How the output thread handles announcements, inside the lock.
 extension Pipeline {
-    /// Who is heard next; notices what has ended and what does not come.
+    /// Decides who is heard next. Also detects announcements that ended, and those whose samples do not arrive.
     func floor(_ state: inout PipelineState, _ device: OpenDevice?) -> Floor {
         if let current = state.announcements.current, current.isPrimed {
             if current.ring?.count ?? 0 > 0 { return .announcement }
@@ -12,12 +12,12 @@ extension Pipeline {
                 if let device, device.kind != .file { state.underruns += 1 }
             }
         }
-        // A file has no time of its own: what belongs together waits for each other.
+        // A file has no clock: announcement and music wait for each other.
         let isAwaited = device?.kind == .file && state.announcements.current?.hasBegun == true
         return isAwaited || state.announcements.beneath == .held ? .nobody : .music
     }
 
-    /// The next step of the announcement, with the music under it where it is ducked.
+    /// Delivers the announcement's next step, with the ducked music mixed in.
     func giveAnnouncement(
         _ state: inout PipelineState,
         _ device: OpenDevice?,
@@ -47,7 +47,7 @@ extension Pipeline {
         if device.kind == .paced { return pace(&state, contents, frames: frames, rate: device.format.rate) }
         guard let samples else { return .wait() }
         if isMixed {
-            // The announcement's own loudness is its own.
+            // Replay gain applies to the music only, not to the announcement.
             let gain = gain(state, on: fullLevel)
             takeMusic(&state, frames: frames, into: samples)
             scale(samples, count: frames * ring.format.channels, by: gain)
@@ -61,7 +61,7 @@ extension Pipeline {
         return .done(.play(frames: frames, gain: state.gain))
     }
 
-    /// Takes music out of its ring, at the level of the moment.
+    /// Takes music out of its ring, at the current level.
     func takeMusic(_ state: inout PipelineState, frames: Int, into samples: UnsafeMutablePointer<Int16>) {
         guard let ring = state.ring else { return }
         ring.take(frames, into: samples)
@@ -80,7 +80,7 @@ extension Pipeline {
         wakeDecoder(state)
     }
 
-    /// Samples were taken out of its ring: it wants more of them, or it has ended.
+    /// Called when samples were taken out of the announcement's ring: asks for more, or ends the announcement.
     func announcementGiven(_ state: inout PipelineState) {
         guard let current = state.announcements.current, let ring = current.ring else { return }
         if ring.count == 0, current.isDecoded {
@@ -94,11 +94,11 @@ extension Pipeline {
         guard let current = state.announcements.current else { return }
         state.announcements.ended = current.job.token
         state.announcements.spent = current
-        // The next one has the floor at once, and no note of the music comes in between.
+        // The next one starts immediately, with no music in between.
         let hold = state.announcements.isFollowed ? current.job.music : nil
         removeAnnouncement(&state)
         state.announcements.hold = hold
-        // The time runs again, and those who are told of it are told soon.
+        // The time of the music runs again; report that soon.
         state.isProgressTold = false
         reports.send()
     }
@@ -106,13 +106,13 @@ extension Pipeline {
     func removeAnnouncement(_ state: inout PipelineState) {
         if !state.announcements.isFollowed { state.announcements.hold = nil }
         state.announcements.current = nil
-        // Music that was heard beneath comes back in a ramp, any other begins as it is.
+        // Ducked music returns with a ramp; held music starts at its full level.
         if !state.isPlaying || !state.giving.music { state.announcements.level = fullLevel }
         monitor.signal(.announcer)
         monitor.signal(.output)
     }
 
-    /// The device came to be open in another format meanwhile.
+    /// Decodes the announcement again, because the device was opened in another format meanwhile.
     private func decodeAgain(_ state: inout PipelineState, _ current: PlayingAnnouncement) {
         var again = PlayingAnnouncement(job: current.job)
         again.job.start = current.elapsed(at: monotonicNow())
@@ -120,7 +120,7 @@ extension Pipeline {
         state.announcements.spent = current
         state.announcements.current = again
         monitor.signal(.announcer)
-        // The player sees to it that there is a thread.
+        // The player starts a thread for it.
         reports.send()
     }
 }

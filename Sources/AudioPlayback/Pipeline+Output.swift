@@ -1,21 +1,24 @@
 import BackgrounderAPI
 
-/// What the output thread does next.
+/// The output thread's next step.
 enum OutputOrder {
     case open(AudioFormat, DeviceReach)
-    /// Frames that lie in the thread's own memory, to be scaled and given to the device.
+    /// Scale the frames in the thread's own buffer by `gain` and hand them to the device.
     case play(frames: Int, gain: Int32)
-    /// Gives silence first, so that a device that has not yet begun to play is heard.
+    /// Play `silence` frames of silence, then close; a device that has not started to play yet needs them to be heard.
     case close(silence: Int)
-    /// Somebody else has taken over, or all is over.
+    /// End: another thread has taken over, or the pipeline is shut down.
     case retire
 }
 
-/// What the output thread calls. `thread` is the number it was started with: an abandoned one only hears `retire`.
+/// The output thread's side of the pipeline. `thread` is the number it was started with; an abandoned thread only gets
+/// `retire`.
 extension Pipeline {
-    /// judgement: frames of a step. Live: pause and seek wait for a step at most, and it is half of what the device
-    /// holds, which has to last until the next one. Paced: few wakeups, and just as much as the decoder puts in at a time.
-    /// File: large, as it runs as fast as it can.
+    /// Returns the frames of one step.
+    ///
+    /// Tuned: live, pause and seek wait for at most one step, and a step is half of what the device holds, because the
+    /// rest has to last until the next one. Paced, few wakeups, and as much as the decoder appends at a time. File, large,
+    /// because it runs as fast as it can.
     func stepFrames(_ kind: OpenDevice.Kind, rate: Int) -> Int {
         switch kind {
         case .live: Int(Double(rate) * min(0.15, latency.seconds / 2))
@@ -23,8 +26,8 @@ extension Pipeline {
         case .file: rate / 2
         }
     }
-    /// judgement: decoded ahead before a start, so that a disk may stop for a second right after it; the decoder needs a
-    /// few milliseconds for it.
+    /// Tuned: decoded before playing starts, so that the disk may stall for a second right afterwards. Takes the decoder a
+    /// few milliseconds.
     private static func primingFrames(rate: Int) -> Int { rate * 2 }
 
     func nextOrder(thread: Int, device: OpenDevice?, into samples: UnsafeMutablePointer<Int16>?) -> OutputOrder {
@@ -98,7 +101,7 @@ extension Pipeline {
         return .done(.play(frames: frames, gain: gain))
     }
 
-    /// Whether there is something to play, and enough of it to begin; notices underruns and the end.
+    /// Whether enough samples are there to play. Also detects underruns and the end.
     func isReady(_ state: inout PipelineState, _ device: OpenDevice?) -> Bool {
         let count = state.ring?.count ?? 0
         let nothingComes = state.upcoming == nil && state.decoding == nil && !state.hasTail
@@ -144,7 +147,7 @@ extension Pipeline {
         settle(thread: thread) { $0.failure = .notOpened(reason: reason) }
     }
 
-    /// The device has taken `frames`. False when the thread has been abandoned meanwhile.
+    /// Reports that the device took `frames`. Returns false if the thread was abandoned meanwhile.
     func played(thread: Int, frames: Int, buffer: Int, rate: Int) -> Bool {
         monitor.withLock { state in
             guard state.owner == thread else { return false }
@@ -156,8 +159,8 @@ extension Pipeline {
         }
     }
 
-    /// Brings the positions up to date. The device holds `buffer` frames at most: behind those of an announcement that
-    /// held the music, the music is heard only when they have been.
+    /// Updates the positions. The device holds at most `buffer` frames; music after an announcement that held it is heard
+    /// only once the announcement's frames have been.
     private func given(_ state: inout PipelineState, frames: Int, buffer: Int, rate: Int, now: Int64) {
         state.givenSinceOpen += frames
         if state.giving.music {
@@ -179,11 +182,11 @@ extension Pipeline {
         }
     }
 
-    /// The device took nothing: the thread closes it next.
+    /// Reports that the device took nothing; the thread closes it next.
     func lost(thread: Int, code: CInt) -> Bool {
         settle(thread: thread) { state in
             state.failure = .lost(state.device, code)
-            // Gone before it is closed: what it took before it was lost does not mean that it is back.
+            // Forget it before it is closed: samples that it took before the loss do not mean that it is back.
             state.device = nil
             state.givenSinceOpen = 0
             state.busy = (.closing, monotonicNow())
@@ -201,7 +204,7 @@ extension Pipeline {
             state.pacing = nil
             state.announcements.ownsDevice = false
             let given = state.ring?.read ?? 0
-            // A close gives all that was held to the listener; after a loss the position is what was heard till then.
+            // Closing plays everything the device held. After a loss, the position is what had been heard.
             if state.failure == nil { state.meter = PositionMeter(at: given) }
             if state.closeRequested {
                 state.closeRequested = false
@@ -210,7 +213,7 @@ extension Pipeline {
         }
     }
 
-    /// An abandoned thread has come back and is about to end.
+    /// Reports that an abandoned thread has returned and is about to end.
     func retired(thread: Int) {
         monitor.withLock { state in
             if state.owner != thread {
@@ -239,7 +242,7 @@ extension Pipeline {
         if free >= capacity / 2 || state.wantsDrain { monitor.signal(.decoder) }
     }
 
-    /// Tells the player of another item, and that the sound goes on after a rest; nothing else of it is news.
+    /// Reports to the player that another item has begun, or that sound has resumed; it needs nothing else.
     func reportProgress(_ state: inout PipelineState, _ now: Int64) {
         if state.keeper.isResting { monitor.signal(.keeper) }
         let crossed = state.marks.count > 1 && state.marks[1].frame <= state.meter.heard(at: now)
@@ -248,7 +251,7 @@ extension Pipeline {
         reports.send()
     }
 
-    /// Frames that are left before the next item begins.
+    /// The frames left before the next item begins.
     func framesOfItem(_ state: PipelineState) -> Int {
         let read = state.ring?.read ?? 0
         let end = state.marks.first { $0.frame > read }?.frame ?? .max

@@ -1,4 +1,4 @@
-/// The paced device: samples are taken out of the rings as their time passes, so nothing is ever held.
+/// The paced device: it takes samples out of the rings as time passes, so it never holds any.
 extension Pipeline {
     func pace(
         _ state: inout PipelineState,
@@ -8,7 +8,7 @@ extension Pipeline {
     ) -> WaitStep<OutputOrder> {
         if let pacing = state.pacing { return .wait(until: pacing.end) }
         let now = monotonicNow()
-        // Right behind the step before it, so that lateness does not add up; not after a pause or a suspended machine.
+        // Follows the previous step directly, so that delays do not add up; not after a pause or a suspended machine.
         let start = now - state.pacedUntil < 250_000_000 ? state.pacedUntil : now
         let pacing = Pacing(contents: contents, frames: frames, rate: rate, since: start)
         state.pacing = pacing
@@ -24,7 +24,7 @@ extension Pipeline {
         return .wait(until: pacing.end)
     }
 
-    /// Takes out what has been heard: a whole step at its end, a part of it when something interrupts.
+    /// Removes what has been heard: the whole step at its end, or a part of it on an interruption.
     func settlePacing(_ state: inout PipelineState, isInterrupted: Bool = false) {
         guard let pacing = state.pacing else { return }
         let now = monotonicNow()

@@ -1,18 +1,18 @@
 import BackgrounderAPI
 
-/// What the player sees of the pipeline at one moment.
+/// The state of the pipeline at one moment, as the player sees it.
 struct PipelineSnapshot {
-    /// The job that is heard, and the seconds of its item that have been.
+    /// The job that is heard, and the seconds of its item heard so far.
     var token: Int
     var elapsed: Double
-    /// Whether the position goes on by itself.
+    /// Whether the position advances by itself.
     var isAdvancing: Bool
-    /// Seconds that are decoded and not yet heard.
+    /// Seconds that are decoded but not heard yet.
     var buffered: Double
     var device: OpenDevice?
-    /// The device has taken samples since it was opened.
+    /// Whether the device has taken samples since it was opened.
     var hasPlayed: Bool
-    /// In nanoseconds of the monotonic clock: since when the output has been inside libao.
+    /// When the output entered libao, in nanoseconds of the monotonic clock; nil outside of it.
     var busySince: Int64?
     var isDrained: Bool
     var failure: OutputFailure?
@@ -20,7 +20,7 @@ struct PipelineSnapshot {
     var stuckThreads: Int
 }
 
-/// What the player calls; none of it blocks.
+/// The player's side of the pipeline. Nothing here blocks.
 extension Pipeline {
     func snapshot() -> PipelineSnapshot {
         monitor.withLock { state in
@@ -46,7 +46,7 @@ extension Pipeline {
         }
     }
 
-    /// The job that is heard at `now`, and the seconds of its item that have been.
+    /// Returns the job that is heard at `now`, and the seconds of its item heard so far.
     func position(_ state: PipelineState, _ now: Int64) -> (token: Int, elapsed: Double) {
         let heard = state.meter.heard(at: now)
         guard let first = state.marks.first else { return (state.origin.token, state.origin.seconds) }
@@ -54,7 +54,7 @@ extension Pipeline {
         return (mark.token, mark.seconds + Double(max(0, heard - mark.frame)) / Double(mark.rate))
     }
 
-    /// What the decoder has reported since the last call.
+    /// Returns the decoder's reports since the last call.
     func takeDecoderReports() -> [DecoderReport] {
         monitor.withLock { state in
             defer { state.decoderReports = [] }
@@ -62,7 +62,7 @@ extension Pipeline {
         }
     }
 
-    /// Whether the device was closed on request since the last call.
+    /// Returns whether the device was closed on request since the last call.
     func takeClosed() -> Bool {
         monitor.withLock { state in
             defer { state.isClosed = false }
@@ -70,19 +70,20 @@ extension Pipeline {
         }
     }
 
-    /// The next sound is reported, as it is behind a rest: a device may hold up what it was given. A file has no time.
+    /// Reports the next sound, as after a rest, because a device may delay what it was handed. A file has no clock and is
+    /// left out.
     func awaitProgress() {
         monitor.withLock { state in
             if state.device?.kind != .file { state.isProgressTold = false }
         }
     }
 
-    /// Forgets all that was not heard and begins with `job`; without one it falls silent.
+    /// Discards everything that was not heard and starts `job`; without a job it falls silent.
     func restart(with job: DecodingJob?) {
         monitor.withLock { state in
-            // What was heard of an announcement is not heard again.
+            // Do not repeat the part of an announcement that was heard.
             settlePacing(&state, isInterrupted: true)
-            // The device stays open for it, and whatever plays next finds it open.
+            // The announcement keeps the device open, and the next job finds it open.
             if job != nil, state.announcements.holdsDevice { state.closeRequested = false }
             let frame = state.ring?.read ?? 0
             state.upcoming = job
@@ -106,7 +107,7 @@ extension Pipeline {
         signalBoth()
     }
 
-    /// Gives the decoder what follows; false while it has not taken the one before.
+    /// Offers the decoder its next job. Returns false while it has not taken the previous one.
     func offer(_ job: DecodingJob) -> Bool {
         let isTaken = monitor.withLock { state in
             guard state.upcoming == nil else { return false }
@@ -119,10 +120,10 @@ extension Pipeline {
         return isTaken
     }
 
-    /// Says whether anything will follow what the decoder has.
+    /// Sets whether the decoder's current job is the last one.
     func setLast(_ isLast: Bool) {
         monitor.withLock { state in
-            // Said at each look at the queue, and seldom news.
+            // Called on every look at the queue, and it rarely changes.
             guard state.isLast != isLast else { return }
             state.isLast = isLast
             if !isLast { state.isDrained = false }
@@ -131,7 +132,7 @@ extension Pipeline {
         }
     }
 
-    /// Takes a job and all behind it back. False when the device was given some of it already.
+    /// Takes back a job and all after it. Returns false if the device already has samples of it.
     func drop(from token: Int) -> Bool {
         let isDropped = monitor.withLock { state in
             if let index = state.marks.firstIndex(where: { $0.token == token }), let ring = state.ring {
@@ -164,10 +165,10 @@ extension Pipeline {
 
     func setGain(_ gain: Int32) { monitor.withLock { $0.gain = gain } }
 
-    /// Which gain of the items acts, at once; not `auto`.
+    /// Sets the replay gain to apply, from the next samples on. Not `auto`.
     func setReplayGain(_ mode: ReplayGainMode) { monitor.withLock { $0.replayGain = mode } }
 
-    /// Whether the output may open a device now, and how far it may go.
+    /// Sets whether the output may open a device now, and which devices it may try.
     func setOpening(allowed: Bool, reach: DeviceReach) {
         monitor.withLock { state in
             state.mayOpen = allowed
@@ -176,7 +177,7 @@ extension Pipeline {
         monitor.signal(.output)
     }
 
-    /// There is no thread that could open a device. Without effect while none may be opened.
+    /// Fails the opening of a device for lack of a thread. Has no effect while no device may be opened.
     func refuseOpening(reason: String) {
         monitor.withLock { if $0.mayOpen { $0.failure = .notOpened(reason: reason) } }
         reports.send()
@@ -184,7 +185,7 @@ extension Pipeline {
 
     func leaveFallback() { monitor.withLock { $0.leaveFallback = true } }
 
-    /// Leaves an output thread that hangs to itself. The next one gets the number that is returned.
+    /// Abandons an output thread that hangs. Returns the number for the next one.
     func abandonOutput() -> Int {
         monitor.withLock { state in
             state.owner += 1

@@ -1,7 +1,7 @@
 import BackgrounderAPI
 import Dispatch
 
-/// One item to decode, from `start` seconds on. Its token is given once: an item that is played again is another job.
+/// An item to decode from `start` seconds on. Each job has its own token: playing an item again is another job.
 struct DecodingJob: Hashable, Sendable {
     let token: Int
     let itemID: Int
@@ -9,20 +9,20 @@ struct DecodingJob: Hashable, Sendable {
     let start: Double
 }
 
-/// What the decoder, the output and the player share: orders in one direction, samples and reports in the other.
+/// The state that decoder, output and player share: jobs flow in one direction, samples and reports in the other.
 ///
 /// ```
 /// player ──jobs──▶ decoder thread ──ring + marks──▶ output thread ──▶ device
 ///    ▲───────────────── reports ◀──────────────────────────┘
 /// ```
-/// Nobody calls anybody: each of the three changes this state under its lock and goes on, so that a decoder that hangs
-/// on a disk or an output that hangs in a sound server holds up no command.
+/// None of the three calls another. Each changes this state under its lock and continues, so a decoder that hangs on a
+/// disk, or an output that hangs in a sound server, delays no command.
 final class Pipeline: Sendable {
     let monitor: Monitor<PipelineState>
     let reports: ReportSignal
-    /// What a live device holds.
+    /// How much sound a live device holds.
     let latency: Duration
-    /// What everything is resampled to, if anything.
+    /// The format that everything is resampled to, if one is configured.
     let format: AudioFormat?
 
     init(latency: Duration, format: AudioFormat?, gain: Int32, onReport: @escaping @Sendable () -> Void) {
@@ -33,10 +33,10 @@ final class Pipeline: Sendable {
     }
 }
 
-/// Tells the player that there is something to look at. Signals that come together are one.
+/// Tells the player that there are reports. Signals in quick succession are merged.
 final class ReportSignal: Sendable {
-    /// A source takes a signal without a lock and without memory, which the output thread may not ask for.
-    private nonisolated(unsafe) let source: any DispatchSourceUserDataOr  // sources are made to be used from any thread
+    /// A dispatch source takes a signal without locking or allocating; the output thread must do neither.
+    private nonisolated(unsafe) let source: any DispatchSourceUserDataOr  // dispatch sources are safe on any thread
 
     init(_ handler: @escaping @Sendable () -> Void) {
         source = DispatchSource.makeUserDataOrSource(queue: DispatchQueue(label: "audio reports"))
@@ -49,79 +49,80 @@ final class ReportSignal: Sendable {
     func send() { source.or(data: 1) }
 }
 
-/// The state behind a ``Pipeline``'s lock.
+/// The state that a ``Pipeline``'s lock protects.
 struct PipelineState {
-    // Orders of the player
+    // Set by the player
     var upcoming: DecodingJob?
-    /// Nothing follows what has been decoded.
+    /// Nothing follows the decoded samples.
     var isLast = false
     var isPlaying = false
     var closeRequested = false
-    /// False while the player lets time pass before the next attempt to open the device.
+    /// False while the player backs off before the next attempt to open the device.
     var mayOpen = true
     var reach = DeviceReach.any
-    /// A better device was found: leave the fallback where the next item begins.
+    /// A better device was found: leave the fallback when the next item begins.
     var leaveFallback = false
-    /// Volume as a factor; 65,536 changes nothing.
+    /// The volume as a factor in parts of 65,536.
     var gain: Int32
-    /// Which of an item's gains acts, `auto` being decided.
+    /// The replay gain to apply; never `auto`.
     var replayGain = ReplayGainMode.off
     var isShutDown = false
     let latency: Duration
 
-    // The decoder
+    // Set by the decoder
     var decoding: Int?
-    /// Counts the restarts: what was decoded before one is nobody's any more.
+    /// Counts the restarts; samples of an earlier epoch are discarded.
     var epoch = 0
     /// The resampler holds the last samples of an item that has ended.
     var hasTail = false
-    /// Frames of the present job, and jobs in a row that were hardly anything.
+    /// Frames of the current job, and the number of very short jobs in a row.
     var decodedFrames = 0
     var shortJobs = 0
-    /// When the next job may be opened, after too many short ones.
+    /// The earliest time to open the next job, after too many short ones.
     var nextOpening: Int64 = 0
     var isFilling = true
     var decoderReports: [DecoderReport] = []
 
-    // What lies between
+    // Between decoder and output
     var ring: SampleRing?
-    /// Where items (and formats) begin, in order; the first is what is heard.
+    /// Where items and formats begin, in order; the first one is heard now.
     var marks: [Mark] = []
-    /// What is shown as position while nothing has been decoded yet.
+    /// The position to show until something has been decoded.
     var origin = Mark(frame: 0, token: -1, seconds: 0, rate: 1)
     var meter = PositionMeter(at: 0)
-    /// The decoder waits for the ring to run empty, since the next samples have another format.
+    /// The decoder waits for the ring to run empty, because the next samples have another format.
     var wantsDrain = false
 
     var announcements = AnnouncementChannel()
 
     var keeper = KeeperState()
 
-    // The output
+    // Set by the output
     var owner = 0
     var device: OpenDevice?
     var busy: (activity: OutputActivity, since: Int64)?
-    /// Enough was decoded ahead since the last start to begin.
+    /// Enough has been decoded since the last start to begin playing.
     var isPrimed = false
     var isStarved = false
     var pacing: Pacing?
     var pacedUntil: Int64 = 0
     var givenSinceOpen = 0
-    /// The player knows that the sound goes on.
+    /// The player has been told that the sound runs.
     var isProgressTold = false
-    /// What the step that the device is being given consists of.
+    /// The contents of the step that is being handed to the device.
     var giving = StepContents(music: true)
-    /// Frames of the music since the opening, those since an announcement that held it, and those of the announcement.
+    /// Frames handed over since the device was opened: of the music, of the music since an announcement that held it, and
+    /// of that announcement.
     var musicSinceOpen = 0
     var musicRun = 0
     var announcedRun = 0
-    /// All that was asked for has been given.
+    /// Everything that was asked for has been handed to the device.
     var isDrained = false
-    /// The device is closed, as was requested, or because the output thread has ended.
+    /// The device is closed, either on request or because the output thread has ended.
     var isClosed = false
     var failure: OutputFailure?
     var underruns = 0
-    /// Abandoned threads that are still held by the sound server.
+    /// Abandoned threads that still hang in the sound server.
     var stuckThreads = 0
 
     init(latency: Duration, gain: Int32) {
@@ -130,7 +131,7 @@ struct PipelineState {
     }
 }
 
-/// From `frame` on the samples belong to a job, at a time in its item.
+/// The start of a job's samples in the ring: from `frame` on they belong to `token`, at `seconds` in its item.
 struct Mark: Hashable {
     let frame: Int
     let token: Int
@@ -139,29 +140,29 @@ struct Mark: Hashable {
     var replayGain = ReplayGain()
 }
 
-/// What the decoder says about a job.
+/// A report of the decoder about a job.
 enum DecoderReport {
-    /// It can be played, and this was wrong with it.
+    /// The item plays, but something is wrong with it.
     case faulty(DecodingJob, DecodingFault)
-    /// It cannot be opened.
+    /// The item cannot be opened.
     case failed(DecodingJob, reason: String)
 }
 
 enum OutputActivity: Hashable { case opening, playing, closing }
 
 enum OutputFailure: Hashable {
-    /// The device took no more: the sound server went away, or the disk is full. The error number is 0 where it is unknown.
+    /// The device took no more samples: the sound server disappeared or the disk is full. The error number is 0 if unknown.
     case lost(OpenDevice?, CInt)
     case notOpened(reason: String)
 }
 
-/// What status shows of a device that is open, and how the output treats it.
+/// An open device, as the status shows it and as the output treats it.
 struct OpenDevice: Hashable, Sendable {
     enum Kind: Sendable { case live, file, paced }
     let kind: Kind
     let driver: String
     let description: String
-    /// It is there because `auto` found nothing better.
+    /// Whether `auto` chose it because it found nothing better.
     let isFallback: Bool
     let format: AudioFormat
 }

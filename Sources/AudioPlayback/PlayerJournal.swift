@@ -1,22 +1,23 @@
 package import BackgrounderAPI
 
-/// Where the player writes what a restart must give back. It writes before it answers, so what a client saw is stored.
+/// Stores the player's state for a restart. The player writes before it answers, so everything a client has seen is stored.
 ///
-/// One write is under way at a time. A write that throws is logged and playing goes on.
+/// Only one write runs at a time. If a write throws, the player logs the error and continues to play.
 package protocol PlayerJournal: Sendable {
-    /// After each change of the queue: what changed since the last write, in its order, and the state that goes with it.
-    /// All of it or nothing. After a write that threw, the next one brings ``QueueChange/replaced(_:)``.
+    /// Stores, atomically, the changes of the queue since the last write, in order, and the state that goes with them.
+    /// After a write that threw, the next one passes ``QueueChange/replaced(_:)``.
     func save(_ changes: [QueueChange], state: PlayerState) async throws
-    /// What a command did, or another item.
+    /// Stores the state after a command, or after another item has begun.
     func save(state: PlayerState) async throws
-    /// Every half second while it plays; a power cut may take it. Called on a thread that may wait for the disk.
+    /// Stores the position every half second while playing; a power cut may lose it. Called on a thread that may wait for
+    /// the disk.
     func keep(_ position: PlayerPosition) throws
 }
 
-/// What the player tells whoever shows it. Nothing is coalesced.
+/// An event for clients that show the player. Events are not merged.
 package enum PlayerEvent: Sendable {
-    /// The item that plays now, none at the end of the queue.
+    /// The item that plays now; nil at the end of the queue.
     case currentItem(PlayerItem?)
-    /// Anything else that status or queue shows.
+    /// Anything else in the status or the queue has changed.
     case changed
 }

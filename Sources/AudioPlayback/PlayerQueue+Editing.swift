@@ -1,13 +1,13 @@
 import BackgrounderAPI
 
-/// Changing what is in the queue. Each change is noted, for the version and for the journal.
+/// Editing the queue. Each change is recorded for the version and for the journal.
 extension PlayerQueue {
-    /// judgement: each costs memory, also in what is made of the queue for those who look at it
+    /// Tuned: the most items in a queue; each costs memory, also in every listing made for a client.
     static let most = 300_000
 
-    /// Puts new items before `position`, or at the end; each gets an id of its own.
+    /// Inserts new items before `position`, or at the end. Each gets an id of its own.
     ///
-    /// Throws ``PlayerError/queueFull(limit:)`` and ``PlayerError/invalidPosition(_:count:)``.
+    /// - Throws: ``PlayerError/queueFull(limit:)`` or ``PlayerError/invalidPosition(_:count:)``.
     @discardableResult
     mutating func insert(paths: [String], at position: Int? = nil) throws(PlayerError) -> [PlayerItem] {
         let position = position ?? count
@@ -25,9 +25,9 @@ extension PlayerQueue {
         return new
     }
 
-    /// Takes items out. Where the current one is among them, the first that follows and stays becomes current, if any.
+    /// Removes items. If the current one is among them, the first remaining item after it becomes current.
     ///
-    /// Throws ``PlayerError/noSuchItem(id:)`` and takes out nothing when one of them is not there.
+    /// - Throws: ``PlayerError/noSuchItem(id:)``; nothing is removed then.
     mutating func remove(ids: [Int]) throws(PlayerError) {
         var slots: Set<Int> = []
         for id in ids {
@@ -50,7 +50,7 @@ extension PlayerQueue {
         takeOut(slots)
     }
 
-    /// Takes out what has these slots; who is current is the caller's business.
+    /// Removes the items in these slots. The caller updates the current item.
     mutating func takeOut(_ slots: Set<Int>) {
         let ids = slots.map { records[$0].id }
         let first = slots.compactMap(order.place).min() ?? count
@@ -69,7 +69,7 @@ extension PlayerQueue {
         return following.map { records[order[$0]].id }
     }
 
-    /// Brings an item to `position`, counted after it was taken out.
+    /// Moves an item to `position`, as counted without it.
     @discardableResult
     mutating func move(id: Int, to position: Int) throws(PlayerError) -> PlayerItem {
         guard let from = self.position(of: id) else { throw .noSuchItem(id: id) }
@@ -77,7 +77,7 @@ extension PlayerQueue {
         return item(at: position)
     }
 
-    /// The same for several that follow each other: the first of them comes to `position`.
+    /// Moves consecutive items, the first of them to `position`, as counted without them.
     mutating func move(_ positions: Range<Int>, to position: Int) throws(PlayerError) {
         try check(positions)
         guard (0...count - positions.count).contains(position) else { throw .invalidPosition(position, count: count) }
@@ -86,13 +86,13 @@ extension PlayerQueue {
         noteMove(position..<position + positions.count, touched)
     }
 
-    /// Each of the two comes to where the other was.
+    /// Swaps two items.
     mutating func swap(id: Int, with other: Int) throws(PlayerError) {
         guard let first = position(of: id) else { throw .noSuchItem(id: id) }
         guard let second = position(of: other) else { throw .noSuchItem(id: other) }
         guard first != second else { return }
         let (low, high) = (min(first, second), max(first, second))
-        // In two steps, each of which has two neighbours that stand still.
+        // In two steps, so that the items between keep their places.
         order.move(high..<high + 1, to: low)
         noteMove(low..<low + 1, low..<low + 1)
         guard high > low + 1 else { return stamp(high..<high + 1) }
@@ -100,7 +100,7 @@ extension PlayerQueue {
         noteMove(high..<high + 1, high..<high + 1)
     }
 
-    /// Mixes the items themselves, all or those of a range; a current one among them comes first.
+    /// Shuffles all items or a range of them. A current item among them comes first.
     mutating func shuffle(_ positions: Range<Int>? = nil) throws(PlayerError) {
         let positions = positions ?? 0..<count
         try check(positions)
@@ -121,7 +121,7 @@ extension PlayerQueue {
         changed(0..<0, .replaced([]))
     }
 
-    /// Replaces what the content told about an item; ids, positions and paths stay.
+    /// Replaces the metadata of an item; its id, position and path stay.
     mutating func describe(id: Int, with metadata: Metadata) {
         guard let slot = slot(of: id), let position = order.place(of: slot) else { return }
         let before = records[slot]
@@ -129,19 +129,19 @@ extension PlayerQueue {
         if records[slot] != before { changed(position..<position + 1, .described(item(at: position))) }
     }
 
-    /// Notes that the content of an item told nothing.
+    /// Records that the content of an item yields no metadata.
     mutating func noteUnreadable(id: Int) {
         if slot(of: id) != nil { changes.append(.unreadable(id)) }
     }
 
-    /// What happened since the last call, for the journal.
+    /// Returns the changes since the last call, for the journal.
     mutating func takeChanges() -> [QueueChange] {
         sweep()
         defer { changes = [] }
         return changes
     }
 
-    // MARK: Notes
+    // MARK: Recording changes
 
     private mutating func changed(_ positions: Range<Int>, _ change: QueueChange) {
         changes.append(change)
@@ -156,7 +156,7 @@ extension PlayerQueue {
         for position in positions { stamps[position] = stamp }
     }
 
-    /// Those that are at `positions` now have moved there, which made others of all at `touched`.
+    /// Records that the items now at `positions` moved there, which changed all positions in `touched`.
     private mutating func noteMove(_ positions: Range<Int>, _ touched: Range<Int>) {
         changed(touched, .moved(positions.map(id(at:)), place(around: positions)))
     }
@@ -173,7 +173,7 @@ extension PlayerQueue {
         guard positions.upperBound <= count else { throw .invalidPosition(positions.upperBound, count: count) }
     }
 
-    /// New items at the end of the queue come somewhere in what is left of the round; inserted ones come next.
+    /// Places new items in the random round: appended ones anywhere in the rest of the round, inserted ones next.
     private mutating func placeInRound(_ slots: Range<Int32>, appended: Bool) {
         let start = currentID.flatMap(slot).flatMap(round.place).map { $0 + 1 } ?? 0
         if appended {
@@ -183,7 +183,7 @@ extension PlayerQueue {
         }
     }
 
-    /// Forgets what was taken out, once that is more than what is left.
+    /// Frees the records of removed items once they outnumber the rest.
     private mutating func sweep() {
         guard records.count > 2 * count + 1024 else { return }
         var slots = [Int32](repeating: -1, count: records.count)

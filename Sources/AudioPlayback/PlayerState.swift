@@ -1,15 +1,15 @@
 package import BackgrounderAPI
 
-/// What happens when an item has been played to its end; AVFoundation's words.
+/// The action at the end of an item, in AVFoundation's terms.
 package enum ActionAtItemEnd: String, Codable, CaseIterable, Sendable {
     case advance, pause
-    /// Nothing follows: the item stays the current one at its end.
+    /// The item stays current, at its end.
     case none
 }
 
 /// The settings of the player, which survive a restart.
 package struct PlayerOptions: Codable, Hashable, Sendable {
-    /// 0 to 100; what is heard is its cube.
+    /// The volume, 0 to 100. The gain is its cube.
     package var volume = 100
     package var `repeat` = false
     package var single = SingleMode.off
@@ -18,6 +18,7 @@ package struct PlayerOptions: Codable, Hashable, Sendable {
     package var replayGain = ReplayGainMode.off
     package var actionAtItemEnd = ActionAtItemEnd.advance
 
+    /// Creates options; each default is that of a new player.
     package init(
         volume: Int = 100,
         repeat: Bool = false,
@@ -36,14 +37,14 @@ package struct PlayerOptions: Codable, Hashable, Sendable {
         self.actionAtItemEnd = actionAtItemEnd
     }
 
-    /// `auto` is the track's gain where tracks of many albums follow each other, and else the album's.
+    /// The gain to apply: `auto` resolves to the track's gain while `random` is on, and else to the album's.
     var effectiveReplayGain: ReplayGainMode {
         replayGain == .auto ? (random ? .track : .album) : replayGain
     }
 }
 
 extension PlayerOptions {
-    /// States of versions before an option was there lack it.
+    /// Decodes stored options. An option that an older version did not have gets its default.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         volume = try container.decode(Int.self, forKey: .volume)
@@ -56,19 +57,20 @@ extension PlayerOptions {
     }
 }
 
-/// All of the player but the items themselves: what a restart must give back.
+/// The player's state without the items, as a restart restores it.
 package struct PlayerState: Codable, Hashable, Sendable {
-    /// What was asked for: `playing`, `paused` or `stopped`, never `waiting`.
+    /// The requested status: `playing`, `paused` or `stopped`, never `waiting`.
     package var timeControlStatus: TimeControlStatus
     package var currentItemID: Int?
     /// Seconds of the current item that have been heard.
     package var elapsed: Double
     package var options: PlayerOptions
-    /// The id that the next new item gets; no id is given twice.
+    /// The id of the next new item. Ids are never reused.
     package var nextItemID: Int
-    /// Counts the states; a ``PlayerPosition`` belongs to one of them.
+    /// The number of the state; a ``PlayerPosition`` belongs to one state.
     package var generation: Int
 
+    /// Creates a state; the defaults are those of a new player with an empty queue.
     package init(
         timeControlStatus: TimeControlStatus = .stopped,
         currentItemID: Int? = nil,
@@ -85,7 +87,7 @@ package struct PlayerState: Codable, Hashable, Sendable {
         self.generation = generation
     }
 
-    /// States of versions before there was a generation lack it.
+    /// Decodes a stored state. States of versions without `generation` get 0.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         timeControlStatus = try container.decode(TimeControlStatus.self, forKey: .timeControlStatus)
@@ -98,7 +100,7 @@ package struct PlayerState: Codable, Hashable, Sendable {
 }
 
 extension PlayerState {
-    /// The state with the position that was kept after it.
+    /// Returns the state, advanced to a position that was stored after it.
     package func at(_ position: PlayerPosition?) -> PlayerState {
         guard let position, position.generation == generation, position.itemID == currentItemID else { return self }
         var state = self

@@ -1,11 +1,12 @@
 package import BackgrounderAPI
 
-/// The thread that keeps the position: each half second of sound it is written, so that a restart goes on from there, and
-/// who watches the time from a thread is told of it in the same wakeup.
+/// The thread that stores the position every half second of sound, so that a restart resumes there. It also notifies
+/// watchers of the time in the same wakeup.
 ///
-/// It may wait for the disk, and nobody waits for it. While nothing is heard it sleeps without a limit.
+/// It may wait for the disk, and nothing waits for it. While nothing is heard it sleeps until the sound resumes.
 enum PositionKeeper {
-    /// False when there is no thread to be had. `onFailure` is called once, until a write succeeds.
+    /// Starts the thread. Returns false if the system has none. `onFailure` is called for the first of a series of failed
+    /// writes.
     static func start(
         _ pipeline: Pipeline,
         _ journal: any PlayerJournal,
@@ -29,16 +30,16 @@ enum PositionKeeper {
     }
 }
 
-/// What the keeper does at one time.
+/// The work of one wakeup.
 struct KeeperWork {
     var position: PlayerPosition?
     var calls: [() -> Void] = []
 }
 
-/// What the keeper needs to know.
+/// The thread's state, under the pipeline's lock.
 struct KeeperState {
-    /// The item that the stored state names, the job that plays it, and the state's number; what is heard of any other
-    /// job is not worth keeping.
+    /// The item in the stored state, the job that plays it, and the number of that state. Positions of other jobs are not
+    /// stored.
     struct Kept {
         var token: Int
         let item: PlayerItem
@@ -49,31 +50,31 @@ struct KeeperState {
         let id: Int
         let interval: Double
         let body: @Sendable (PlayerItem, Double) -> Void
-        /// The time in the item at which it is told next.
+        /// The time in the item of the next notification.
         var due: Double
     }
 
     var kept: Kept?
     var watches: [Watch] = []
     var nextWatch = 0
-    /// Times to which somebody jumped, and that the watches have not been told.
+    /// Jumps that the watchers have not been told about.
     var jumps: [(item: PlayerItem, elapsed: Double)] = []
-    /// The job and the seconds that were seen at the last look.
+    /// The job and its seconds at the last wakeup.
     var seen: (token: Int, elapsed: Double) = (-1, 0)
     var nextSave = 0.0
     var savedAt: Int64 = 0
-    /// It waits without a limit, until the sound goes on.
+    /// The thread waits until the sound resumes.
     var isResting = false
 }
 
 extension Pipeline {
-    // judgement: how many seconds of the position a kill may cost
+    /// Tuned: the seconds of position that a kill may lose.
     private static var saveInterval: Double { 0.5 }
-    /// A file is written many times faster than it is heard.
+    /// The least time between two writes, in nanoseconds: a file device runs many times faster than real time.
     private static var shortestSave: Int64 { 450_000_000 }
     private static var mostJumps: Int { 16 }
 
-    /// What is to be done now, once there is something; `nil` when the pipeline is shut down.
+    /// Waits for work. Returns nil when the pipeline is shut down.
     func nextKeeping() -> KeeperWork? {
         monitor.wait(in: .keeper) { state in
             if state.isShutDown { return .done(nil) }
@@ -89,7 +90,7 @@ extension Pipeline {
         }
     }
 
-    /// Adds what is due; else when it will be, `nil` while nothing is heard.
+    /// Adds the work that is due, or returns when the next will be; nil while nothing is heard.
     private func keep(_ state: inout PipelineState, _ now: Int64, _ work: inout KeeperWork) -> Int64? {
         guard state.isPlaying, let kept = state.keeper.kept else { return nil }
         let (token, elapsed) = position(state, now)
@@ -100,11 +101,11 @@ extension Pipeline {
             state.keeper.nextSave = Self.next(after: elapsed, every: Self.saveInterval)
             setWatches(&state, after: elapsed)
         } else if elapsed == before.elapsed, !state.meter.isRunning(at: now) {
-            // The next sound that is given to the device ends the rest.
+            // The next sound handed to the device ends the rest.
             return nil
         }
         let isHeard = state.device?.kind != .file
-        // A millisecond is less than any interval, and more than timers are early by.
+        // One millisecond of tolerance: timers fire slightly early, and every interval is longer.
         if elapsed >= state.keeper.nextSave - 0.001, now - state.keeper.savedAt >= Self.shortestSave {
             state.keeper.nextSave = Self.next(after: elapsed, every: Self.saveInterval)
             state.keeper.savedAt = now
@@ -138,14 +139,14 @@ extension Pipeline {
         (((elapsed + 0.001) / interval).rounded(.down) + 1) * interval
     }
 
-    /// The item that is kept begins again, elsewhere or on another device, by another job.
+    /// Continues with `job`, which plays the same item from elsewhere or on another device.
     func keepOn(_ state: inout PipelineState, with job: DecodingJob?) {
         if let job, job.itemID == state.keeper.kept?.item.id { state.keeper.kept?.token = job.token }
     }
 
-    // MARK: What the player calls
+    // MARK: The player's side
 
-    /// The state that is stored now; positions go with it from here on.
+    /// Sets the state that is stored now; positions refer to it from here on.
     func setKept(_ kept: KeeperState.Kept?) {
         monitor.withLock { $0.keeper.kept = kept }
         monitor.signal(.keeper)
@@ -176,9 +177,11 @@ extension Pipeline {
 
 /// Watching the time from a thread.
 extension QueuePlayer {
-    /// Calls `body` on a thread that may wait for the disk, with the current item and the seconds of it that were heard:
-    /// at each multiple of `interval` (10 ms at least) while it plays, and once more at every jump. Costs no wakeup where
-    /// the position is kept at the same time. Ends with ``endWatch(_:)``.
+    /// Calls `body` with the current item and the seconds heard, at each multiple of `interval` (at least 10 ms) while
+    /// playing and once at every jump.
+    ///
+    /// `body` runs on the position thread, which may wait for the disk. A notification costs no extra wakeup when the
+    /// position is stored at the same time. Ends with ``endWatch(_:)``.
     package nonisolated func watchTime(
         forInterval interval: Duration,
         _ body: @escaping @Sendable (PlayerItem, Double) -> Void
@@ -186,10 +189,10 @@ extension QueuePlayer {
         pipeline.addWatch(every: max(interval.seconds, 0.01), body)
     }
 
-    /// `body` may be called once more by then.
+    /// Ends a watch. Its `body` may be called once more.
     package nonisolated func endWatch(_ id: Int) { pipeline.removeWatch(id) }
 
-    /// Where the system has no thread to give, it is tried again at the next start of playing.
+    /// Starts the position thread if it is not running. If the system has no thread, the next start of playing retries.
     func startKeeperIfNeeded() {
         guard !hasKeeper else { return }
         hasKeeper = PositionKeeper.start(pipeline, journal) { [weak self] in
@@ -198,7 +201,7 @@ extension QueuePlayer {
         }
     }
 
-    /// The state, which has a position too, says what is wrong, and that it is right again.
+    /// Saves the whole state, which contains a position, so that the failure and the recovery are reported.
     private func positionNotKept() async {
         guard !isShuttingDown else { return }
         unsaved.state = true

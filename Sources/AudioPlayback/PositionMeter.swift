@@ -1,7 +1,7 @@
-/// Where the listener is, in frames of the pipeline, between two reports of the output.
+/// Estimates the frame that the listener hears between two reports of the output.
 ///
-/// libao does not say how much a device holds. So: a device holds at most its buffer and at most what it was given since
-/// it was opened, it plays at its rate, and it never goes back.
+/// libao does not report how much a device holds. The estimate assumes that a device holds at most its buffer and at most
+/// what it was handed since it was opened, plays at its rate, and never goes back.
 struct PositionMeter {
     private var base: Int
     private var limit: Int
@@ -15,16 +15,16 @@ struct PositionMeter {
         rate = 1
     }
 
-    /// Frames that have been heard at `now`, in nanoseconds of the monotonic clock.
+    /// Returns the frames heard at `now`, in nanoseconds of the monotonic clock.
     func heard(at now: Int64) -> Int {
         guard limit > base else { return base }
-        // In floating point: an hour of silence times a high rate is more than 64 bits of nanoseconds.
+        // In floating point, because the nanoseconds of an hour times a high rate exceed 64 bits.
         let advanced = Double(max(0, now - since)) * Double(rate) / 1e9
         return advanced >= Double(limit - base) ? limit : base + Int(advanced)
     }
 
-    /// From `now` on it is at least at `base`, and runs on to `limit` at `rate`, once `delay` frames have been heard that
-    /// the device holds of something else.
+    /// Sets the position to at least `base` at `now`. It then advances at `rate` up to `limit`, after `delay` frames of
+    /// other sound that the device still holds.
     mutating func run(from base: Int, to limit: Int, rate: Int, now: Int64, delay: Int = 0) {
         let heard = min(heard(at: now), limit)
         self.base = max(base, heard)
@@ -33,6 +33,6 @@ struct PositionMeter {
         since = now + Int64(Double(delay) * 1e9 / Double(rate))
     }
 
-    /// Whether it still moves by itself.
+    /// Whether the position still advances by itself.
     func isRunning(at now: Int64) -> Bool { heard(at: now) < limit }
 }

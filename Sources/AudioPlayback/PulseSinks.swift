@@ -1,11 +1,11 @@
 import BackgrounderAPI
 import CPulse
 
-/// The sinks of the sound server, by its own library: libao can name none.
+/// Lists the sinks of the sound server with PulseAudio's own library, because libao cannot list devices.
 ///
-/// The calling thread may be held for as long as `limit`.
+/// Blocks the calling thread for at most `limit`.
 enum PulseSinks {
-    /// Nothing where no server answers in time.
+    /// Returns the sinks, or none if no server answers in time.
     static func list(within limit: Duration) -> [AudioDevice] {
         guard let loop = pa_mainloop_new() else { return [] }
         defer { pa_mainloop_free(loop) }
@@ -41,7 +41,7 @@ enum PulseSinks {
         )
         defer { if let sinks { pa_operation_unref(sinks) } }
         _ = run(loop, until: deadline) { answer.isWhole }
-        // No callback comes once the operations are over.
+        // Cancelled operations make no more callbacks.
         if let server { pa_operation_cancel(server) }
         if let sinks { pa_operation_cancel(sinks) }
         return withExtendedLifetime(answer) {
@@ -65,7 +65,7 @@ enum PulseSinks {
         }
     }
 
-    /// Serves the connection until `isDone`; false at the deadline, and when the connection is gone.
+    /// Runs the connection until `isDone`. Returns false at the deadline or if the connection is lost.
     private static func run(_ loop: OpaquePointer, until deadline: Int64, _ isDone: () -> Bool) -> Bool {
         while !isDone() {
             let left = (deadline - monotonicNow()) / 1_000

@@ -1,9 +1,10 @@
-/// An order of slots: which one is at each place, and at which place each one is, both at once.
+/// An order of slots, with lookups in both directions: the slot at a place, and the place of a slot.
 ///
-/// Four bytes an item and direction, so that a change in the middle of 100,000 is some tens of microseconds of copying.
+/// It takes four bytes an item and direction, so a change in the middle of 100,000 items copies for some tens of
+/// microseconds.
 struct QueueOrder: Sendable {
     private(set) var slots: [Int32] = []
-    /// By slot; -1 for those that are not in it.
+    /// The place by slot; -1 if the slot is not in the order.
     private var places: [Int32] = []
 
     init() {}
@@ -36,7 +37,7 @@ struct QueueOrder: Sendable {
         renumber(range.lowerBound..<slots.count)
     }
 
-    /// Takes out those that are in it.
+    /// Removes those of `gone` that are in the order.
     mutating func remove(slots gone: some Sequence<Int>) {
         var lowest = slots.count
         let gone = Array(gone)
@@ -52,7 +53,7 @@ struct QueueOrder: Sendable {
         renumber(lowest..<slots.count)
     }
 
-    /// Brings those of `range` to `place`, counted after they were taken out. The places where others are now.
+    /// Moves those of `range` to `place`, as counted without them. Returns the places whose slots changed.
     @discardableResult
     mutating func move(_ range: Range<Int>, to place: Int) -> Range<Int> {
         let moved = Array(slots[range])
@@ -74,7 +75,7 @@ struct QueueOrder: Sendable {
         renumber(range)
     }
 
-    /// Puts `new` at random places from `start` on; what is there already keeps its order.
+    /// Inserts `new` at random places from `start` on; the others keep their order.
     mutating func scatter(
         _ new: some Collection<Int32>,
         from start: Int,

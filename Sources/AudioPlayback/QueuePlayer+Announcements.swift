@@ -1,20 +1,21 @@
 package import BackgrounderAPI
 import Logging
 
-/// Announcements: files that play now, over the music or instead of it, and give way to it afterwards.
+/// Announcements: files that play now, over the music or instead of it, until the music continues.
 ///
-/// They are no part of the queue and of no state that is stored. Pause, play, next, previous and seek act on the music
-/// beneath; `stop` is silence, so it takes them away too. The volume is theirs as well.
+/// They are not part of the queue and are never stored. Pause, play, next, previous and seek act on the music; `stop`
+/// means silence, so it drops announcements too. The volume applies to both.
 extension QueuePlayer {
-    /// Plays a file now, or behind the announcements that came before it and those of a higher priority.
+    /// Plays a file now, or after earlier announcements and those of a higher priority.
     ///
-    /// The music is held at the frame where it is and goes on with the very next one; with `duck` (0 to 1) it goes on
-    /// beneath, multiplied with that. Where no music plays the device is opened for it, and closed behind it. The answer
-    /// does not wait for the file's content: what cannot be played is reported as items of the queue are.
+    /// The music is held and continues with the very next frame. With `duck` (0 to 1) it continues at that level instead.
+    /// If no music plays, the device is opened for the announcement and closed after it. Returns without waiting for the
+    /// file's content; a file that cannot be played is reported like an item of the queue.
     ///
-    /// Throws ``PlayerError/invalidDuck(_:)``, ``PlayerError/outside(path:folder:)``, ``PlayerError/noSuchPath(path:)``, ``PlayerError/notAFile(path:kind:)``,
-    /// ``PlayerError/unreadable(path:reason:)``, ``PlayerError/suspended`` and
-    /// ``PlayerError/tooManyAnnouncements(limit:)``.
+    /// - Throws: ``PlayerError/invalidDuck(_:)``, ``PlayerError/outside(path:folder:)``,
+    ///   ``PlayerError/noSuchPath(path:)``, ``PlayerError/notAFile(path:kind:)``,
+    ///   ``PlayerError/unreadable(path:reason:)``, ``PlayerError/suspended`` or
+    ///   ``PlayerError/tooManyAnnouncements(limit:)``.
     package func interrupt(
         with path: String,
         within scope: MediaScope = .everywhere,
@@ -35,7 +36,7 @@ extension QueuePlayer {
 
     var isAnnouncing: Bool { announcements.current != nil }
 
-    /// Takes in what became of the announcement. It comes before the output's own news.
+    /// Handles the reports about announcements. Runs before those of the output.
     func settleAnnouncements() {
         guard let current = announcements.current else { return }
         let news = pipeline.takeAnnouncementReports()
@@ -60,7 +61,7 @@ extension QueuePlayer {
         announceNext()
     }
 
-    /// Gives the pipeline the next one where none plays, and sees to it that there is a thread to decode it.
+    /// Starts the next announcement if none plays, and a thread to decode it.
     private func announceNext() {
         while !isAnnouncing, let next = announcements.advance() {
             pipeline.announce(job(next, at: 0), isFollowed: isFollowed)
@@ -68,11 +69,11 @@ extension QueuePlayer {
             readDuration(of: next)
         }
         if isAnnouncing, !pipeline.startAnnouncerIfNeeded() {
-            announcementFailed("the system has no thread to read it")
+            announcementFailed("the system cannot start a thread to read it")
             return announceNext()
         }
         pipeline.setFollowed(isFollowed)
-        // Nobody waits for the device any more; it is opened when somebody plays again.
+        // Nothing waits for the device any more; playing opens it again.
         if !isAnnouncing, intent != .playing, outage != nil {
             outage = nil
             allowOpening()
@@ -81,7 +82,7 @@ extension QueuePlayer {
 
     private var isFollowed: Bool { !announcements.waiting.isEmpty }
 
-    /// How many wait, or nothing.
+    /// The number of waiting announcements; nil if none waits.
     var waitingAnnouncements: Int? { isFollowed ? announcements.waiting.count : nil }
 
     private func job(_ announcement: Announcement, at seconds: Double) -> AnnouncementJob {
@@ -99,26 +100,26 @@ extension QueuePlayer {
         watchOutput()
     }
 
-    /// The device was lost: the announcement goes on where it was heard, once there is one again.
+    /// Resumes the announcement at the heard position once a lost device is back.
     func resumeAnnouncement() {
-        // It may have ended since the last look, and that is still to be told.
+        // It may have ended since the last reports, and its end is handled later.
         guard let current = announcements.current, let snapshot = pipeline.announcement() else { return }
         pipeline.announce(job(current, at: snapshot.elapsed), isFollowed: isFollowed, goesOn: current.hasBegun)
         announceNext()
         prepareOutput()
     }
 
-    /// Silence: all announcements are forgotten.
+    /// Drops all announcements.
     func dropAnnouncements(because reason: String) {
         guard !announcements.isEmpty else { return }
         let count = announcements.clear()
-        logger.notice("\(count == 1 ? "An announcement was" : "\(count) announcements were") dropped: \(reason)")
+        logger.notice("Dropped \(count == 1 ? "an announcement" : "\(count) announcements"): \(reason)")
         pipeline.dropAnnouncement(isFollowed: false)
         announceNext()
         unsentEvents.append(.changed)
     }
 
-    /// It cannot be played, or not to its end; the next one has its turn.
+    /// Ends an announcement that cannot be played, or not to its end; the next one follows.
     private func announcementFailed(_ reason: String) {
         guard let current = announcements.current else { return }
         note(path: current.path, reason)
@@ -127,7 +128,7 @@ extension QueuePlayer {
         pipeline.dropAnnouncement(isFollowed: isFollowed)
     }
 
-    /// Skips an announcement whose file has given nothing for `limit`. The time that is left of it, or `nil`.
+    /// Skips the announcement if its file delivered nothing for `limit`. Returns the time left until then, or nil.
     func checkAnnouncement(limit: Duration) async -> Duration? {
         guard isAnnouncing, let snapshot = pipeline.announcement(), let since = snapshot.starvedSince else {
             return nil
@@ -135,13 +136,13 @@ extension QueuePlayer {
         let left = Int64(limit.seconds * 1e9) - (monotonicNow() - since)
         guard left <= 1_000_000 else { return .nanoseconds(left) }
         settle()
-        // It may have come at the last moment.
+        // Samples may have arrived at the last moment.
         guard isAnnouncing, pipeline.announcement()?.starvedSince == since else { return nil }
         pipeline.abandonAnnouncer()
         if snapshot.isTaken {
             announcementFailed("the file does not answer")
         } else {
-            // The thread hangs in an older one, which was dropped.
+            // The thread hangs in an older announcement, which was dropped.
             pipeline.announce(snapshot.job, isFollowed: isFollowed)
         }
         announceNext()
@@ -161,7 +162,7 @@ extension QueuePlayer {
         }
     }
 
-    /// What status says about the one that plays or is about to.
+    /// The status of the announcement that plays or is about to.
     var announcementStatus: AnnouncementStatus? {
         guard let current = announcements.current else { return nil }
         let heard = current.hasBegun ? pipeline.announcement()?.elapsed : nil

@@ -1,13 +1,14 @@
 package import BackgrounderAPI
 import Logging
 
-/// Which devices there are, and moving over to a better one.
+/// Listing the output devices, and moving to a better one.
 extension QueuePlayer {
-    private static var longestProbe: Duration { .seconds(30) }  // judgement
-    /// judgement: a server that has not opened a device by then hangs
+    /// Tuned: the longest time between two probes; a probe opens a device, and 30 s is soon enough to regain sound.
+    private static var longestProbe: Duration { .seconds(30) }
+    /// Tuned: a sound server that has not opened a device by then hangs.
     private static var probeLimit: Duration { .seconds(3) }
 
-    /// While `auto` plays in silence it looks for a device now and then, and moves over where the next item begins.
+    /// While `auto` plays in silence, looks for a device now and then; the next item moves to it.
     func probeForDevice(_ snapshot: PipelineSnapshot) {
         guard snapshot.device?.isFallback == true, intent == .playing else {
             probe?.cancel()
@@ -15,7 +16,7 @@ extension QueuePlayer {
             probeDelay = .zero
             return
         }
-        // A thread that the server holds comes back when the server does, so there is no need to ask it.
+        // A thread that hangs in the server returns when the server recovers, so there is no need to probe.
         guard probe == nil, snapshot.stuckThreads == 0, let format = snapshot.device?.format else { return }
         probeDelay = min(max(probeDelay * 2, .seconds(1)), Self.longestProbe)
         let delay = probeDelay
@@ -24,7 +25,7 @@ extension QueuePlayer {
         let probes = probes
         probe = Task {
             guard (try? await clock.sleep(for: delay)) != nil else { return }
-            // Really opens a device, and closes it again.
+            // Opens a device and closes it again.
             let isThere = await probes.ask("auto", within: Self.probeLimit) {
                 let opened = try? opener.open(format, .live)
                 opened?.output?.close()
@@ -36,8 +37,8 @@ extension QueuePlayer {
 
     private func probed(_ isThere: Bool) {
         if isThere {
-            // The task stays, so that nobody asks again before the move.
-            logger.notice("A sound device is there; the next item is played on it")
+            // The task stays, so that no other probe starts before the move.
+            logger.notice("Found a sound device; the next item plays on it")
             allowOpening()
             pipeline.leaveFallback()
         } else {
@@ -46,8 +47,8 @@ extension QueuePlayer {
         }
     }
 
-    /// The drivers that there are, each with whether it can be opened now, and its sinks or cards. Takes 150 ms at most: a
-    /// driver that has not opened by then is not available.
+    /// Returns the drivers of this machine, with their sinks or cards and whether each can be opened now. Takes at most
+    /// 150 ms: a driver that has not opened by then counts as unavailable.
     package func drivers() async -> [AudioDriver] {
         let names = AudioLibrary.liveDrivers
         var found: [String: [AudioDevice]] = [:]
@@ -79,7 +80,7 @@ extension QueuePlayer {
 
     private static var answerLimit: Duration { .milliseconds(150) }
 
-    /// `nil` where the driver does not open. May block for ever.
+    /// Returns the driver's devices, or nil if it does not open. May block forever.
     private static func devices(of driver: String, _ format: AudioFormat) -> [AudioDevice]? {
         let devices =
             switch driver {

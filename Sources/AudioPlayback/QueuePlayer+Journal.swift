@@ -2,32 +2,32 @@ import BackgrounderAPI
 import FoundationEssentials
 import Logging
 
-/// What has changed since the last write.
+/// The changes since the last write.
 struct Unsaved {
-    /// What changed in the queue is not known any more, since a write failed: all of it is written.
+    /// A write failed, so the changes of the queue are no longer known: write all of it.
     var wholeQueue = false
     var state = false
 
-    /// What could not be written is still to be.
+    /// Adds changes that could not be written.
     mutating func add(_ other: Unsaved) {
         wholeQueue = wholeQueue || other.wholeQueue
         state = state || other.state
     }
 }
 
-/// While the journal cannot be written: when it is tried again, if nothing else tries before.
+/// A failure of the journal, with the time of the next retry.
 struct JournalFailure {
-    /// Why the last write failed, one line.
+    /// Why the last write failed, in one line.
     var reason: String
     var delay = Duration.seconds(1)
     var retry: Task<Void, Never>?
 }
 
-/// Writing first, telling afterwards.
+/// Storing changes, then announcing them.
 extension QueuePlayer {
-    /// Writes what has changed, then sends the events that tell of it. Returns when that is done.
+    /// Writes the changes, then sends their events. Returns when both are done.
     ///
-    /// Writes follow each other, and each takes all that changed before it began.
+    /// Writes run one after the other; each covers everything that changed before it began.
     func commit() async {
         showStatus()
         let previous = lastCommit
@@ -67,19 +67,19 @@ extension QueuePlayer {
         guard let failure = journalFailure else { return }
         failure.retry?.cancel()
         journalFailure = nil
-        logger.notice("Storing the player's state again.")
+        logger.notice("Saving the player state works again")
     }
 
     private func notWritten(_ error: any Error) {
         if journalFailure == nil {
-            logger.error("Cannot store the player's state; retrying: \(error)")
+            logger.error("Cannot save the player state; retrying: \(error)")
         }
         var failure = journalFailure ?? JournalFailure(reason: "")
         failure.reason = "\(error)"
         defer { journalFailure = failure }
         guard failure.retry == nil, !isShuttingDown else { return }
         let delay = failure.delay
-        failure.delay = min(delay * 2, .seconds(30))  // judgement
+        failure.delay = min(delay * 2, .seconds(30))  // Tuned: a full disk is noticed soon after it has room again
         let clock = clock
         failure.retry = Task {
             guard (try? await clock.sleep(for: delay)) != nil else { return }
@@ -88,9 +88,11 @@ extension QueuePlayer {
         }
     }
 
-    /// Refuses a change that could not be stored: a write shows whether the journal takes any.
+    /// Rejects a change that could not be stored, after a failed write is retried.
     ///
-    /// Commands that must work on a failing disk, such as ``pause()``, skip it.
+    /// Commands that must work on a failing disk, such as ``pause()``, do not call it.
+    ///
+    /// - Throws: ``PlayerError/notStored(reason:isInEffect:)``.
     func requireJournal() async throws(PlayerError) {
         unsaved.state = true
         await commit()
@@ -103,12 +105,12 @@ extension QueuePlayer {
         if let journalFailure { throw .notStored(reason: journalFailure.reason, isInEffect: true) }
     }
 
-    /// Stores what could not be stored before; the journal takes writes again.
+    /// Stores the changes that could not be stored before. Call it when the journal works again.
     package func storeUnsaved() async {
         if journalFailure != nil { await commit() }
     }
 
-    /// Waits until what a reader is about to see has been written.
+    /// Waits until the current state has been written, so that a reader sees nothing else.
     func shown() async {
         var last: Task<Void, Never>?
         while let commit = lastCommit, commit != last {
@@ -117,7 +119,7 @@ extension QueuePlayer {
         }
     }
 
-    /// From here on positions belong to what was just written, unless it is not what plays any more.
+    /// Makes stored positions refer to the state just written, unless something else plays by now.
     func keepPosition() {
         guard let first = chain.first, let current = list.current, first.itemID == current.id else {
             return pipeline.setKept(nil)
@@ -145,7 +147,7 @@ extension QueuePlayer {
         }
     }
 
-    /// Notes since when the status is what it is.
+    /// Records when the status last changed.
     private func showStatus() {
         let status = timeControlStatus
         guard status != shownStatus else { return }
@@ -159,7 +161,7 @@ extension QueuePlayer {
         unsentEvents.append(.changed)
     }
 
-    /// The items have changed, as the queue itself has noted for the journal.
+    /// Announces that the items have changed. The queue itself records the changes for the journal.
     func queueChanged() { unsentEvents.append(.changed) }
 
     func currentChanged() {

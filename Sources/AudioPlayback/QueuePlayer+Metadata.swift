@@ -1,14 +1,13 @@
 import BackgrounderAPI
 
-/// Looking into the files behind everything else: what is about to play first, the others one after the other.
+/// Reading the files' metadata in the background: first of the items about to play, then of the others in turn.
 ///
-/// A file is looked at once, also across restarts, and once more where its turn to be played comes: what told nothing may
-/// tell something by then.
+/// A file is read once, also across restarts. A file without metadata is read once more when its turn to play comes.
 extension QueuePlayer {
-    /// judgement: the current item and what follows it
+    /// Tuned: the current item and those after it that are read first; as many as a client usually shows.
     private static var upcoming: Int { 8 }
-    // judgement: what is found is written in batches, each of which a kill may cost; small ones, since a command may wait
-    // for the end of such a write
+    /// Tuned: metadata is written in batches. A kill may lose one, and a command may wait for the write of one, so they
+    /// are small.
     private static var batchTime: Duration { .milliseconds(500) }
     private static var batchSize: Int { 400 }
 
@@ -34,7 +33,7 @@ extension QueuePlayer {
                 (began, looked) = (.now, 0)
             }
             metadataTask = nil
-            // What came while the last ones were stored.
+            // Items may have been added while the last batch was stored.
             if !Task.isCancelled { describeNewItems() }
         }
     }
@@ -43,7 +42,7 @@ extension QueuePlayer {
         for id in list.upcoming(Self.upcoming) where !lookedAt.contains(id) {
             if let item = list.item(id), item.sampleRate == nil { return item }
         }
-        // New items have higher ids than all before them, so that one way through is enough.
+        // New items have higher ids than all others, so one pass is enough.
         while let item = list.firstItem(from: nextDescribedID) {
             nextDescribedID = item.id + 1
             if item.sampleRate == nil, !unreadable.contains(item.id), !lookedAt.contains(item.id) { return item }

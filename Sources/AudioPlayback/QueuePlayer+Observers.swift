@@ -1,18 +1,18 @@
 package import BackgrounderAPI
 
-/// Somebody who wants to know how far the current item has been heard.
+/// An observer of the time in the current item.
 struct TimeObserver {
     let interval: Double
     let continuation: AsyncStream<PlayerTime>.Continuation
-    /// The time in the item at which it is told next.
+    /// The time in the item of the next notification.
     var due: Double
 }
 
 extension QueuePlayer {
-    /// The time in the current item, at each multiple of `interval` (10 ms at least) while it plays, and once more at
-    /// every jump: seek, pause, another item. It ends when its reader goes away, or with the player.
+    /// Returns a stream of the time in the current item: at each multiple of `interval` (at least 10 ms) while it plays,
+    /// and at every jump (seek, pause, another item). It ends when its reader ends it, or with the player.
     ///
-    /// A reader that does not keep up misses the oldest values.
+    /// A slow reader misses the oldest values.
     package func addPeriodicTimeObserver(forInterval interval: Duration) -> AsyncStream<PlayerTime> {
         nextObserver += 1
         let id = nextObserver
@@ -34,10 +34,10 @@ extension QueuePlayer {
 
     private func removeObserver(_ id: Int) { observers[id] = nil }
 
-    /// The player is where it did not get by playing: everybody is told, after the events that go with it.
+    /// Marks a jump: a position not reached by playing. Observers are notified after the events that belong to it.
     func jumped() { hasJumped = true }
 
-    /// Tells of a jump, when there was one.
+    /// Notifies the observers of a marked jump.
     func tellJump() {
         guard hasJumped else { return }
         hasJumped = false
@@ -51,14 +51,14 @@ extension QueuePlayer {
         restartTicker()
     }
 
-    /// The next value may be due earlier than the one that was waited for.
+    /// Restarts the wait, because the next value may be due earlier.
     private func restartTicker() {
         observerTicker?.cancel()
         observerTicker = nil
         wakeObservers()
     }
 
-    /// Sees to it that somebody is told in time, while there is somebody and the time runs.
+    /// Starts the ticker while there are observers and the time runs.
     func wakeObservers() {
         guard observerTicker == nil, !observers.isEmpty else { return }
         guard isTimeRunning else { return pipeline.awaitProgress() }
@@ -78,13 +78,13 @@ extension QueuePlayer {
         return PlayerTime(itemID: current.id, elapsed: elapsed, duration: current.duration)
     }
 
-    /// Tells those whose time has come. Seconds until the next one, `nil` when the time stands still: then the output's
-    /// next report starts it again.
+    /// Notifies the observers that are due. Returns the seconds until the next one; nil when the time stands still, in which
+    /// case the output's next report restarts the ticker.
     private func tellObservers() -> Double? {
         guard let time = playerTime, !observers.isEmpty else { return nil }
         var soonest = Double.infinity
         for (id, observer) in observers {
-            // A millisecond is less than any interval, and more than timers are early by.
+            // One millisecond of tolerance: timers fire slightly early, and every interval is longer.
             if time.elapsed >= observer.due - 0.001 {
                 observer.continuation.yield(time)
                 observers[id]?.due = Self.next(after: time.elapsed, every: observer.interval)

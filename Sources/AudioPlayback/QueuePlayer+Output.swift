@@ -1,35 +1,38 @@
 import BackgrounderAPI
 import Logging
 
-/// From the moment that a device was lost, hung or would not open, until it takes samples again.
+/// The time from the loss, hang or failed opening of a device until it takes samples again.
 struct Outage {
     var reason: String
     var attempts = 0
     var delay = Duration.milliseconds(250)
 }
 
-/// Keeping the sound on: what hangs is left behind, what was lost is opened again, from the position that was heard.
+/// Recovering the output: a thread that hangs is abandoned, and a lost device is reopened at the heard position.
 extension QueuePlayer {
-    // judgement: all of these
+    /// Tuned: a call of libao takes well under a second; after three the sound server hangs.
     private static var stallLimit: Duration { .seconds(3) }
+    /// Tuned: the longest time between two attempts; sound returns soon after its device does.
     private static var longestRetry: Duration { .seconds(4) }
-    /// Attempts to get a lost device back before `auto` goes on in silence.
+    /// Tuned: attempts to reopen a lost device before `auto` continues in silence; long enough to restart a sound server.
     private static var attemptsBeforeFallback: Int { 4 }
+    /// Tuned: the most output threads that may hang; each holds memory and a connection.
     private static var mostStuckThreads: Int { 4 }
+    /// Tuned: hanging threads after which `auto` continues in silence, while there is still room for others.
     private static var stuckThreadsBeforeFallback: Int { 2 }
 
-    /// Where the system has no thread to give, it is an output that does not open: said, and tried again later.
+    /// Starts the threads that are missing. If the system has none, the output counts as not opened: reported and retried.
     func startThreadsIfNeeded() {
         startKeeperIfNeeded()
         if !hasDecoderThread { hasDecoderThread = DecoderThread.start(pipeline) }
         if !hasOutputThread, pipeline.snapshot().stuckThreads < Self.mostStuckThreads {
             hasOutputThread = OutputThread.start(outputNumber, pipeline, opener)
-            if !hasOutputThread { pipeline.refuseOpening(reason: "the system has no thread for the output") }
+            if !hasOutputThread { pipeline.refuseOpening(reason: "the system cannot start a thread for the output") }
         }
-        if !hasDecoderThread { pipeline.refuseOpening(reason: "the system has no thread for the decoder") }
+        if !hasDecoderThread { pipeline.refuseOpening(reason: "the system cannot start a thread for the decoder") }
     }
 
-    /// Takes in what the device did.
+    /// Handles the reports of the output.
     func settleOutput(_ snapshot: PipelineSnapshot) {
         if let device = snapshot.device, device != lastDevice {
             lastDevice = device
@@ -55,7 +58,7 @@ extension QueuePlayer {
         probeForDevice(snapshot)
     }
 
-    /// The output is of no use now: it begins again, a little later, where the listener was.
+    /// Handles an output that failed: retries a little later, from the heard position.
     private func interrupted(_ reason: String) {
         if !isAnnouncing, ending != nil || intent != .playing { return interruptedAtRest(reason) }
         if let ending {
@@ -65,7 +68,7 @@ extension QueuePlayer {
         if outage == nil {
             interruptions += 1
             note(path: nil, reason)
-            logger.error("The output stalled: \(reason); trying again")
+            logger.error("The output stalled: \(reason); retrying")
         }
         var outage = outage ?? Outage(reason: reason)
         outage.reason = reason
@@ -88,7 +91,7 @@ extension QueuePlayer {
         }
     }
 
-    /// Nobody listens: the place in the item is kept, and the device is opened when somebody plays again.
+    /// Handles an output that failed while nothing plays: keeps the position; playing opens the device again.
     private func interruptedAtRest(_ reason: String) {
         if let ending {
             pipeline.restart(with: nil)
@@ -101,12 +104,12 @@ extension QueuePlayer {
         }
     }
 
-    /// Another file would fill the same disk: this is the end, until somebody plays again.
+    /// Stops after the output file could not be written. No retry: another file would fill the same disk.
     private func fileFailed(_ path: String, _ code: CInt) {
         let reason = code == 0 ? "cannot be written" : systemMessage(code)
         note(path: path, reason)
         logger.error("\(printable(path)): \(reason); stopped")
-        dropAnnouncements(because: "its output cannot be written")
+        dropAnnouncements(because: "the output cannot be written")
         stopped(.command)
         jumped()
     }
@@ -128,22 +131,22 @@ extension QueuePlayer {
         startThreadsIfNeeded()
     }
 
-    /// Back to normal: any device may be opened, one that makes sound where there was one before; but while a server that
-    /// never made any holds a thread of ours it is not asked again.
+    /// Allows opening devices again: only audible ones if there was sound before. While a thread hangs in a server that
+    /// never made sound, that server is not tried again.
     func allowOpening() {
         let reach: DeviceReach = hadSound ? .live : pipeline.snapshot().stuckThreads > 0 ? .fallback : .any
         pipeline.setOpening(allowed: true, reach: reach)
     }
 
-    // MARK: What hangs
+    // MARK: Detecting hangs
 
-    /// Whether the output is asked for something that can take for ever; the paced device waits for time alone.
+    /// Whether the output may block forever now. The paced device never does.
     private func mayHang(_ snapshot: PipelineSnapshot) -> Bool {
         let plays = intent == .playing && !isSuspended && snapshot.device?.kind != .paced
         return (plays || ending != nil || isAnnouncing || snapshot.busySince != nil) && !isShuttingDown
     }
 
-    /// Watches the output thread, from the start of playing until nothing that may hang is asked of it any more.
+    /// Watches the output thread from the start of playing until it can no longer hang.
     func watchOutput() {
         guard watchdog == nil else { return }
         let clock = clock
@@ -153,14 +156,14 @@ extension QueuePlayer {
         }
     }
 
-    /// How long to wait for the next look, `nil` when there is nothing to look at.
+    /// Checks the output. Returns the time to wait before the next check, or nil when there is nothing to check.
     private func checkOutput() async -> Duration? {
         guard mayHang(pipeline.snapshot()) else {
             watchdog = nil
             return nil
         }
         let announcementLeft = await checkAnnouncement(limit: Self.stallLimit)
-        // Anew: what was written meanwhile may have taken longer than the limit.
+        // Look again: the write meanwhile may have taken longer than the limit.
         guard let busySince = pipeline.snapshot().busySince else { return announcementLeft ?? Self.stallLimit }
         let limit = Int64(Self.stallLimit.seconds * 1e9)
         let age = monotonicNow() - busySince
@@ -174,7 +177,7 @@ extension QueuePlayer {
         outputNumber = pipeline.abandonOutput()
         hasOutputThread = false
         if !isAnnouncing, ending != nil || intent != .playing {
-            logger.error("The output stalled while it was being closed; it is left to itself")
+            logger.error("The output hangs while it closes; abandoning it")
             if let ending { stopped(ending) }
         } else {
             interrupted("\(lastDevice?.driver ?? configuration.driver.shortName): the sound server does not answer")

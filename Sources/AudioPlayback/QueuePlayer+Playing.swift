@@ -1,9 +1,9 @@
 import BackgrounderAPI
 import Logging
 
-/// How the queue, the decoder and the output are kept together.
+/// Keeps the queue, the decoder and the output in sync.
 extension QueuePlayer {
-    /// Plays `item` from `seconds` on, or gets it ready where it does not play.
+    /// Plays `item` from `seconds` on, or prepares it while nothing plays.
     func start(_ item: PlayerItem, at seconds: Double) {
         ending = nil
         unplayable[item.id] = nil
@@ -16,7 +16,7 @@ extension QueuePlayer {
         applyIntent()
     }
 
-    /// Lets the output run or rest, as what was asked for says.
+    /// Runs or rests the output, according to the intent.
     func applyIntent() {
         let plays = intent == .playing && !isSuspended
         if plays {
@@ -31,10 +31,10 @@ extension QueuePlayer {
         return DecodingJob(token: nextToken, itemID: item.id, path: item.path, start: seconds)
     }
 
-    /// Brings what the decoder was given in line with what the queue says now.
+    /// Brings the decoder's jobs in line with the queue.
     ///
-    /// The queue is a value: a copy of it is asked what follows, again and again, and where the decoder has another
-    /// item in that place, this one and all behind it are taken back.
+    /// Advances a copy of the queue item by item. At the first difference, the decoder's job and all after it are taken
+    /// back.
     func plan() {
         guard !chain.isEmpty else { return }
         var ahead = list
@@ -56,8 +56,8 @@ extension QueuePlayer {
         }
     }
 
-    /// False when it was too late: then the current item goes on from where it was heard, and what follows is planned
-    /// anew.
+    /// Takes back the jobs from `index` on. Returns false if it is too late: then the current item continues from the heard
+    /// position, and the rest is planned again.
     private func takeBack(from index: Int) -> Bool {
         if pipeline.drop(from: chain[index].token) {
             chain.removeSubrange(index...)
@@ -67,7 +67,7 @@ extension QueuePlayer {
         return false
     }
 
-    /// Passes over items that cannot be played; once round the queue is enough.
+    /// Skips items that cannot be played, at most once around the queue.
     func playable(_ outcome: PlayerQueue.Outcome, in list: inout PlayerQueue) -> PlayerQueue.Outcome {
         var outcome = outcome
         for _ in 0..<list.count {
@@ -83,12 +83,12 @@ extension QueuePlayer {
         return outcome
     }
 
-    /// Takes in what decoder and output have done since the last look. It comes before every command.
+    /// Handles the reports of decoder and output. Runs before every command.
     func settle() {
         let isClosed = pipeline.takeClosed()
         var snapshot = pipeline.snapshot()
-        // What failed before the moment of the snapshot is known before the queue follows it, or it would count as played. A queue
-        // of nothing else does not hold up the next command.
+        // Handle failures from before the snapshot first, or their items would count as played. The bound keeps a queue of
+        // nothing but failures from delaying the next command.
         for _ in 0..<8 {
             let reports = pipeline.takeDecoderReports()
             guard !reports.isEmpty else { break }
@@ -103,7 +103,7 @@ extension QueuePlayer {
         plan()
     }
 
-    /// Moves the queue on to the item that is heard.
+    /// Advances the queue to the item that is heard.
     private func follow(_ token: Int) {
         guard let heard = chain.firstIndex(where: { $0.token == token }) else { return }
         for _ in 0..<heard {
@@ -136,7 +136,7 @@ extension QueuePlayer {
         }
     }
 
-    /// The current item cannot be played: the next one that can does.
+    /// Skips a current item that cannot be played, to the next one that can.
     private func skipCurrent() {
         let outcome = playable(list.skipUnplayable(), in: &list)
         chain.removeFirst()
@@ -155,7 +155,7 @@ extension QueuePlayer {
         currentChanged()
     }
 
-    /// All that was planned has been given to the device.
+    /// Called when everything planned has been handed to the device.
     private func reachedEnd() {
         var ahead = list
         switch playable(ahead.finishCurrent(), in: &ahead) {
@@ -177,12 +177,12 @@ extension QueuePlayer {
             jumped()
             applyIntent()
         case .play:
-            // Something was added after the decoder had come to the end.
+            // Items were added after the decoder had reached the end.
             break
         }
     }
 
-    /// Stops, and closes the device. The status says so when a file is whole, else at once.
+    /// Stops, and closes the device. With a file device, the status changes when the file is complete, else immediately.
     func finish(_ ending: Ending) {
         if ending == .command { pipeline.restart(with: nil) }
         let device = pipeline.snapshot().device
@@ -207,7 +207,7 @@ extension QueuePlayer {
         if reason == .queue, list.currentID != nil {
             let before = list.version
             if case .play(let id) = playable(list.finishCurrent(), in: &list), let item = list.item(id) {
-                // Something was added while the device was being closed.
+                // Items were added while the device was being closed.
                 if list.version != before { queueChanged() }
                 currentChanged()
                 start(item, at: 0)
@@ -226,7 +226,7 @@ extension QueuePlayer {
         stateChanged()
     }
 
-    /// Waits until the device is closed, or until the time is over.
+    /// Waits until the device is closed, for at most `limit`.
     func closing(within limit: Duration) async {
         nextToken += 1
         let waiter = nextToken
@@ -237,12 +237,12 @@ extension QueuePlayer {
         }
         await withCheckedContinuation { continuation in
             closeWaiters[waiter] = continuation
-            // It may have been closed before anybody waited.
+            // It may have been closed before the wait began.
             settle()
         }
         timeout.cancel()
     }
 }
 
-/// Text from outside as it may stand in a log.
+/// Returns text from outside in a form that is safe in a log line.
 func printable(_ text: String) -> String { Metadata.line(text) ?? "" }

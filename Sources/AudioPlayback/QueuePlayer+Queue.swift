@@ -1,15 +1,16 @@
 package import BackgrounderAPI
 import Logging
 
-/// Changing the queue. What plays goes on; what was decoded ahead and is no longer next is decoded no more.
+/// Editing the queue. The current item continues; samples decoded ahead that are no longer next are discarded.
 ///
-/// Each command is one step for readers: its version, its write and its event. One that throws changes nothing, except where
-/// ``PlayerError/notStored(reason:isInEffect:)`` says so.
+/// Each command is a single step for readers, with one version, write and event. A command that throws changes nothing,
+/// unless ``PlayerError/notStored(reason:isInEffect:)`` says otherwise.
 extension QueuePlayer {
-    /// Adds files, and the media of folders and playlists, at the end. Nothing is added when one of them is missing.
+    /// Appends files, and the media in folders and playlists. Adds nothing if one of them is missing. Files are opened when
+    /// their turn comes.
     ///
-    /// Throws ``PlayerError/outside(path:folder:)``, ``PlayerError/noSuchPath(path:)``,
-    /// ``PlayerError/notPlayableKind(path:kind:)`` and ``PlayerError/noMedia(folder:)``; what is in a file is looked at when its turn comes.
+    /// - Throws: ``PlayerError/outside(path:folder:)``, ``PlayerError/noSuchPath(path:)``,
+    ///   ``PlayerError/notPlayableKind(path:kind:)`` or ``PlayerError/noMedia(folder:)``.
     package func append(_ paths: [String], within scope: MediaScope = .everywhere) async throws -> [PlayerItem] {
         let files = try await mediaFolder.files(paths, within: scope)
         try await requireJournal()
@@ -17,7 +18,8 @@ extension QueuePlayer {
         return try await insert(files: files, at: nil)
     }
 
-    /// The same, before `position`; without one behind the current item, and in front where there is none.
+    /// Inserts like ``append(_:within:)``, before `position`. Without a position: after the current item, or at the front if
+    /// there is none.
     package func insert(
         _ paths: [String],
         at position: Int? = nil,
@@ -29,17 +31,17 @@ extension QueuePlayer {
         return try await insert(files: files, at: position ?? list.current.map { $0.position + 1 } ?? 0)
     }
 
-    /// Adds what can be added, each of the others being logged, and plays from the first item on when `play` says so.
+    /// Appends the paths that can be added, logs the others, and with `play` plays from the first item on.
     ///
-    /// All of it is one write: after a crash there is the whole queue, playing, or nothing of it. Nothing is written when
-    /// there is nothing to add.
+    /// Everything is one write: after a crash either the whole queue is there and plays, or none of it. If there is nothing
+    /// to add, nothing is written.
     package func load(_ paths: [String], play: Bool) async {
         var files: [String] = []
         for path in paths {
             do {
                 files += try await mediaFolder.files([path])
             } catch {
-                logger.error("\(printable("\(error)")); left out of the queue")
+                logger.error("Not added to the queue: \(printable("\(error)"))")
             }
         }
         settle()
@@ -47,7 +49,7 @@ extension QueuePlayer {
         do {
             try list.insert(paths: files)
         } catch {
-            return logger.error("\(error); nothing was added")
+            return logger.error("Nothing was added to the queue: \(error)")
         }
         queueChanged()
         if play, intent == .stopped, ending == nil, let first = list.selectFirst() {
@@ -68,15 +70,17 @@ extension QueuePlayer {
         return new
     }
 
-    /// Takes items out. Was one of them playing, the one that follows plays; was it paused, the player stops.
+    /// Removes items. If the current one was playing, the item after it plays; if it was paused, the player stops.
     ///
-    /// Throws ``PlayerError/noSuchItem(id:)``.
+    /// - Throws: ``PlayerError/noSuchItem(id:)``.
     package func remove(ids: [Int]) async throws { try await remove { try $0.remove(ids: ids) } }
 
-    /// As ``remove(ids:)``.
+    /// Removes an item, like ``remove(ids:)``.
     package func remove(id: Int) async throws { try await remove(ids: [id]) }
 
-    /// As ``remove(ids:)``, for those at `positions`. Throws ``PlayerError/invalidPosition(_:count:)``.
+    /// Removes the items at `positions`, like ``remove(ids:)``.
+    ///
+    /// - Throws: ``PlayerError/invalidPosition(_:count:)``.
     package func remove(positions: Range<Int>) async throws { try await remove { try $0.remove(positions: positions) } }
 
     private func remove(_ remove: (inout PlayerQueue) throws -> Void) async throws {
@@ -102,7 +106,9 @@ extension QueuePlayer {
         jumped()
     }
 
-    /// Brings an item to `position`, as it is counted afterwards.
+    /// Moves an item to `position`, as counted afterwards.
+    ///
+    /// - Throws: ``PlayerError/noSuchItem(id:)`` or ``PlayerError/invalidPosition(_:count:)``.
     package func move(id: Int, to position: Int) async throws -> PlayerItem {
         try await requireJournal()
         settle()
@@ -111,7 +117,9 @@ extension QueuePlayer {
         return marked(item)
     }
 
-    /// Brings those at `positions` to where the first of them has `position`. Throws ``PlayerError/invalidPosition(_:count:)``.
+    /// Moves the items at `positions` so that the first of them has `position`.
+    ///
+    /// - Throws: ``PlayerError/invalidPosition(_:count:)``.
     package func move(_ positions: Range<Int>, to position: Int) async throws {
         try await requireJournal()
         settle()
@@ -119,7 +127,9 @@ extension QueuePlayer {
         try await changed()
     }
 
-    /// Each of the two items comes to where the other was. Throws ``PlayerError/noSuchItem(id:)``.
+    /// Swaps two items.
+    ///
+    /// - Throws: ``PlayerError/noSuchItem(id:)``.
     package func swap(id: Int, with other: Int) async throws {
         try await requireJournal()
         settle()
@@ -127,9 +137,9 @@ extension QueuePlayer {
         try await changed()
     }
 
-    /// Takes everything out, and stops.
+    /// Removes all items, and stops.
     ///
-    /// Throws ``PlayerError/notStored(reason:isInEffect:)``.
+    /// - Throws: ``PlayerError/notStored(reason:isInEffect:)``.
     package func clear() async throws {
         try await requireJournal()
         settle()
@@ -142,9 +152,9 @@ extension QueuePlayer {
         try await changed()
     }
 
-    /// Mixes the items, all or those at `positions`; a current one among them comes first and plays on.
+    /// Shuffles all items, or those at `positions`. A current item among them comes first and continues to play.
     ///
-    /// Throws ``PlayerError/invalidPosition(_:count:)``.
+    /// - Throws: ``PlayerError/invalidPosition(_:count:)``.
     package func shuffle(_ positions: Range<Int>? = nil) async throws {
         try await requireJournal()
         settle()

@@ -1,8 +1,8 @@
 package import BackgrounderAPI
 
-/// What the queue holds, for those who show it. What they get is stored: a crash does not take it back.
+/// Reading the queue. Everything returned has been stored, so a crash does not take it back.
 extension QueuePlayer {
-    /// The items in their order, all at one moment.
+    /// Returns a snapshot of the items, in order.
     package func queue() async -> QueueSnapshot {
         await shown()
         return QueueSnapshot(list, unplayable)
@@ -10,8 +10,7 @@ extension QueuePlayer {
 
     package var queueLength: Int { list.count }
 
-    /// At most `most` items that follow each other, with the current one in their middle as far as that goes, and how many
-    /// there are in all.
+    /// Returns at most `most` consecutive items, centred on the current one as far as possible, and the length of the queue.
     package func itemsAroundCurrent(_ most: Int) async -> (items: [PlayerItem], queueLength: Int) {
         await shown()
         let middle = list.currentID.flatMap(list.position) ?? 0
@@ -19,22 +18,23 @@ extension QueuePlayer {
         return (list.items(in: first..<first + most).map(marked), list.count)
     }
 
-    /// Grows with every change of the items, of their order, or of what is known of them; from 1 at each start.
+    /// The version of the queue: grows with every change of the items, their order or their metadata. 1 at each start.
     package var queueVersion: Int { list.version }
 
-    /// The items at those of `positions` that there are.
+    /// Returns the items at those of `positions` that exist.
     package func items(in positions: Range<Int>) async -> [PlayerItem] {
         await shown()
         return list.items(in: positions).map(marked)
     }
 
-    /// The items that are others than at `version`, or at other positions; all of them where that cannot be known. What
-    /// was cut off at the end only shows in ``queueLength``.
+    /// Returns the items that changed or moved since `version`; all of them if that version is unknown. Items removed from
+    /// the end show only in ``queueLength``.
     package func items(changedSince version: Int) async -> [PlayerItem] {
         await shown()
         return list.items(changedSince: version).map(marked)
     }
 
+    /// Returns the item with `id`, or nil.
     package func item(id: Int) async -> PlayerItem? {
         await shown()
         return list.item(id).map(marked)
@@ -42,7 +42,7 @@ extension QueuePlayer {
 
     func marked(_ item: PlayerItem) -> PlayerItem { item.marked(unplayable) }
 
-    /// What would be played at the end of the current item; none at the end of the queue, or while nothing is current.
+    /// The item that follows the current one; nil at the end of the queue, or if no item is current.
     package var nextItem: PlayerItem? {
         var ahead = list
         return switch playable(ahead.finishCurrent(), in: &ahead) {
@@ -51,7 +51,7 @@ extension QueuePlayer {
         }
     }
 
-    /// Forgets what went wrong last.
+    /// Clears the last error.
     package func clearError() async {
         guard lastError != nil else { return }
         lastError = nil
@@ -60,7 +60,7 @@ extension QueuePlayer {
     }
 }
 
-/// The queue as it was at a moment. It costs no memory of its own as long as the queue stays the same.
+/// A snapshot of the queue. It takes no memory of its own until the queue changes.
 package struct QueueSnapshot: RandomAccessCollection, Sendable {
     private let list: PlayerQueue
     private let unplayable: [Int: String]
@@ -71,11 +71,12 @@ package struct QueueSnapshot: RandomAccessCollection, Sendable {
 
     package var startIndex: Int { 0 }
     package var endIndex: Int { list.count }
+    /// The item at `position`. O(1).
     package subscript(position: Int) -> PlayerItem { list.item(at: position).marked(unplayable) }
 }
 
 extension PlayerItem {
-    /// With the reason why it could not be opened, if there is one.
+    /// Returns the item with the reason why it could not be opened, if there is one.
     fileprivate func marked(_ unplayable: [Int: String]) -> PlayerItem {
         guard let reason = unplayable[id] else { return self }
         var item = self

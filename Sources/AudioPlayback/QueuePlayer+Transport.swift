@@ -1,8 +1,10 @@
 package import BackgrounderAPI
 
-/// Playing, pausing, skipping, seeking. Each stores what it did and answers with the new status.
+/// Playing, pausing, skipping and seeking. Each command stores its effect and returns the new status.
 extension QueuePlayer {
-    /// Plays on from a pause, else from the current item's start. Throws ``PlayerError/emptyQueue``.
+    /// Resumes after a pause, else plays the current item from its start.
+    ///
+    /// - Throws: ``PlayerError/emptyQueue``.
     package func play() async throws -> AudioStatus {
         settle()
         if intent == .playing, ending == nil {
@@ -23,7 +25,9 @@ extension QueuePlayer {
         return await answer()
     }
 
-    /// Plays an item of the queue from its start. Throws ``PlayerError/noSuchItem(id:)``.
+    /// Plays an item of the queue from its start.
+    ///
+    /// - Throws: ``PlayerError/noSuchItem(id:)``.
     package func play(id: Int) async throws -> AudioStatus {
         settle()
         try list.select(id: id)
@@ -31,7 +35,7 @@ extension QueuePlayer {
         return await playCurrent()
     }
 
-    /// What could not be opened may be there by now. False where there was no such item.
+    /// Forgets which items could not be opened, because they may be readable by now. Returns false if there were none.
     @discardableResult
     private func tryAllAgain() -> Bool {
         guard !unplayable.isEmpty else { return false }
@@ -40,7 +44,7 @@ extension QueuePlayer {
         return true
     }
 
-    /// Puts files and folders behind the current item and plays the first of them.
+    /// Inserts files and folders after the current item and plays the first of them. Throws like ``append(_:within:)``.
     package func play(paths: [String], within scope: MediaScope = .everywhere) async throws -> AudioStatus {
         let files = try await mediaFolder.files(paths, within: scope)
         try await requireJournal()
@@ -53,7 +57,8 @@ extension QueuePlayer {
         return await playCurrent()
     }
 
-    /// Falls silent within what the device holds and half as much, and stays where it is. Without effect while stopped.
+    /// Pauses at the current position. Silence follows within one and a half times the sound that the device holds. Has no
+    /// effect while stopped.
     package func pause() async -> AudioStatus {
         settle()
         if intent == .playing, ending == nil {
@@ -68,26 +73,26 @@ extension QueuePlayer {
         return await answer()
     }
 
-    /// Pauses what plays, plays what does not.
+    /// Pauses while playing, else plays. Throws like ``play()``.
     package func toggle() async throws -> AudioStatus {
         settle()
         return intent == .playing ? await pause() : try await play()
     }
 
-    /// Stops; the current item stays the current one. Announcements are dropped: this is silence now.
+    /// Stops, and drops all announcements. The current item stays current.
     package func stop() async -> AudioStatus {
         settle()
         dropAnnouncements(because: "the player was stopped")
         if intent != .stopped, ending != .command {
             finish(.command)
-            // A file is whole before status says stopped; a disk that hangs holds the command up no longer than this.
+            // A file is complete before the status says stopped; a disk that hangs delays the command no longer than this.
             if ending != nil { await closing(within: .milliseconds(150)) }
             jumped()
         }
         return await answer()
     }
 
-    /// Skips to the next item and plays it, also from a pause; at the end of the queue it stops.
+    /// Skips to the next item and plays it, even from a pause. Stops at the end of the queue.
     package func next() async throws -> AudioStatus {
         try requirePlayer()
         let before = list.version
@@ -103,40 +108,40 @@ extension QueuePlayer {
         return await playCurrent()
     }
 
-    /// Goes to the item before and plays it, also from a pause; the first one begins again.
+    /// Goes back to the previous item and plays it, even from a pause. The first item starts over.
     package func previous() async throws -> AudioStatus {
         try requirePlayer()
         _ = list.previous()
         return await playCurrent()
     }
 
-    /// What a seek to or past the end of an item does. The end is known once the file has been looked at.
+    /// The effect of a seek to or past the end of an item. The end is known once the file's metadata has been read.
     package enum SeekPastEnd: Sendable {
-        /// Throws ``PlayerError/pastEnd(item:time:duration:)``; playback continues where it was.
+        /// Throw ``PlayerError/pastEnd(item:time:duration:)``; playing continues where it was.
         case refuse
-        /// Ends the item, as MPD does.
+        /// End the item, as MPD does.
         case endItem
     }
 
-    /// Goes to a time of the current item, in seconds.
+    /// Seeks to a time in the current item, in seconds.
     ///
-    /// Throws ``PlayerError/stopped``, ``PlayerError/invalidTime(_:)`` and ``PlayerError/pastEnd(item:time:duration:)``.
+    /// - Throws: ``PlayerError/stopped``, ``PlayerError/invalidTime(_:)`` or ``PlayerError/pastEnd(item:time:duration:)``.
     package func seek(to seconds: Double, pastEnd: SeekPastEnd = .refuse) async throws -> AudioStatus {
         guard (0...Self.latestTime).contains(seconds) else { throw PlayerError.invalidTime(seconds) }
         try requirePlayer()
         return try await seekCurrent(to: seconds, pastEnd)
     }
 
-    /// Goes forward or back by seconds, not before the item's start. Throws as ``seek(to:pastEnd:)``.
+    /// Seeks forward or back by `seconds`, but not before the item's start. Throws like ``seek(to:pastEnd:)``.
     package func seek(by seconds: Double) async throws -> AudioStatus {
         guard seconds.isFinite, seconds <= Self.latestTime else { throw PlayerError.invalidTime(seconds) }
         try requirePlayer()
         return try await seekCurrent(to: min(max(0, (elapsed ?? 0) + seconds), Self.latestTime), .refuse)
     }
 
-    /// Changes the settings that are given, in one step.
+    /// Changes the options that are not nil, in one step.
     ///
-    /// Throws ``PlayerError/invalidVolume(_:)`` and ``PlayerError/notStored(reason:isInEffect:)``.
+    /// - Throws: ``PlayerError/invalidVolume(_:)`` or ``PlayerError/notStored(reason:isInEffect:)``.
     package func setOptions(
         volume: Int? = nil,
         repeat: Bool? = nil,
@@ -166,7 +171,7 @@ extension QueuePlayer {
         return present()
     }
 
-    /// Silence while the mode may not run: the device is closed, what was asked for is remembered, and so stored.
+    /// Suspends the mode: closes the device, but remembers and stores the intent.
     package func suspend() async {
         settle()
         guard !isSuspended else { return }
@@ -179,7 +184,7 @@ extension QueuePlayer {
         _ = await answer()
     }
 
-    /// Goes on where ``suspend()`` came in between.
+    /// Resumes from where ``suspend()`` interrupted.
     package func resume() async {
         settle()
         guard isSuspended else { return }

@@ -3,23 +3,22 @@ import FoundationEssentials
 package import Logging
 import ServiceLifecycle
 
-/// The audio mode: plays a queue of files through libao, without a gap between items of one format.
+/// The audio mode: plays a queue of files through libao, without gaps between items of one format.
 ///
 ///     let player = QueuePlayer(configuration: audio, queue: items, state: state, journal: store,
 ///                              clock: clock, logger: logger) { event in events.yield(event) }
 ///     async let service: Void = player.run()
 ///     try await player.play()
 ///
-/// Every command answers at once, whatever the disk or the sound server do: files are read on one thread and libao is
-/// called on another, and no command waits for either. What a command changed is in the journal before it answers and
-/// before an event tells of it.
+/// Commands return promptly, even if a disk or the sound server hangs: one thread reads files, another calls libao, and no
+/// command waits for either. The effect of a command is in the journal before the command returns and before its event.
 package actor QueuePlayer: Service {
-    /// What was asked for; what comes of it is ``AudioStatus/timeControlStatus``.
+    /// The requested status. The actual one is ``AudioStatus/timeControlStatus``.
     enum Intent { case playing, paused, stopped }
     /// Why the device is being closed.
     enum Ending { case queue, command }
 
-    /// judgement: seconds; no item is longer, and so many frames of any rate can be counted
+    /// Tuned: the largest time in seconds; no item is longer, and its frames at any rate fit a 64-bit integer.
     static var latestTime: Double { 1e7 }
 
     let configuration: AudioConfiguration
@@ -36,12 +35,12 @@ package actor QueuePlayer: Service {
     var list: PlayerQueue
     var intent: Intent
     var isSuspended = false
-    /// Where the current item begins when nothing has been given to the decoder.
+    /// The start position of the current item while the decoder has no job.
     var position: Double
-    /// What the decoder was given: the current item, then what follows it.
+    /// The decoder's jobs: the current item, then those after it.
     var chain: [DecodingJob] = []
     var nextToken = 0
-    /// The reasons of items that could not be opened; they are passed over until somebody plays again.
+    /// Why items could not be opened, by id. They are skipped until the next play command.
     var unplayable: [Int: String] = [:]
     var reportedFaults: Set<Int> = []
     var ending: Ending?
@@ -59,11 +58,11 @@ package actor QueuePlayer: Service {
     var probeDelay: Duration = .zero
     var interruptions = 0
     var lastDevice: OpenDevice?
-    /// A device made sound: from then on it is waited for, and nothing is played that nobody hears.
+    /// A device has made sound: from then on the player waits for a lost one instead of playing in silence.
     var hadSound = false
 
     var lastError: PlaybackError?
-    /// The item that the last event named.
+    /// The item in the last event.
     var toldCurrentID: Int?
     var shownStatus = TimeControlStatus.stopped
     var since = Date()
@@ -72,7 +71,7 @@ package actor QueuePlayer: Service {
     var unsentEvents: [PlayerEvent] = []
     var lastCommit: Task<Void, Never>?
     var journalFailure: JournalFailure?
-    /// The number of the state that was given to the journal last.
+    /// The number of the state last passed to the journal.
     var generation: Int
 
     var observers: [Int: TimeObserver] = [:]
@@ -83,18 +82,20 @@ package actor QueuePlayer: Service {
     let mediaFolder: MediaFolder
     let metadataReader = MetadataReader()
     var metadataTask: Task<Void, Never>?
-    /// Items whose content told nothing before this start, and since.
+    /// Items whose files yielded no metadata before this start, and since.
     let unreadable: Set<Int>
     var lookedAt: Set<Int> = []
-    /// Those with lower ids have been looked at.
+    /// Items with lower ids have been read.
     var nextDescribedID = 0
 
+    /// Creates a player with a stored queue and state; ``run()`` starts it.
+    ///
     /// - Parameters:
-    ///   - queue: what the journal was last given, or nothing.
-    ///   - unreadable: ids of those whose content told nothing.
-    ///   - state: with `playing` in it, playing starts when ``run()`` does.
-    ///   - clock: for waits; never asked for the time.
-    ///   - onEvent: called in the order of what happened, after it was stored.
+    ///   - queue: the stored items, or none.
+    ///   - unreadable: the ids of items whose files yielded no metadata.
+    ///   - state: if it is `playing`, ``run()`` starts to play.
+    ///   - clock: used for waits only.
+    ///   - onEvent: called in the order of the events, after each was stored.
     package init(
         configuration: AudioConfiguration,
         queue: [PlayerItem],
@@ -139,19 +140,19 @@ package actor QueuePlayer: Service {
 
     deinit { pipeline.shutDown() }
 
-    /// Plays until the graceful shutdown, or until its task is cancelled; then the device is closed and its file whole,
-    /// within 1.5 s, whatever the sound server does.
+    /// Runs until the graceful shutdown, or until its task is cancelled. Closes the device and completes its file within
+    /// 1.5 s, even if the sound server hangs.
     package func run() async throws {
         startKeeperIfNeeded()
-        // A command may have come first.
+        // A command may have arrived before.
         if intent == .playing, chain.isEmpty, ending == nil {
             if let item = list.selectFirst() { start(item, at: position) } else { intent = .stopped }
         }
-        // What goes on is what the journal has already.
+        // The journal already has this state.
         keepPosition()
         await commit()
         describeNewItems()
-        // Its own task: reports are taken in until the device is closed, also when this one has been cancelled.
+        // In a task of its own, so that reports are handled until the device is closed, even if this task is cancelled.
         let loop = Task { for await _ in reports { await handleReports() } }
         await withTaskCancellationOrGracefulShutdownHandler {
             await loop.value
@@ -181,7 +182,7 @@ package actor QueuePlayer: Service {
         let clock = clock
         let reportEnd = reportEnd
         let deadline = Task {
-            // judgement: the daemon has 2 s for all of its parts
+            // Tuned: the service has 2 s to stop all of its parts.
             try? await clock.sleep(for: .milliseconds(1_200))
             reportEnd.finish()
         }
@@ -193,9 +194,9 @@ package actor QueuePlayer: Service {
         }
     }
 
-    // MARK: What is shown
+    // MARK: Status
 
-    /// What the player is doing now, as soon as that is stored: a reader sees nothing that a crash would take back.
+    /// Returns the status once it is stored, so that a reader sees nothing that a crash would take back.
     package func status() async -> AudioStatus {
         await shown()
         return present()
@@ -237,7 +238,7 @@ package actor QueuePlayer: Service {
         }
     }
 
-    /// Seconds of the current item that have been heard.
+    /// Seconds of the current item heard so far.
     var elapsed: Double? {
         guard let current = list.current, intent != .stopped || ending != nil else { return nil }
         guard let first = chain.first else { return position }

@@ -1,31 +1,31 @@
 import BackgrounderAPI
 import Glibc
 
-/// What the tags of an item say about its loudness: gains in dB, peaks with 1 as full scale.
+/// The loudness tags of an item: gains in dB, peaks relative to full scale (1).
 struct ReplayGain: Hashable, Sendable {
     var track: Value?
     var album: Value?
 
     struct Value: Hashable, Sendable {
         let gain: Double
-        /// The loudest sample, where it is known.
+        /// The loudest sample, if known.
         let peak: Double?
 
-        /// judgement: dB; a tag beyond them is a mistake.
+        /// Tuned: the valid gains in dB; a tag outside of them is a mistake.
         static let gains = -60.0...24.0
 
-        /// `nil` for what is no gain.
+        /// Returns nil if `gain` is not a valid gain.
         init?(gain: Double, peak: Double? = nil) {
             guard Self.gains.contains(gain) else { return nil }
             self.gain = gain
             self.peak = peak.flatMap { $0.isFinite && $0 > 0 ? $0 : nil }
         }
 
-        /// Not so much that the loudest sample would be cut.
+        /// The factor, limited so that the loudest sample does not clip.
         var factor: Double { min(pow(10, gain / 20), peak.map { 1 / $0 } ?? .infinity) }
     }
 
-    /// What the samples are multiplied with. An item with one of the two values only has that one; without any, 1.
+    /// Returns the factor for the samples. If only one of the two gains is there, it serves for both; without any, 1.
     func factor(_ mode: ReplayGainMode) -> Double {
         switch mode {
         case .off: 1
@@ -36,21 +36,21 @@ struct ReplayGain: Hashable, Sendable {
 }
 
 extension ReplayGain {
-    /// From Vorbis comments (ReplayGain 2.0, section "Metadata format"; RFC 7845, section 5.2.1) or tags that use their
-    /// names. `comment` is asked for upper case names.
+    /// Reads the gains from Vorbis comments (ReplayGain 2.0, section "Metadata format"; RFC 7845, section 5.2.1) or from
+    /// tags with the same names. `comment` returns the value for a name in upper case.
     init(comment: (String) -> String?) {
         func value(_ kind: String) -> Value? {
             if let text = comment("REPLAYGAIN_\(kind)_GAIN"), let gain = Self.number(text) {
                 return Value(gain: gain, peak: comment("REPLAYGAIN_\(kind)_PEAK").flatMap(Self.number))
             }
-            // In 1/256 dB below -23 LUFS, where ReplayGain is at -18.
+            // In units of 1/256 dB relative to -23 LUFS; ReplayGain refers to -18.
             guard let gain = comment("R128_\(kind)_GAIN").flatMap({ Int16($0) }) else { return nil }
             return Value(gain: Double(gain) / 256 + 5)
         }
         self.init(track: value("TRACK"), album: value("ALBUM"))
     }
 
-    /// A number, with or without a unit behind it.
+    /// Parses a number, with or without a unit after it.
     private static func number(_ text: String) -> Double? {
         let words = text.split { $0 == " " || $0 == "\t" }
         guard let first = words.first, words.count == 1 || (words.count == 2 && words[1].lowercased() == "db") else {
@@ -61,7 +61,7 @@ extension ReplayGain {
 }
 
 extension Pipeline {
-    /// What the next samples of the music are multiplied with, in parts of 65,536: `level`, as the gain of their item has it.
+    /// Returns the factor for the next samples of the music, in parts of 65,536: `level` times the gain of their item.
     func gain(_ state: PipelineState, on level: Int32) -> Int32 {
         guard state.replayGain != .off, let read = state.ring?.read,
             let mark = state.marks.last(where: { $0.frame <= read })

@@ -1,14 +1,14 @@
-/// Any source in one format that never changes, whatever its own is and becomes.
+/// A source converted to a fixed format, even if its own format changes.
 ///
 ///     let jingle = try ResampledSource(openSampleSource(file), to: musicFormat)
 ///
-/// Where the formats are equal the samples pass bit by bit. One thread uses it at a time.
+/// If the formats are equal, the samples pass unchanged. Only one thread may use it at a time.
 final class ResampledSource: SampleSource {
     let format: AudioFormat
     private let source: any SampleSource
-    /// Absent while the formats are equal.
+    /// Nil while the formats are equal.
     private var converter: FormatConverter?
-    /// What was read and not yet converted.
+    /// Samples that were read but not converted yet.
     private let input: UnsafeMutableBufferPointer<Int16>
     private var pending: Range<Int> = 0..<0
     private var ending: Ending?
@@ -20,7 +20,7 @@ final class ResampledSource: SampleSource {
         converter = try Self.converter(from: source.format, to: format)
         self.source = source
         self.format = format
-        // Room for a block of any channel count.
+        // Room for a block with any number of channels.
         input = .allocate(capacity: 1 << 15)
     }
 
@@ -36,7 +36,7 @@ final class ResampledSource: SampleSource {
     var fault: DecodingFault? { source.fault }
     var replayGain: ReplayGain { source.replayGain }
 
-    /// `frame` is counted at ``format``'s rate.
+    /// Seeks to `frame`, counted at the rate of ``format``.
     func seek(toFrame frame: Int) throws(DecodingFault) {
         let inner = Double(max(0, frame)) * Double(source.format.rate) / Double(format.rate)
         try source.seek(toFrame: format.rate == source.format.rate ? frame : Int(exactly: inner.rounded()) ?? .max)
@@ -45,7 +45,7 @@ final class ResampledSource: SampleSource {
         converter = try Self.converter(from: source.format, to: format)
     }
 
-    /// Never says `changed`.
+    /// Reads converted samples. Never returns `changed`.
     func read(into samples: UnsafeMutableBufferPointer<Int16>) throws(DecodingFault) -> SampleRead {
         guard let output = samples.baseAddress, let start = input.baseAddress else { return .frames(0) }
         let capacity = samples.count / format.channels
@@ -80,6 +80,6 @@ final class ResampledSource: SampleSource {
         }
     }
 
-    /// What the item is, not what it is turned into: tags, length and format of the source.
+    /// Returns the source's own metadata, with its format before the conversion.
     func metadata() throws(DecodingFault) -> Metadata { try source.metadata() }
 }

@@ -1,19 +1,21 @@
 import CSoxr
 
-/// The owner of a libsoxr handle: changes the rate of interleaved 16 bit samples, at its high quality (20 bits).
+/// Resamples interleaved 16-bit samples with libsoxr, at its high quality (20 bits).
 ///
-/// Without dither, so that the same samples always give the same. One thread uses it at a time; nothing of it blocks.
+/// It does not dither, so the output is deterministic. Only one thread may use it at a time; it never blocks.
 final class Resampler {
     let channels: Int
     private let handle: OpaquePointer
 
-    /// Throws ``DecodingFault/broken(_:)`` when the library has no memory for it.
+    /// Creates a resampler between two rates in Hz.
+    ///
+    /// - Throws: ``DecodingFault/broken(_:)`` if the library cannot allocate it.
     init(from source: Int, to target: Int, channels: Int) throws(DecodingFault) {
         var failure: soxr_error_t?
         var types = soxr_io_spec(SOXR_INT16_I, SOXR_INT16_I)
         types.flags |= UInt(SOXR_NO_DITHER)
         var quality = soxr_quality_spec(UInt(SOXR_20_BITQ), 0)
-        // One thread: its own, OpenMP's, would be woken for each block.
+        // One thread: OpenMP's workers would wake up for each block.
         var runtime = soxr_runtime_spec(1)
         let opened = soxr_create(
             Double(source),
@@ -31,9 +33,9 @@ final class Resampler {
 
     deinit { soxr_delete(handle) }
 
-    /// Takes up to `frames` of `input`, and puts up to `capacity` frames into `output`.
+    /// Consumes up to `frames` of `input` and produces up to `capacity` frames of `output`.
     ///
-    /// What was taken comes out later, behind a delay, all of it once ``drain(into:capacity:)`` is called.
+    /// The output is delayed; ``drain(into:capacity:)`` returns the rest.
     func process(
         _ input: UnsafePointer<Int16>,
         frames: Int,
@@ -47,7 +49,7 @@ final class Resampler {
         return (taken, given)
     }
 
-    /// There is no more input: what is left of the output, 0 frames at its end.
+    /// Ends the input and returns the rest of the output; 0 frames at its end.
     func drain(into output: UnsafeMutablePointer<Int16>, capacity: Int) throws(DecodingFault) -> Int {
         var given = 0
         let failure = soxr_process(handle, nil, 0, nil, output, capacity, &given)
@@ -56,6 +58,6 @@ final class Resampler {
     }
 
     private static func words(_ failure: soxr_error_t?) -> String {
-        "the resampler does not go on (\(failure.map { String(cString: $0) } ?? "no reason given"))"
+        "the resampler failed (\(failure.map { String(cString: $0) } ?? "no reason given"))"
     }
 }

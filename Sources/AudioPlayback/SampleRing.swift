@@ -1,18 +1,18 @@
-/// Samples of one format between the decoder and the output, counted in frames since the pipeline began.
+/// A ring buffer of samples in one format, between decoder and output. Frames count from the start of the pipeline.
 ///
-/// It is only used with the pipeline's lock held; copying is all that happens then.
+/// It is only used with the pipeline's lock held, and only copies.
 final class SampleRing {
     let format: AudioFormat
     let capacity: Int
-    /// Frames that the output has taken, and frames that the decoder has put in.
+    /// The frames that the output has taken, and those that the decoder has appended.
     private(set) var read: Int
     private(set) var written: Int
     private let memory: UnsafeMutablePointer<Int16>
 
-    /// judgement: seconds that are decoded ahead; half of it is refilled in one burst, so that the disk and the decoder
-    /// rest for four seconds at a time, and may take as long to answer.
+    /// Tuned: the seconds decoded ahead. Half of them are refilled in one burst, so disk and decoder rest for four seconds
+    /// at a time and may take as long to respond.
     static let seconds = 8
-    /// judgement: what many channels at a high rate may take; 2.7 s of the most that is played
+    /// Tuned: the most memory, for many channels at a high rate; 2.7 s of the largest format that is played.
     private static let mostBytes = 16 << 20
 
     init(format: AudioFormat, at frame: Int = 0, seconds: Int = SampleRing.seconds) {
@@ -52,7 +52,7 @@ final class SampleRing {
         read += frames
     }
 
-    /// Takes frames out and adds them to the samples that are there.
+    /// Takes frames out and adds them to those in `samples`.
     func mix(_ frames: Int, into samples: UnsafeMutablePointer<Int16>) {
         var done = 0
         while done < frames {
@@ -70,6 +70,6 @@ final class SampleRing {
 
     func skip(_ frames: Int) { read += frames }
 
-    /// Forgets what the output has not taken, from `frame` on.
+    /// Discards the frames from `frame` on that the output has not taken.
     func truncate(to frame: Int) { written = max(read, min(written, frame)) }
 }

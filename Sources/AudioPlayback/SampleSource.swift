@@ -1,20 +1,20 @@
-/// One open item, decoded from its start to its end as 16 bit samples. One thread uses it at a time.
+/// An open item, decoded to 16-bit samples. Only one thread may use it at a time.
 protocol SampleSource: AnyObject {
-    /// What the next samples are; an MP3 may change it in mid-stream.
+    /// The format of the next samples. An MP3 may change it in mid-stream.
     var format: AudioFormat { get }
-    /// What was wrong so far, though it could be played.
+    /// The fault found so far in an item that still plays.
     var fault: DecodingFault? { get }
 
-    /// What its tags say about its loudness; known from the start.
+    /// The gains from its tags; known from the start.
     var replayGain: ReplayGain { get }
 
-    /// Goes to a frame, counted at the present format; past the end, the next read is the end.
+    /// Seeks to a frame, counted in the current format. After a seek past the end, the next read returns `end`.
     func seek(toFrame frame: Int) throws(DecodingFault)
 
-    /// Fills the front of `samples` with whole frames of one format. `changed`: `format` is another one from here on.
+    /// Fills the front of `samples` with whole frames of one format. After `changed`, `format` is the new format.
     func read(into samples: UnsafeMutableBufferPointer<Int16>) throws(DecodingFault) -> SampleRead
 
-    /// Tags, length and format, at the price of reading the whole file where only that tells the length.
+    /// Returns tags, duration and format. Reads the whole file if the duration cannot be known otherwise.
     func metadata() throws(DecodingFault) -> Metadata
 }
 
@@ -28,9 +28,9 @@ enum SampleRead: Equatable {
     case end
 }
 
-/// Opens `file` with the library that its content asks for, whatever its name is.
+/// Opens `file` with the library that fits its content; its name does not matter.
 ///
-/// MP3 is libmpg123's alone: libsndfile plays a quarter of a variable-rate file without a header and says no error.
+/// Only libmpg123 reads MP3: libsndfile plays a quarter of a variable-rate file without a header and reports no error.
 func openSampleSource(_ file: MediaFile) throws(DecodingFault) -> any SampleSource {
     let head = file.bytes(at: 0, count: 4)
     if soundFileMarks.contains(where: { head.elementsEqual($0.utf8) }) {
@@ -42,9 +42,11 @@ func openSampleSource(_ file: MediaFile) throws(DecodingFault) -> any SampleSour
 }
 
 extension MediaFile {
-    /// Throws ``PlayerError/notAudio(path:reason:)`` where nothing of the file can be decoded.
+    /// Checks that the file can be decoded.
+    ///
+    /// - Throws: ``PlayerError/notAudio(path:reason:)``.
     func requireAudio() throws(PlayerError) {
-        // Queues of 100,000 items are added at once: where name and first bytes agree, the file is not opened by a library.
+        // 100,000 items may be added in one command: if name and first bytes agree, skip opening the file in a library.
         if MediaFolder.hasMediaName(path), beginsAsAudio { return }
         do throws(DecodingFault) {
             _ = try openSampleSource(self)
@@ -61,5 +63,5 @@ extension MediaFile {
     }
 }
 
-/// How the files begin that are libsndfile's: the others never reach its many parsers.
+/// The first bytes of the files that libsndfile gets; no other file reaches its many parsers.
 private let soundFileMarks = ["RIFF", "RIFX", "RF64", "riff", "FORM", "fLaC", "OggS", "caff", ".snd", "dns."]

@@ -2,9 +2,9 @@ import BackgrounderAPI
 import CSndFile
 import Glibc
 
-/// An item that libsndfile reads: WAV, RF64, AIFF, FLAC, Ogg Vorbis, Opus and their kin.
+/// A source that libsndfile decodes: WAV, RF64, AIFF, FLAC, Ogg Vorbis, Opus and related formats.
 ///
-/// 16 bit is exact; all else is its float × 32768, rounded and clipped, without dither.
+/// 16-bit samples pass unchanged; others are libsndfile's floats × 32768, rounded and clipped, without dither.
 final class SoundFileSource: SampleSource {
     let format: AudioFormat
     private(set) var fault: DecodingFault?
@@ -13,17 +13,17 @@ final class SoundFileSource: SampleSource {
     private let info: SF_INFO
     private(set) var handle: OpaquePointer
     private var position = 0
-    /// Frames that were passed over, since they could not be decoded.
+    /// Frames that were skipped because they could not be decoded.
     private var lostFrames = 0
     private var resumptions = 0
-    /// Empty where the samples are 16 bit in the file.
+    /// Empty if the file has 16-bit samples.
     private var floats: [Float] = []
 
-    /// judgement: what a library may read before it knows what it has; more is a hostile file.
+    /// Tuned: the bytes that opening a file may read; only a hostile file needs more.
     private static let openingBudget = 1 << 26
-    /// judgement: places in one item from which decoding is taken up again behind damage.
+    /// Tuned: how often decoding resumes after damage in one item; a file with more damage is noise.
     private static let mostResumptions = 64
-    /// judgement: frames to pass over at first; FLAC's usual block, whose frames are decoded as a whole.
+    /// Tuned: the frames to skip first; FLAC's usual block size, because a block is decoded as a whole.
     private static let firstStep = 4096
 
     init(_ file: MediaFile) throws(DecodingFault) {
@@ -48,14 +48,14 @@ final class SoundFileSource: SampleSource {
 
     private static func open(_ window: MediaWindow) throws(DecodingFault) -> (OpaquePointer, SF_INFO) {
         var info = SF_INFO()
-        // Not the descriptor: where libsndfile fails to open one, it closes it, whatever it was told.
+        // Not by descriptor: libsndfile closes the descriptor if opening fails, even when told not to.
         var input = windowInput
         _ = window.seek(0, SEEK_SET)
         window.budget = openingBudget
         defer { window.budget = .max }
         if let handle = sf_open_virtual(&input, CInt(SFM_READ), &info, window.pointer) { return (handle, info) }
         if let failure = window.failure { throw .unreadable(systemMessage(failure)) }
-        // The library keeps these words per process: beside another opening they may be those of that one.
+        // The library keeps this text per process, so it may belong to another file that is opened at the same time.
         let words = String(cString: sf_strerror(nil))
         throw Int(sf_error(nil)) == SF_ERR_UNRECOGNISED_FORMAT.number ? .unrecognised : .unsupported(words)
     }
@@ -67,7 +67,7 @@ final class SoundFileSource: SampleSource {
             position = frame
             return
         }
-        // No index leads there, as the end or some block of it is missing: what lies before it is decoded.
+        // The seek failed, because the end or a block is missing: decode up to there instead.
         try reopen()
         let scratch = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 1 << 15)
         defer { scratch.deallocate() }
@@ -77,8 +77,8 @@ final class SoundFileSource: SampleSource {
         }
     }
 
-    /// libsndfile lands elsewhere when it seeks in an Ogg file of which it has decoded something; and libvorbis ends the
-    /// process on a seek in a file with whose headers it could not begin to decode.
+    /// Prepares an Ogg file for a seek. libsndfile seeks to the wrong place in an Ogg file that it has decoded from, and
+    /// libvorbis aborts the process on a seek in a file that it cannot start to decode.
     private func prepareOggSeek() throws(DecodingFault) {
         guard info.type == SF_FORMAT_OGG.number else { return }
         if info.encoding == SF_FORMAT_VORBIS.number {
@@ -90,7 +90,7 @@ final class SoundFileSource: SampleSource {
         try reopen()
     }
 
-    /// Begins anew, since the library does not come back from an error.
+    /// Opens the file again, because libsndfile does not recover from an error.
     private func reopen() throws(DecodingFault) {
         let (handle, _) = try Self.open(window)
         sf_close(self.handle)
@@ -124,7 +124,7 @@ final class SoundFileSource: SampleSource {
         }
     }
 
-    /// Takes a FLAC up behind a block that cannot be decoded, where libsndfile gives up.
+    /// Resumes a FLAC after a block that cannot be decoded, where libsndfile gives up.
     private func resume() -> Bool {
         guard info.type == SF_FORMAT_FLAC.number, position < Int(info.frames), window.failure == nil,
             resumptions < Self.mostResumptions
@@ -156,7 +156,7 @@ final class SoundFileSource: SampleSource {
         fault = .truncated(frames: position, of: Int(info.frames))
     }
 
-    /// Samples that the header states and the file does not have.
+    /// Returns the fault of a header that states more samples than the file has.
     private func faultOfHeader() -> DecodingFault? {
         guard let sound = StatedSound(window.file), sound.offset + sound.size > window.file.size else { return nil }
         let isPCM = info.encoding <= SF_FORMAT_DOUBLE.number
@@ -180,7 +180,7 @@ final class SoundFileSource: SampleSource {
         )
     }
 
-    /// A header of Ogg can state any number; the position in an item is bounded, and so is its length.
+    /// The length, if it is plausible: an Ogg header can state any number, and positions in an item are bounded.
     private var believableFrames: Int? {
         let frames = Int(info.frames)
         return Double(frames) <= QueuePlayer.latestTime * Double(format.rate) && frames >= 0 ? frames : nil
@@ -203,7 +203,7 @@ final class SoundFileSource: SampleSource {
     }
 }
 
-/// Reading a ``MediaWindow`` as libsndfile's functions.
+/// libsndfile's callbacks for reading a ``MediaWindow``.
 private let windowInput = SF_VIRTUAL_IO(
     get_filelen: { sf_count_t(MediaWindow.behind($0)?.range.count ?? 0) },
     seek: { sf_count_t(MediaWindow.behind($2)?.seek(Int($0), $1) ?? -1) },
@@ -215,7 +215,7 @@ private let windowInput = SF_VIRTUAL_IO(
     tell: { sf_count_t(MediaWindow.behind($0)?.tell() ?? 0) }
 )
 
-/// The 16 bit sample nearest to `value` in -1...1; what is no number is silence.
+/// Returns the 16-bit sample nearest to `value` in -1...1; NaN becomes silence.
 @inline(__always)
 private func quantized(_ value: Float) -> Int16 {
     let scaled = (value * 32768).rounded(.toNearestOrEven)
@@ -228,7 +228,7 @@ extension SF_INFO {
     fileprivate var encoding: Int { Int(format) & SF_FORMAT_SUBMASK.number }
 }
 
-/// libsndfile's constants are enumerations without a name, which arrive as different types.
+/// libsndfile's constants are anonymous enumerations, which are imported as different types.
 extension RawRepresentable where RawValue: BinaryInteger {
     fileprivate var number: Int { Int(rawValue) }
 }

@@ -1,15 +1,15 @@
-/// Where the samples lie in a file that consists of chunks, as its headers state it.
+/// The place of the samples in a chunked file, as its headers state it.
 ///
-/// libsndfile lowers what a header states to what is there, without a word. A writer that did not know the length leaves
-/// a number near 2³¹ or 2³² or no number behind, which states nothing.
+/// libsndfile silently reduces the stated length to what is there. Writers that did not know the length leave a value near
+/// 2³¹ or 2³², or none; such a header states nothing.
 struct StatedSound {
     private(set) var offset: Int
     /// In bytes.
     private(set) var size: Int
-    /// Bytes of a frame, where there is such a thing and it is stated.
+    /// The bytes of a frame, if frames have a fixed size and the header states it.
     private(set) var blockAlign: Int?
 
-    /// judgement: more chunks before the samples than any writer leaves
+    /// Tuned: more chunks before the samples than any writer makes.
     private static let mostChunks = 256
 
     init?(_ file: MediaFile) {
@@ -35,7 +35,7 @@ struct StatedSound {
         self.blockAlign = blockAlign
     }
 
-    /// Microsoft's RIFF, and EBU Tech 3306, which keeps lengths of 64 bit in a chunk before the samples.
+    /// Microsoft's RIFF, and RF64 (EBU Tech 3306), which has 64-bit lengths in a chunk before the samples.
     private static func riff(_ head: Head) -> StatedSound? {
         var offset = 12
         var blockAlign: Int?
@@ -55,7 +55,7 @@ struct StatedSound {
         return nil
     }
 
-    /// AIFF and AIFF-C: the chunk of the samples begins with two numbers of its own.
+    /// AIFF and AIFF-C: the chunk of the samples begins with two numbers.
     private static func form(_ head: Head) -> StatedSound? {
         var offset = 12
         for _ in 0..<mostChunks {
@@ -68,7 +68,7 @@ struct StatedSound {
         return nil
     }
 
-    /// Sony's Wave64: the names have 16 bytes, and sizes count the chunk's own head.
+    /// Sony's Wave64: names have 16 bytes, and sizes include the chunk's header.
     private static func wave64(_ head: Head) -> StatedSound? {
         var offset = 40
         for _ in 0..<mostChunks {
@@ -81,7 +81,7 @@ struct StatedSound {
         return nil
     }
 
-    /// Apple's Core Audio Format; the samples begin with a number of edits.
+    /// Apple's Core Audio Format; the samples follow an edit count.
     private static func caf(_ head: Head) -> StatedSound? {
         var offset = 8
         for _ in 0..<mostChunks {
@@ -94,14 +94,14 @@ struct StatedSound {
         return nil
     }
 
-    /// Sun's and NeXT's.
+    /// Sun's and NeXT's audio format.
     private static func au(_ head: Head) -> StatedSound? {
         guard let offset = head.number(4, 4), let size = head.number(8, 4), size < 0x7FFF_0000 else { return nil }
         return StatedSound(offset: offset, size: size)
     }
 }
 
-/// Numbers and names at places in a file.
+/// Reads numbers and names at offsets in a file.
 private struct Head {
     let file: MediaFile
     let isBigEndian: Bool
@@ -115,7 +115,7 @@ private struct Head {
 
     func name(_ offset: Int) -> String { String(decoding: bytes(offset, 4), as: UTF8.self) }
 
-    /// None behind the end of the file, and none where it is negative or more than any file has.
+    /// Returns the number, or nil past the end of the file, or if it is negative or larger than any file.
     func number(_ offset: Int, _ count: Int) -> Int? {
         guard offset >= 0, offset < file.size else { return nil }
         let bytes = bytes(offset, count)

@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// The health of the storage, and the points that wait or were lost.
 package struct StorageHealth: Codable, Hashable, Sendable {
-    /// `ok` exactly if there are no problems.
+    /// `ok` without problems.
     package var state: StorageState
     /// The current problems, and past ones that were not acknowledged yet, oldest first.
     package var problems: [StorageProblem]

@@ -116,8 +116,8 @@ enum Launcher {
         }
         switch facts.st_mode & S_IFMT {
         case S_IFREG, S_IFDIR: return nil
-        case S_IFIFO: return "a FIFO cannot be played, only files and folders of them"
-        default: return "a device or socket cannot be played, only files and folders of them"
+        case S_IFIFO: return "a FIFO cannot be played; name an audio file, or a folder of them"
+        default: return "a device or socket cannot be played; name an audio file, or a folder of them"
         }
     }
 

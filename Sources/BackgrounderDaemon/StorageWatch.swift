@@ -59,7 +59,7 @@ extension Daemon {
         return status
     }
 
-    /// Returns the health, or `nil` if there are no problems.
+    /// Returns the health, or `nil` without problems.
     private func unhealthy() async -> StorageHealth? {
         if store.problems.isEmpty { return nil }
         return await health()

@@ -5,7 +5,7 @@
 
 static inline void shim_ignore_alsa_error(const char *file, int line, const char *function, int code, const char *format, ...) {}
 
-/// Where libao has loaded libasound, keeps that from writing to stderr whatever it cannot open.
+/// Keeps libasound, if libao has loaded it, from writing its errors to stderr.
 static inline void shim_silence_alsa(void) {
     typedef void handler(const char *, int, const char *, int, const char *, ...);
     void *library = dlopen("libasound.so.2", RTLD_LAZY | RTLD_NOLOAD);

@@ -4,8 +4,8 @@
 
 #include <expat.h>
 
-// Reads any encoding that expat does not know as one byte a character. All that is read of a track is ASCII, which the
-// single-byte and the common East Asian encodings share.
+// Reads an encoding that expat does not know as one byte per character. Only ASCII is read from a track, and single-byte and
+// the common East Asian encodings contain it.
 static inline int cexpat_any_encoding(void *context, const XML_Char *name, XML_Encoding *encoding) {
     (void)context;
     (void)name;

@@ -1,12 +1,12 @@
-// libgps for Swift. What moved between its versions hides behind an inline function; the layout of gps_data_t differs
-// between them too, so a build fits the libgps that it was built with.
+// libgps for Swift. Inline functions hide the differences between its versions. The layout of gps_data_t differs too, so a
+// build only works with the version it was built against.
 #ifndef BACKGROUNDER_CGPS_SHIM_H
 #define BACKGROUNDER_CGPS_SHIM_H
 
 #include <errno.h>
 #include <gps.h>
 #include <string.h>
-// Not in Swift's Glibc module: what wakes a thread that waits for gpsd.
+// Wakes a thread that waits for gpsd; not in Swift's Glibc module.
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@
 #error "libgps 3.20 or newer is needed (apt install libgps-dev)"
 #endif
 
-// The kind of fix (STATUS_...); it moved into the fix at API 10.
+// The status of the fix (STATUS_...); API 10 moved it into gps_fix_t.
 static inline int cgps_fix_status(const struct gps_data_t *data) {
 #if GPSD_API_MAJOR_VERSION < 10
     return data->status;
@@ -25,10 +25,10 @@ static inline int cgps_fix_status(const struct gps_data_t *data) {
 #endif
 }
 
-// The socket; its type became a typedef at API 14 and stayed an int.
+// The socket. API 14 made its type a typedef for int.
 static inline int cgps_socket(const struct gps_data_t *data) { return (int)data->gps_fd; }
 
-// gps_open's own text for a failure: the code is in errno, negative, and not in what gps_open returns.
+// The text for a failed gps_open. The code is in errno, negative, and not in the return value.
 static inline int cgps_open(const char *host, const char *port, struct gps_data_t *data, const char **reason) {
     errno = 0;
     const int result = gps_open(host, port, data);
@@ -36,23 +36,23 @@ static inline int cgps_open(const char *host, const char *port, struct gps_data_
     return result;
 }
 
-// glibc's memmem, which is behind _GNU_SOURCE: what is looked for in `bytes`, or a null pointer.
+// memmem(3), which needs _GNU_SOURCE: a pointer to the match in `bytes`, or a null pointer.
 static inline const char *cgps_find(const char *bytes, size_t count, const void *text, size_t length) {
     extern void *memmem(const void *, size_t, const void *, size_t);
     return (const char *)memmem(bytes, count, text, length);
 }
 
-// Parses one line, which ends in NUL. What the line does not say is NaN or empty afterwards: nothing lingers from the one before.
+// Parses a line, terminated by NUL. Fields that the line lacks are NaN or empty afterwards; no values of an earlier line stay.
 static inline void cgps_unpack(char *line, struct gps_data_t *data) {
     gps_clear_fix(&data->fix);
     data->dev.path[0] = '\0';
     (void)gps_unpack(line, data);
 }
 
-// The device that shipped what was unpacked last.
+// The device of the line that was unpacked last.
 static inline const char *cgps_device(const struct gps_data_t *data) { return data->dev.path; }
 
-// The error statistics that were unpacked last; they left the union at API 14. Valid until the next unpacking.
+// The error statistics of the line that was unpacked last; API 14 moved them out of the union. Valid until the next one.
 static inline const struct gst_t *cgps_gst(const struct gps_data_t *data) { return &data->gst; }
 
 // The calling thread, for a timer that signals it; gettid(2) is not in Swift's Glibc module.

@@ -1,4 +1,4 @@
-// What Linux has and Swift's Glibc module does not: variadic calls, and what glibc keeps behind _GNU_SOURCE.
+// Linux functions that Swift's Glibc module lacks: variadic ones, and those that need _GNU_SOURCE.
 #ifndef BACKGROUNDER_CLINUX_SHIM_H
 #define BACKGROUNDER_CLINUX_SHIM_H
 
@@ -23,25 +23,25 @@
 #include <time.h>
 #include <unistd.h>
 
-// Orphans below this process become its children; 0, or -1 and errno.
+// Makes this process the reaper of its orphaned descendants. Returns 0, or -1 and errno.
 static inline int clinux_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
-// The name of this thread, as `ps` and `top` show it; 15 bytes are kept.
+// Sets the name of this thread, which `ps` and `top` show; the first 15 bytes count.
 static inline void clinux_set_name(const char *name) { (void)prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-// The child closes every descriptor from `first` on; 0 or an error's code.
+// Makes the child close every descriptor from `first` on. Returns 0 or an error code.
 static inline int clinux_add_close_from(posix_spawn_file_actions_t *actions, int first) {
     extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
     return posix_spawn_file_actions_addclosefrom_np(actions, first);
 }
 
-// The child goes to the directory `path`; 0 or an error's code.
+// Makes `path` the child's working directory. Returns 0 or an error code.
 static inline int clinux_add_directory(posix_spawn_file_actions_t *actions, const char *path) {
     extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *, const char *);
     return posix_spawn_file_actions_addchdir_np(actions, path);
 }
 
-// poll(2) that lets all signals through while it waits; a negative `milliseconds` is no limit.
+// poll(2) with all signals unblocked while it waits; a negative `milliseconds` means no limit.
 static inline int clinux_poll(struct pollfd *descriptors, size_t count, long milliseconds) {
     extern int ppoll(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
     const struct timespec limit = {milliseconds / 1000, milliseconds % 1000 * 1000000};
@@ -50,30 +50,30 @@ static inline int clinux_poll(struct pollfd *descriptors, size_t count, long mil
     return ppoll(descriptors, count, milliseconds < 0 ? NULL : &limit, &none);
 }
 
-// A descriptor of the process, which stays its own also when the number is given again; -1 and errno.
+// Opens a descriptor for the process, which refers to it even after its pid is reused. Returns -1 and errno on failure.
 static inline int clinux_open_process(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 
-// Signals the process that `descriptor` was opened for, and no other; 0, or -1 and errno.
+// Signals the process that `descriptor` was opened for, and no other. Returns 0, or -1 and errno.
 static inline int clinux_signal_process(int descriptor, int signal) {
     return (int)syscall(SYS_pidfd_send_signal, descriptor, signal, NULL, 0);
 }
 
-// The ends of a pipe that no program inherits; 0, or -1 and errno.
+// Creates a close-on-exec pipe. Returns 0, or -1 and errno.
 static inline int clinux_pipe(int ends[2]) {
     extern int pipe2(int[2], int);
     return pipe2(ends, 02000000);
 }
 
-// A timer of the clock on the wall that never comes by itself; -1 and errno.
+// Creates a timer on the system clock that never expires by itself. Returns -1 and errno on failure.
 static inline int clinux_clock_watch(void) { return timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK); }
 
-// From now on the timer can be read once the clock is set or the machine wakes up: with ECANCELED.
+// Arms the timer so that a read fails with ECANCELED once the clock is set or the machine wakes up.
 static inline int clinux_watch_clock(int timer) {
     const struct itimerspec never = {.it_value = {.tv_sec = 1LL << 33}};
     return timerfd_settime(timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
 }
 
-// The system clock in milliseconds since 1970, or -1 while the kernel does not know it to be synchronised (adjtimex(2)).
+// Returns the system clock in milliseconds since 1970, or -1 unless the kernel considers it synchronised (adjtimex(2)).
 static inline int64_t clinux_synchronised_time(void) {
     struct timex state;
     memset(&state, 0, sizeof state);
@@ -83,7 +83,7 @@ static inline int64_t clinux_synchronised_time(void) {
     return (int64_t)state.time.tv_sec * 1000 + fraction;
 }
 
-// Who opened the other end of a Unix socket, at the time of its connect (unix(7)); 0, or -1 and errno.
+// Reads the credentials of the peer of a Unix socket at the time of its connect (unix(7)). Returns 0, or -1 and errno.
 static inline int clinux_peer(int socket, uid_t *user, gid_t *group) {
     struct { pid_t process; uid_t user; gid_t group; } peer;
     socklen_t size = sizeof peer;
@@ -93,28 +93,28 @@ static inline int clinux_peer(int socket, uid_t *user, gid_t *group) {
     return 0;
 }
 
-// The supplementary groups of the same peer (Linux 4.13). Writes at most `count` of them, and returns how many there are, or
-// -1 and errno.
+// Reads the supplementary groups of the peer (Linux 4.13). Writes at most `count` of them and returns their number, or -1
+// and errno.
 static inline int clinux_peer_groups(int socket, gid_t *groups, int count) {
     socklen_t size = (socklen_t)count * sizeof *groups;
     if (getsockopt(socket, SOL_SOCKET, 59 /* SO_PEERGROUPS */, groups, &size) != 0 && errno != ERANGE) return -1;
     return (int)(size / sizeof *groups);
 }
 
-// The heaps that malloc takes memory from: by default up to eight for each processor, each of which keeps what its threads once
-// needed (mallopt(3)). To be called before the first thread starts.
+// Limits the number of malloc's heaps. The default is up to eight per processor, and each keeps the peak of its threads
+// (mallopt(3)). Call it before the first thread starts.
 static inline void clinux_limit_heaps(int count) {
     extern int mallopt(int, int);
     (void)mallopt(-8 /* M_ARENA_MAX */, count);
 }
 
-// Gives memory that was freed back to the system.
+// Returns freed memory to the system.
 static inline void clinux_trim_memory(void) {
     extern int malloc_trim(size_t);
     (void)malloc_trim(0);
 }
 
-// A path that is resolved beneath `directory` and through no symbolic link; -1 and errno where it leads elsewhere.
+// Opens a path that resolves beneath `directory` without symbolic links. Returns -1 and errno otherwise.
 static inline int clinux_open_beneath(int directory, const char *path, uint64_t flags, uint64_t mode) {
     struct open_how how;
     memset(&how, 0, sizeof how);
@@ -124,17 +124,17 @@ static inline int clinux_open_beneath(int directory, const char *path, uint64_t 
     return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
 }
 
-// Renames inside `directory`; fails with EEXIST where `to` exists.
+// Renames a file inside `directory`. Fails with EEXIST if `to` exists.
 static inline int clinux_rename_new(int directory, const char *from, const char *to) {
     return (int)syscall(SYS_renameat2, directory, from, directory, to, (unsigned)RENAME_NOREPLACE);
 }
 
-// Gives the file blocks up to `length` without a change of its size (FALLOC_FL_KEEP_SIZE).
+// Allocates blocks up to `length` without changing the size of the file (FALLOC_FL_KEEP_SIZE).
 static inline int clinux_reserve(int file, int64_t length) {
     return (int)syscall(SYS_fallocate, file, 1, (int64_t)0, length);
 }
 
-// A socket on which the kernel tells of what `groups` of `protocol` are; never blocks.
+// Opens a non-blocking netlink socket for the events of `groups` of `protocol`.
 static inline int clinux_netlink(int protocol, uint32_t groups) {
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
     if (descriptor < 0) return -1;

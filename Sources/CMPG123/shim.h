@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-// These names are macros, for integer parameters since 1.31 or for the width of off_t, and Swift does not see macros.
+// These functions are macros (for integer parameters since 1.31, or for the width of off_t), which Swift does not import.
 static inline int mpg123_set_number(mpg123_handle *handle, int parameter, long value) {
     return mpg123_param(handle, parameter, value, 0);
 }

@@ -1,10 +1,10 @@
-// zlib's way in for decompressing: a macro there, which Swift does not see.
+// inflateInit2 is a macro, which Swift does not import.
 #ifndef BACKGROUNDER_CZLIB_SHIM_H
 #define BACKGROUNDER_CZLIB_SHIM_H
 
 #include <zlib.h>
 
-// Reads gzip and zlib, whichever it is.
+// Starts decompressing; detects gzip or zlib by the header.
 static inline int czlib_inflate_init(z_stream *stream) { return inflateInit2(stream, 15 + 32); }
 
 #endif

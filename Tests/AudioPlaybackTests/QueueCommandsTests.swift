@@ -78,7 +78,7 @@ extension Playback {
                 ),
             ]
             for path in refused {
-                await #expect(throws: PlayerError.notAudio(path: path, reason: "no audio that this player knows")) {
+                await #expect(throws: PlayerError.notAudio(path: path, reason: "not a supported audio format")) {
                     try await fixture.player.append([wav, path])
                 }
             }

@@ -91,7 +91,7 @@ import Testing
         #expect(
             playlist.faults.map { "\($0.line) \($0.reason)" } == [
                 "3 duplicate File1, first in line 2", "4 File2 to File3 are missing",
-                "5 \"File0\" has no valid number", "6 \"Filex\" has no number from 1 on",
+                "5 \"File0\" has no valid number", "6 \"Filex\" has no valid number",
                 "7 not KEY=VALUE", "8 unknown key \"colour\"", "9 File6 is empty",
                 "10 cannot play http addresses, only files", "11 File6 to File8 are missing",
             ]

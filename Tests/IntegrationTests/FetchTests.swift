@@ -125,7 +125,7 @@ import Testing
         let wrong: [([String], Int32, String)] = [
             (["fetch", "add", "x"], 64, "--url or --exec"),
             (["fetch", "add", "x", "--url", "ftp://h/"], 64, "http://"),
-            (["fetch", "add", "x", "--url", url, "--exec", "date"], 64, "use one of them"),
+            (["fetch", "add", "x", "--url", url, "--exec", "date"], 64, "pass one of them"),
             (["fetch", "add", "x y", "--url", url], 64, "not a valid source name"),
             (["fetch", "add", "x", "--url", url, "--interval", "59"], 64, "60s"),
             (["fetch", "add", "x", "--url", url, "--interval", "soon"], 64, "minimum"),

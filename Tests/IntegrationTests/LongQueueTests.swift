@@ -70,7 +70,7 @@ import Testing
         let lines = run.errors.split(separator: "\n")
         #expect(lines.count == 3)
         let missing = "bad.m3u:2: \(service.scratch.file("no.mp3")): no such file or folder"
-        for (line, word) in zip(lines, [missing, "bad.m3u:3: ", "bad.m3u:4: ftp addresses cannot"]) {
+        for (line, word) in zip(lines, [missing, "bad.m3u:3: ", "bad.m3u:4: cannot play ftp addresses, only files"]) {
             #expect(line.contains(word), "\(run)")
         }
         #expect(lines.last?.hasSuffix("; the others were added") == true)

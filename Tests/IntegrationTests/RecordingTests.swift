@@ -113,7 +113,7 @@ import Testing
         )
         #expect(run.exitCode == 1 && run.text == "[]\n", "\(run)")
         let lines = run.errors.split(separator: "\n")
-        #expect(lines.count == 2 && lines.first?.hasPrefix("backgrounder: Cannot connect to ") == true, "\(run)")
+        #expect(lines.count == 2 && lines.first?.hasPrefix("Cannot connect to ") == true, "\(run)")
         #expect(lines.last?.contains("no fix arrived from \(receiver.source): ") == true, "\(run)")
     }
 

@@ -24,7 +24,7 @@ import Testing
         let run = try await replay("\(track).gpx", "--expect", "\(track).expected.json")
         #expect(run.exitCode == 0 && run.errors.isEmpty, "\(run)")
         let lines = run.text.split(separator: "\n")
-        #expect(lines.count == 5 && lines.allSatisfy { $0.contains(": the same, ") }, "\(run)")
+        #expect(lines.count == 5 && lines.allSatisfy { $0.contains(": identical, ") }, "\(run)")
     }
 
     @Test("What --format expected writes is passed by --expect, and a difference is told index by index")
@@ -34,7 +34,7 @@ import Testing
         #expect(written.exitCode == 0)
         let good = try scratch.write(written.output, to: "good.json")
         let same = try await replay("gpx:\(track)", "--expect", good)
-        #expect(same.exitCode == 0 && same.text.contains("--accuracy best --filter 10 --maximum 25: the same"))
+        #expect(same.exitCode == 0 && same.text.contains("--accuracy best --filter 10 --maximum 25: identical"))
 
         let text = written.text
         for (what, replacement, words) in [
@@ -62,7 +62,7 @@ import Testing
             let run = try await replay(track, "--expect", try scratch.write(changed, to: "bad.json"))
             #expect(run.exitCode == 1, "\(run)")
             for word in words { #expect(run.text.contains("  \(word)\n"), "\(run)") }
-            run.expectOneLine(["1 of 1 runs are not as expected", "--explain"])
+            run.expectOneLine(["1 of 1 runs differ", "--explain"])
         }
 
         // Another track altogether: twenty lines and a count.
@@ -74,13 +74,13 @@ import Testing
     @Test(
         "A file that holds no expectations is refused with what is wrong and where",
         arguments: [
-            ("", "no JSON"), ("{\"track\":\"a\"}", "has no runs"), (#"{"track":"a","runs":[]}"#, "runs is empty"),
-            (#"{"track":"a","runs":[{"settings":5}]}"#, "runs[0].settings is of another type"),
+            ("", "not valid JSON"), ("{\"track\":\"a\"}", "has no runs"), (#"{"track":"a","runs":[]}"#, "runs is empty"),
+            (#"{"track":"a","runs":[{"settings":5}]}"#, "runs[0].settings has the wrong type"),
             (
                 #"{"track":"a","runs":[{"settings":{"desiredAccuracy":"superb","distanceFilter":0,"jitterGuard":true},"#
                     + #""received":0,"accepted":[],"rejected":[]}]}"#, "superb"
             ),
-            (Self.document(filter: -1, received: 0), "runs[0].settings.distanceFilter is no length"),
+            (Self.document(filter: -1, received: 0), "runs[0].settings.distanceFilter is out of range"),
             (Self.document(received: 2, accepted: [0, 0]), "runs[0] names index 0 twice"),
             (Self.document(received: 2, accepted: [0, 2]), "runs[0] names index 2 of 2 received"),
             (Self.document(received: 2, accepted: [0]), "runs[0] names 1 indices, but received is 2"),

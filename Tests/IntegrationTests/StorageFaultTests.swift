@@ -48,7 +48,7 @@ import Testing
         #expect(well.status.location?.health == nil)
         #expect(well.status.location?.dropped == 0)
         try await rig.end()
-        #expect(service.logLines().contains { $0.contains("Storage: the database can be written again.") })
+        #expect(service.logLines().contains { $0.contains("Storage: the database can be written again") })
     }
 
     @Test func `on a full disk changes are refused, and what must work works and says that it is not stored`()

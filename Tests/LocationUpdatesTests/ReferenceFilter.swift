@@ -3,8 +3,8 @@ import CGPS
 import Foundation
 import LocationUpdates
 
-/// The rules of BEHAVIOUR.md once more, written down as they stand there and without regard to cost: it keeps everything it
-/// was ever told and looks back through it for each fix. It shares no code with the filter but the values.
+/// A second implementation of the filter's rules, as docs/behaviour.md states them and regardless of cost: it keeps every fix
+/// and searches them all for each new one. It shares no code with the filter, only the values.
 struct ReferenceFilter {
     fileprivate struct Seen {
         var report: Report

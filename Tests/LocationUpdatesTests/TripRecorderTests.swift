@@ -5,7 +5,7 @@ import Testing
 
 @testable import LocationUpdates
 
-/// Each rule of BEHAVIOUR.md, Trips.
+/// Each rule of docs/behaviour.md, Trips.
 @Suite struct TripRecorderTests {
     /// A way at the equator, one point a second, in metres to the east.
     private struct Drive {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the reference against BEHAVIOUR.md, rule by rule, and the samples against the reference: check_reference.py"""
+"""Checks the reference against docs/behaviour.md, rule by rule, and the samples against the reference: check_reference.py"""
 
 import ctypes
 import ctypes.util

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An independent reading of BEHAVIOUR.md, Location, to hold the service's filter against.
+"""An independent implementation of docs/behaviour.md, Location, to compare the service's filter with.
 
     location_filter.py gpx FILE [--accuracy LEVEL] [--filter METRES] [--maximum METRES] [--no-jitter-guard]
     location_filter.py gpsd FILE.jsonl [...]

@@ -117,7 +117,7 @@ def milliseconds(text):
 
 
 def iso(time):
-    """The time as INTERFACE.md writes it."""
+    """Returns a time in the notation of docs/api.md."""
     days, rest = divmod(time, 86_400_000)
     # 400 Gregorian years are 146,097 days: the calendar is walked down from there.
     cycle, left = divmod(days + 719528, 146_097)

@@ -1,26 +1,26 @@
 import Glibc
 
-/// The kernel's inotify, one watch a folder. The library's thread uses it alone.
+/// Watches the music directory with inotify, one watch per folder. Only the library's thread uses it.
 final class DirectoryWatch {
     enum Event: Hashable {
-        /// Something in this folder, by its path in the music directory.
+        /// Something changed in this folder, relative to the music directory.
         case changed(folder: String)
-        /// A folder came to be at this path, with whatever is in it.
+        /// A folder appeared at this path, with its content.
         case appeared(folder: String)
-        /// The kernel lost events, or the directory itself is another one.
+        /// The kernel lost events, or the directory itself was replaced.
         case everything
-        /// A stored playlist.
+        /// A stored playlist changed.
         case playlists
     }
 
-    /// Readable when there are events.
+    /// A descriptor that is readable when there are events.
     let descriptor: CInt
     private let directory: MusicDirectory
     private var folders: [CInt: String] = [:]
     private var watches: [String: CInt] = [:]
-    /// On the folder that the music directory is missing in, and the name that is waited for there.
+    /// The watch on the nearest existing folder of a missing music directory, and the name that must appear there.
     private var parent: (watch: CInt, name: String)?
-    /// The system gave no watch for a folder: its `errno`. Said once.
+    /// The `errno` of the first folder that could not be watched.
     private(set) var refusal: CInt?
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 8)
 
@@ -29,7 +29,7 @@ final class DirectoryWatch {
             | IN_ONLYDIR
     )
 
-    /// `nil` when the system has no instance to give.
+    /// Returns nil if the system has no inotify instance left.
     init?(_ directory: MusicDirectory) {
         self.directory = directory
         descriptor = inotify_init1(O_NONBLOCK | O_CLOEXEC)
@@ -43,14 +43,14 @@ final class DirectoryWatch {
 
     var count: Int { folders.count }
 
-    /// Call it before the folder is read, so that nothing is missed.
+    /// Watches a folder. Call it before reading the folder, so that no change is missed.
     func add(_ folder: String) {
         let watch = inotify_add_watch(descriptor, directory.absolute(folder), Self.mask)
         guard watch >= 0 else {
             if errno == ENOSPC || errno == ENOMEM { refusal = refusal ?? errno }
             return
         }
-        // A folder that was moved keeps its watch.
+        // A moved folder keeps its watch.
         if let before = folders[watch] { watches[before] = nil }
         folders[watch] = folder
         watches[folder] = watch
@@ -65,7 +65,7 @@ final class DirectoryWatch {
         }
     }
 
-    /// Waits for the music directory, which is not there: in the nearest folder that is.
+    /// Watches for a missing music directory, in the nearest folder that exists.
     func waitForDirectory() {
         stopWaiting()
         var path = directory.root
@@ -87,7 +87,7 @@ final class DirectoryWatch {
         parent = nil
     }
 
-    /// What happened since the last call; never blocks.
+    /// Returns the events since the last call. Never blocks.
     func events() -> Set<Event> {
         var events: Set<Event> = []
         while true {
@@ -108,7 +108,7 @@ final class DirectoryWatch {
     private func note(_ event: inotify_event, _ name: String, in events: inout Set<Event>) {
         func isA(_ kinds: CInt...) -> Bool { kinds.contains { event.mask & UInt32($0) != 0 } }
         if let parent, event.wd == parent.watch {
-            // Without a name it is about the folder itself.
+            // An event without a name is about the folder itself.
             if name.isEmpty || name.utf8.elementsEqual(parent.name.utf8) { events.insert(.everything) }
             return
         }
@@ -135,7 +135,7 @@ final class DirectoryWatch {
         }
     }
 
-    /// A file that is being written is looked at when it is closed; a link or a second name has all that it will have.
+    /// Returns whether a new name is complete: a link or a hard link is, but a file being written is read when it is closed.
     private func isWholeAtOnce(_ folder: String, _ name: String) -> Bool {
         var status = stat()
         guard lstat(directory.absolute(folder) + "/" + name, &status) == 0 else { return false }

@@ -1,13 +1,13 @@
 import Glibc
 import Synchronization
 
-/// What others ask of the library's thread, which sleeps until somebody does. Any thread.
+/// The requests to the library's thread, which sleeps until there is one. Usable from any thread.
 final class LibraryMailbox: Sendable {
-    /// A look at a file, a folder or, with "", at everything.
+    /// A scan of a file or folder; "" is everything.
     struct Job: Hashable, Sendable {
         let number: Int
         let path: String
-        /// Also at what seems to be as it was.
+        /// Whether to read unchanged files too.
         let rescan: Bool
     }
 
@@ -29,7 +29,7 @@ final class LibraryMailbox: Sendable {
 
     init() {
         var pair: [CInt] = [-1, -1]
-        // Without descriptors there is no service either; a thread that cannot be woken still ends with the process.
+        // Without descriptors the service cannot run anyway; a thread that cannot be woken ends with the process.
         if pipe(&pair) == 0 {
             for end in pair {
                 _ = fcntl(end, F_SETFD, FD_CLOEXEC)
@@ -44,10 +44,10 @@ final class LibraryMailbox: Sendable {
         close(ends.write)
     }
 
-    /// judgement: so many places at once; one look at everything does as much as more of them
+    /// Tuned: the most waiting jobs; beyond them, one scan of everything does the same.
     private static let mostWaiting = 32
 
-    /// The job's number; one that waits already and does as much is not added again.
+    /// Adds a job, unless one that covers it already waits. Returns the job's number.
     func add(_ path: String, rescan: Bool) -> Int {
         let number = state.withLock { state in
             if let same = state.waiting.first(where: {
@@ -64,7 +64,7 @@ final class LibraryMailbox: Sendable {
         return number
     }
 
-    /// A job of the thread's own, that begins at once.
+    /// Begins a job of the thread's own.
     func begin() {
         state.withLock { state in
             state.last += 1
@@ -72,7 +72,7 @@ final class LibraryMailbox: Sendable {
         }
     }
 
-    /// The next job that somebody asked for.
+    /// Returns the next requested job.
     func take() -> Job? {
         state.withLock { state in
             guard !state.waiting.isEmpty else { return nil }
@@ -84,7 +84,7 @@ final class LibraryMailbox: Sendable {
 
     func finish() { state.withLock { $0.current = nil } }
 
-    /// The job that is under way, or that will be next.
+    /// The number of the current job, or of the next one.
     var job: Int? { state.withLock { $0.current ?? $0.waiting.first?.number } }
 
     var isEnded: Bool { state.withLock { $0.isEnded } }
@@ -96,7 +96,7 @@ final class LibraryMailbox: Sendable {
 
     private func wake() { _ = write(ends.write, "!", 1) }
 
-    /// Sleeps until somebody asked for something, `descriptor` is readable, or `milliseconds` are over; -1 for no limit.
+    /// Sleeps until there is a request, `descriptor` is readable, or `milliseconds` have passed; -1 means no limit.
     func wait(for descriptor: CInt, milliseconds: CInt) {
         var waits = [
             pollfd(fd: ends.read, events: CShort(POLLIN), revents: 0),

@@ -3,47 +3,47 @@ import FoundationEssentials
 import Glibc
 import Logging
 
-/// One look at the music directory or a part of it: what differs from the index is read and written there.
+/// A scan of the music directory or a part of it: reads the files that differ from the index, and updates the index.
 ///
-/// Memory is bounded by the largest folder. What was written stays: a scan that was cut off is taken up by the next one, which
-/// finds no difference as far as the first had come. The library's thread uses it alone.
+/// Memory is bounded by the largest folder. Written changes stay: after an interrupted scan, the next one finds no
+/// difference in the part that was done. Only the library's thread uses it.
 struct LibraryScan {
     let directory: MusicDirectory
     let index: any MusicIndex
     let watch: DirectoryWatch?
     let logger: Logger
-    /// Asked between two files.
+    /// Whether to stop; called between two files.
     let isEnded: () -> Bool
 
     private(set) var tally = Tally()
     private var changes = MusicChanges()
-    /// Folders that were looked at.
+    /// The number of scanned folders.
     private var folders = 0
-    /// How many there are now.
+    /// The current number of songs.
     private(set) var songs: Int
     private let began = monotonicNow()
     private var flushed = monotonicNow()
     private var told = monotonicNow()
 
     struct Tally: Equatable {
-        /// Files that were looked at.
+        /// The number of scanned files.
         var seen = 0
         var added = 0
         var updated = 0
         var removed = 0
-        /// Files without sound that a player knows.
+        /// Files without playable sound.
         var silent = 0
-        /// Files and folders that were left out since there were too many.
+        /// Files and folders beyond the limits.
         var tooMany = 0
 
         var isChanged: Bool { added + updated + removed > 0 }
     }
 
-    // judgement: beyond these, the directory is not one of music
+    // Tuned: a directory beyond these limits is not a music directory
     static let deepest = 32
     static let mostSongs = 200_000
     static let mostFolders = 100_000
-    /// judgement: a commit that keeps no other writer waiting for long
+    /// Tuned: the changes of a commit, few enough that other writers do not wait long.
     private static let batch = 100
 
     init(
@@ -58,11 +58,11 @@ struct LibraryScan {
         songs = try index.count()
     }
 
-    /// Looks at `path`, which may be a file, a folder or gone. Throws what the index throws.
+    /// Scans `path`, which may be a file, a folder or gone. Throws the errors of the index.
     ///
     /// - Parameters:
-    ///   - deep: also at the folders in it that are known already.
-    ///   - rescan: also at files that seem to be as they were.
+    ///   - deep: whether to scan known folders below it too.
+    ///   - rescan: whether to read unchanged files too.
     mutating func scan(_ path: String, deep: Bool, rescan: Bool = false) throws {
         guard let path = MusicDirectory.normalized(path) else { return }
         if directory.hasFolder(path) {
@@ -76,17 +76,17 @@ struct LibraryScan {
                 waiting += try look(at: folder, deep: deep, rescan)
             }
         } else if !path.isEmpty {
-            // A file, or something that is gone: the nearest folder that is there knows.
+            // A file, or something that is gone: scan the nearest folder that exists.
             var folder = musicFolder(of: path)
             while !directory.hasFolder(folder), !folder.isEmpty { folder = musicFolder(of: folder) }
             _ = try look(at: folder, deep: false, rescan)
         }
         try flush()
-        // Of what is gone nobody knows here whether there was sound in it.
+        // Removed files may have been songs or not, so count again.
         if tally.isChanged { songs = try index.count() }
     }
 
-    /// The directory is gone, and with it all that was in it.
+    /// Removes everything from the index, because the directory is gone.
     mutating func forgetEverything() throws {
         if songs == 0 { return }
         changes.removedFolders = [""]
@@ -94,11 +94,11 @@ struct LibraryScan {
         try flush()
     }
 
-    /// The folders in `folder` that are to be looked at, too.
+    /// Scans `folder`. Returns the folders in it that must be scanned too.
     private mutating func look(at folder: String, deep: Bool, _ rescan: Bool) throws -> [String] {
         watch?.add(folder)
         guard let listing = FolderListing(directory.absolute(folder)) else {
-            logger.warning("\(directory.absolute(folder)) cannot be read: \(systemMessage(errno))")
+            logger.warning("Cannot read \(directory.absolute(folder)): \(systemMessage(errno))")
             return []
         }
         let known = try index.folder(folder)
@@ -128,7 +128,7 @@ struct LibraryScan {
         return listing.folders.filter { deep || !known.folders.contains($0) }.map { prefix + $0.text }
     }
 
-    /// What was known of a file.
+    /// The index's previous entry for a file.
     private enum Before {
         case nothing, silence, song
 
@@ -152,8 +152,8 @@ struct LibraryScan {
         do throws(PlayerError) {
             file = try directory.open(path)
         } catch {
-            // Perhaps it may be read tomorrow, or is gone by now; what it was is not so any more.
-            logger.debug("\(path) is not in the music database: \(error.reason)")
+            // It is gone, or unreadable for now; either way its entry is no longer valid.
+            logger.debug("Not in the music database: \(path): \(error.reason)")
             remove(path, before)
             return
         }
@@ -175,7 +175,7 @@ struct LibraryScan {
                 songs += 1
             }
         } catch {
-            logger.debug("\(path) is not in the music database: \(error.reason)")
+            logger.debug("Not in the music database: \(path): \(error.reason)")
             changes.silent.append((path, signature))
             tally.silent += 1
             if before == .song { countRemoval() }
@@ -184,11 +184,11 @@ struct LibraryScan {
 
     private mutating func flushIfDue() throws {
         let now = monotonicNow()
-        // judgement: how much reading a kill may cost
+        // Tuned: bounds the reading that a kill may lose
         if changes.count >= Self.batch || now - flushed > 2_000_000_000 { try flush() }
         if now - told > 10_000_000_000 {
             told = now
-            logger.info("The music database has \(songs) songs, and more are being read.")
+            logger.info("Music database: \(songs) songs so far, reading more")
         }
     }
 
@@ -202,18 +202,18 @@ struct LibraryScan {
         changes = MusicChanges()
     }
 
-    /// Seconds since it began.
+    /// The seconds since the scan began.
     var duration: Double { Double(monotonicNow() - began) / 1e9 }
 }
 
-/// What lies in a folder: media, and folders that are no links. Hidden ones are not listed, nor names that no line can hold.
+/// The media and the real folders in a folder. Hidden names, and names that do not fit a line, are left out.
 struct FolderListing {
     private(set) var files: [FileName: FileSignature] = [:]
     private(set) var folders: [FileName] = []
-    /// Nanoseconds since 1970.
+    /// The modification time in nanoseconds since 1970.
     private(set) var modified: Int64 = 0
 
-    /// `nil` when it cannot be read; `errno` says why.
+    /// Reads a folder. Returns nil if that fails; `errno` says why.
     init?(_ path: String) {
         guard let stream = opendir(path) else { return nil }
         defer { closedir(stream) }
@@ -228,7 +228,7 @@ struct FolderListing {
             }
             guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
             if status.st_mode & S_IFMT == S_IFLNK {
-                // Where a link leads to is checked when the file is opened.
+                // The target of a link is checked when the file is opened.
                 guard MediaFolder.hasMediaName(name), fstatat(descriptor, name, &status, 0) == 0 else { continue }
                 if status.st_mode & S_IFMT == S_IFDIR { continue }
             }

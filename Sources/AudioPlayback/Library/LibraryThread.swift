@@ -4,8 +4,8 @@ import Logging
 
 /// The thread of a ``MusicLibrary``.
 ///
-/// Changes are taken together: a look comes when nothing happened for a while, or after ten times as long, so that a copy of a
-/// thousand files is not a thousand transactions.
+/// Changes are batched: a scan starts when nothing has happened for a while, or after ten times as long at the latest. So a
+/// copy of a thousand files is not a thousand transactions.
 struct LibraryThread: Sendable {
     private let directory: MusicDirectory
     private let index: any MusicIndex
@@ -13,7 +13,7 @@ struct LibraryThread: Sendable {
     private let logger: Logger
     private let onEvent: @Sendable (MusicLibraryEvent) -> Void
 
-    /// Nanoseconds.
+    /// The quiet time before a scan, in nanoseconds.
     private let rest: Int64
 
     init(
@@ -29,13 +29,13 @@ struct LibraryThread: Sendable {
         (self.logger, self.onEvent) = (logger, onEvent)
     }
 
-    /// What happened and was not looked at yet.
+    /// The events that have not been scanned yet.
     private struct Unrest {
         var events: Set<DirectoryWatch.Event> = []
         var first: Int64 = 0
         var last: Int64 = 0
 
-        /// When it is time to look.
+        /// Returns when the next scan is due.
         func due(_ rest: Int64) -> Int64? { events.isEmpty ? nil : min(last + rest, first + 10 * rest) }
 
         mutating func add(_ new: Set<DirectoryWatch.Event>) {
@@ -48,13 +48,13 @@ struct LibraryThread: Sendable {
 
     private enum Standing { case unknown, present, missing }
 
-    /// Until the mailbox ends.
+    /// Runs until the mailbox ends.
     func run() {
         setNiceness(10)  // playback goes first
         let watch = DirectoryWatch(directory)
         if watch == nil {
             logger.warning(
-                "The music directory cannot be watched: \(systemMessage(errno)); `update` looks at it again."
+                "Cannot watch the music directory: \(systemMessage(errno)); run MPD's `update` after changes"
             )
         }
         var unrest = Unrest()
@@ -71,7 +71,7 @@ struct LibraryThread: Sendable {
                 mailbox.begin()
                 look(watch, &standing, isAsked: false) { scan throws in try Self.scan(events, &scan) }
             } else {
-                // Rounded up, so that it does not wake a moment too early.
+                // Rounded up, so that it does not wake too early.
                 let wait = unrest.due(rest).map { CInt(clamping: max(0, $0 - monotonicNow()) / 1_000_000 + 1) } ?? -1
                 mailbox.wait(for: watch?.descriptor ?? -1, milliseconds: wait)
                 let events = watch?.events() ?? []
@@ -82,8 +82,8 @@ struct LibraryThread: Sendable {
                 hasSaidRefusal = true
                 logger.warning(
                     """
-                    The system watches no more than \(watch.count) folders of the music directory \
-                    (\(systemMessage(refusal))); raise fs.inotify.max_user_watches, or `update` after changes.
+                    Cannot watch more than \(watch.count) folders of the music directory: \(systemMessage(refusal)); \
+                    raise fs.inotify.max_user_watches, or run MPD's `update` after changes
                     """
                 )
             }
@@ -91,7 +91,7 @@ struct LibraryThread: Sendable {
         mailbox.finish()
     }
 
-    /// One job. After a failure the next one looks at everything.
+    /// Runs a job. After a failure, the next job scans everything.
     private func look(
         _ watch: DirectoryWatch?,
         _ standing: inout Standing,
@@ -106,34 +106,34 @@ struct LibraryThread: Sendable {
         do {
             if standing == .unknown { try index.open(directory: directory.root) }
             var scan = try LibraryScan(directory, index, watch, logger) { [mailbox] in mailbox.isEnded }
-            // What was committed before a failure is there.
+            // Report what was committed before a failure.
             defer { if scan.tally.isChanged { onEvent(.database) } }
             if isReadable {
                 watch?.stopWaiting()
                 if standing == .present {
                     try body(&scan)
                 } else {
-                    // Whatever was asked for: all of it is new, or may be.
+                    // Scan everything, because all of it may be new.
                     try scan.scan("", deep: true)
                     standing = .present
                 }
             } else {
                 if standing != .missing {
                     logger.warning(
-                        "The music directory \(directory.root) cannot be read: \(systemMessage(errno)). It is waited for."
+                        "Cannot read the music directory \(directory.root): \(systemMessage(errno)); waiting for it"
                     )
                 }
                 standing = .missing
                 watch?.waitForDirectory()
                 try scan.forgetEverything()
-                // It may have come while nobody looked.
+                // It may have appeared meanwhile.
                 if isReadable { _ = mailbox.add("", rescan: false) }
             }
             tell(scan, isAsked: isAsked)
         } catch {
             if mailbox.isEnded { return }
             standing = .unknown
-            logger.error("The music database cannot be kept: \(error). The next change or `update` tries again.")
+            logger.error("Cannot update the music database: \(error); retrying after the next change or `update`")
         }
     }
 
@@ -148,9 +148,9 @@ struct LibraryThread: Sendable {
         if tally.tooMany > 0 {
             logger.warning(
                 """
-                \(tally.tooMany) files or folders are not in the music database, which takes \
+                Left \(tally.tooMany) files or folders out of the music database, which is limited to \
                 \(LibraryScan.mostSongs) songs in \(LibraryScan.mostFolders) folders; \
-                name a smaller audio.musicDirectory.
+                set audio.musicDirectory to a smaller directory
                 """
             )
         }
@@ -160,7 +160,7 @@ struct LibraryThread: Sendable {
         logger.info(
             """
             Music database: \(scan.songs) songs; \(tally.added) new, \(tally.updated) changed, \
-            \(tally.removed) gone\(silent), in \(seconds) s.
+            \(tally.removed) removed\(silent), in \(seconds) s
             """
         )
     }
@@ -171,7 +171,7 @@ struct LibraryThread: Sendable {
             return
         }
         for case .changed(let folder) in events { try scan.scan(folder, deep: false) }
-        // Afterwards: what was moved away is forgotten before it is found again.
+        // Last, so that moved files are removed at their old path before they are found at the new one.
         for case .appeared(let folder) in events { try scan.scan(folder, deep: true) }
     }
 }

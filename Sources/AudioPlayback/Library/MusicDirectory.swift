@@ -1,36 +1,37 @@
 import Glibc
 
-/// The directory that the music database is of, and the only way from a path in it to a file: nothing outside can be named.
+/// The directory of the music database. It resolves relative paths to files, and rejects paths that lead outside.
 ///
-/// Any thread that may wait for a disk.
+/// Usable from any thread that may wait for a disk.
 package struct MusicDirectory: Hashable, Sendable {
-    /// Absolute, without a slash at its end.
+    /// The absolute path, without a trailing slash.
     package let root: String
 
+    /// Creates the directory at `root`, an absolute path.
     package init(_ root: String) {
         self.root = root == "/" ? "" : root.hasSuffix("/") ? String(root.dropLast()) : root
     }
 
-    /// `path` without what adds nothing to it; `nil` where it is absolute or has a part `..`, `.` or one that is hidden.
+    /// Returns `path` without redundant slashes, or nil if it is absolute or has a component that is `..`, `.` or hidden.
     package static func normalized(_ path: String) -> String? {
-        // By bytes, as the system reads it: to Swift, texts of different bytes may be equal.
+        // By bytes, like the system: in Swift, strings of different bytes may be equal.
         guard path.utf8.first != UInt8(ascii: "/"), !path.utf8.contains(0) else { return nil }
         let parts = path.utf8.split(separator: UInt8(ascii: "/"))
         guard !parts.contains(where: isHidden) else { return nil }
         return parts.map { String(Substring($0)) }.joined(separator: "/")
     }
 
-    /// The absolute path of a normalised one.
+    /// Returns the absolute path of a normalised one.
     package func absolute(_ path: String) -> String { path.isEmpty ? (root.isEmpty ? "/" : root) : "\(root)/\(path)" }
 
-    /// The path in here of an absolute one; `nil` where it lies elsewhere.
+    /// Returns the path relative to this directory, or nil if `absolute` is outside of it.
     package func relative(_ absolute: String) -> String? {
         guard absolute.utf8.starts(with: (root + "/").utf8) else { return nil }
         return Self.normalized(String(Substring(absolute.utf8.dropFirst(root.utf8.count + 1))))
     }
 
-    /// Opens a file whose path ends up in this directory, whatever links are on the way. The check is made on what was opened, so
-    /// that nobody can change the way in between.
+    /// Opens a file that is inside this directory after links are resolved. The check is made on the open file, so the path
+    /// cannot be swapped in between.
     func open(_ path: String) throws(PlayerError) -> MediaFile {
         guard let path = Self.normalized(path), !path.isEmpty else { throw .noSuchPath(path: path) }
         let absolute = absolute(path)
@@ -41,7 +42,7 @@ package struct MusicDirectory: Hashable, Sendable {
         return file
     }
 
-    /// Whether a folder is reached without a link: what a link leads to is either outside or known by its own path.
+    /// Returns whether a folder is reached without links. The target of a link is either outside or known by its own path.
     func hasFolder(_ path: String) -> Bool {
         guard let root = realPath(absolute("")) else { return false }
         var status = stat()
@@ -61,18 +62,18 @@ package struct MusicDirectory: Hashable, Sendable {
     }
 }
 
-/// Whether a name begins with one dot, or is `..`; `...And Justice for All` is an album.
+/// Returns whether a name is `..` or begins with a single dot; `...And Justice for All` is an album.
 func isHidden(_ name: some Collection<UInt8>) -> Bool {
     let dots = name.prefix { $0 == UInt8(ascii: ".") }.count
     return dots == 1 || (dots == 2 && name.count == 2)
 }
 
-/// The folder of a path; "" is the music directory itself.
+/// Returns the folder of a path; "" is the music directory itself.
 func musicFolder(of path: String) -> String {
     path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? ""
 }
 
-/// `path` without links; `nil` where it does not exist.
+/// Returns `path` with all links resolved, or nil if it does not exist.
 func realPath(_ path: String) -> String? {
     guard let real = realpath(path, nil) else { return nil }
     defer { free(real) }

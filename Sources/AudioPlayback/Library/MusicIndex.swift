@@ -1,18 +1,18 @@
 package import BackgrounderAPI
 
-/// Where the music library keeps what it found. The library's thread calls these, and they may wait for a disk.
+/// Stores the songs of the music library. Called on the library's thread; may wait for a disk.
 package protocol MusicIndex: Sendable {
-    /// Empties the index where it is that of another directory.
+    /// Opens the index of `directory`; empties one of another directory.
     func open(directory: String) throws
 
-    /// What is known of one folder.
+    /// Returns the stored state of a folder.
     func folder(_ path: String) throws -> MusicFolder
 
-    /// How many songs there are.
+    /// Returns the number of songs.
     func count() throws -> Int
 
-    /// Commits `changes`, those of single files as one.
+    /// Commits `changes`; those of single files in one transaction.
     ///
-    /// - Returns: how many songs went with removed folders.
+    /// - Returns: the number of songs in the removed folders.
     func apply(_ changes: MusicChanges) throws -> Int
 }

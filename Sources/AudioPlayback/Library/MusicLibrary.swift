@@ -4,23 +4,23 @@ package import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// What the music database tells of itself.
+/// An event of the music database.
 package enum MusicLibraryEvent: Hashable, Sendable {
-    /// A look at the directory begins or is over.
+    /// A scan of the directory begins or has ended.
     case update
-    /// Songs came, went or are others.
+    /// Songs were added, removed or changed.
     case database
-    /// A stored playlist did.
+    /// A stored playlist was added, removed or changed.
     case playlists
 }
 
-/// Keeps the music database like the music directory: a scan at its start, and then whatever inotify tells.
+/// Keeps the music database in sync with the music directory: scans it at the start, then follows inotify.
 ///
 ///     let library = MusicLibrary("/srv/music", index: index, logger: logger) { event in … }
 ///     try await library.run()
 ///
-/// Its one thread has little priority and sleeps while nothing changes. Any thread may call the methods; events come on the
-/// library's own.
+/// Its thread has a low priority and sleeps while nothing changes. The methods may be called on any thread; events arrive on
+/// the library's.
 package final class MusicLibrary: Service {
     package let directory: MusicDirectory
     private let index: any MusicIndex
@@ -29,7 +29,9 @@ package final class MusicLibrary: Service {
     private let onEvent: @Sendable (MusicLibraryEvent) -> Void
     private let mailbox = LibraryMailbox()
 
-    /// - Parameter rest: how long nothing must have happened before a look at what did.
+    /// Creates a library for the directory at `root`; ``run()`` starts it.
+    ///
+    /// - Parameter rest: the quiet time after a change before it is scanned.
     package init(
         _ directory: String,
         index: any MusicIndex,
@@ -45,14 +47,14 @@ package final class MusicLibrary: Service {
         _ = mailbox.add("", rescan: false)
     }
 
-    /// Works until the service ends. A file that is just being read is not waited for.
+    /// Runs until the service ends. Does not wait for a file that is being read.
     package func run() async throws {
         let ended = AsyncStream<Void>.makeStream()
         let thread = LibraryThread(directory, index, mailbox, logger, rest: rest, onEvent)
         do {
             try detachThread(named: "music library") { thread.run() }
         } catch {
-            logger.error("The system has no thread for the music database; it stays as it was: \(error).")
+            logger.error("Cannot start a thread for the music database, so it is not updated: \(error)")
         }
         await withTaskCancellationOrGracefulShutdownHandler {
             for await _ in ended.stream {}
@@ -62,9 +64,9 @@ package final class MusicLibrary: Service {
         }
     }
 
-    /// Looks at a file or folder again, `rescan` also where nothing seems to have changed.
+    /// Requests a scan of a file or folder, with `rescan` even of unchanged files.
     ///
-    /// - Parameter path: normalised, relative to the music directory.
+    /// - Parameter path: a normalised path relative to the music directory.
     /// - Returns: the number of the job, from 1.
     @discardableResult
     package func update(_ path: String, rescan: Bool) -> Int {
@@ -72,6 +74,6 @@ package final class MusicLibrary: Service {
         return mailbox.add(path, rescan: rescan)
     }
 
-    /// The job that is under way.
+    /// The number of the current job.
     package var updateJob: Int? { mailbox.job }
 }

@@ -1,25 +1,26 @@
 import BackgrounderAPI
 import Glibc
 
-/// Reads pictures that belong to songs, one after the other.
+/// Reads the pictures of songs, one at a time.
 package actor PictureReader {
     private let executor = BlockingExecutor("audio pictures")
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     private let directory: MusicDirectory
 
+    /// Creates a reader for the songs in `directory`.
     package init(_ directory: MusicDirectory) { self.directory = directory }
 
-    /// The names that MPD looks for, in its order, and more kinds.
+    /// The extensions of cover files: MPD's, in its order, and more.
     private static let names = ["png", "jpg", "jpeg", "webp", "tiff", "bmp", "gif"]
 
-    /// The picture inside of a song's file; `nil` where there is none.
+    /// Returns the picture embedded in a song's file, or nil if there is none.
     package func embedded(in path: String) -> Picture? {
         guard let file = try? directory.open(path) else { return nil }
         return try? FileDescription(file, withPicture: true).picture
     }
 
-    /// cover.png, cover.jpg, ... in the song's folder.
+    /// Returns the picture `cover.png`, `cover.jpg`, … in the song's folder, or nil if there is none.
     package func cover(of path: String) -> Picture? {
         let folder = musicFolder(of: path)
         let prefix = folder.isEmpty ? "" : folder + "/"

@@ -2,28 +2,30 @@ import BackgrounderAPI
 package import FoundationEssentials
 import Glibc
 
-/// The playlists of MPD's clients: NAME.m3u at the top of the music directory, one after the other.
+/// The stored playlists of MPD's clients: NAME.m3u at the top of the music directory. Works on one at a time.
 package actor StoredPlaylists {
     private let executor = BlockingExecutor("audio playlists")
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     private let directory: MusicDirectory
 
+    /// Creates the store of the playlists in `directory`.
     package init(_ directory: MusicDirectory) { self.directory = directory }
 
+    /// The reason why an operation on a playlist failed.
     package enum Failure: Error, Hashable, Sendable {
         case invalidName(String)
         case noSuchPlaylist(String)
         case exists(String)
-        /// A path, and the system's or our words.
+        /// A file operation failed; `reason` is the text of the system or of the store.
         case failed(path: String, reason: String)
     }
 
-    // judgement: as large as any playlist
+    /// Tuned: larger than any playlist.
     private static let mostBytes = 16 << 20
     private static let extent = ".m3u"
 
-    /// Names without their extension in natural order, each with its last change.
+    /// Returns the names, without extension and in natural order, with the times of their last changes.
     package func all() -> [(name: String, modified: Date)] {
         guard let stream = opendir(directory.absolute("")) else { return [] }
         defer { closedir(stream) }
@@ -39,7 +41,7 @@ package actor StoredPlaylists {
         return found.sorted { NaturalName($0.name) < NaturalName($1.name) }
     }
 
-    /// The bytes of a playlist.
+    /// Returns the bytes of a playlist.
     package func content(_ name: String) throws(Failure) -> [UInt8] {
         let file = try open(name)
         guard file.size <= Self.mostBytes else { throw Self.tooLarge(file.path) }
@@ -55,21 +57,21 @@ package actor StoredPlaylists {
         }
     }
 
-    /// Writes a playlist, whole or not at all: it is on the disk before it has its name.
+    /// Writes a playlist atomically: its content is on the disk before it gets its name.
     ///
-    /// - Parameter replacing: in the place of one that may be there; else that is a failure.
+    /// - Parameter replacing: whether to replace an existing playlist, which is an error otherwise.
     package func save(_ name: String, _ lines: [String], replacing: Bool = false) throws(Failure) {
         guard Self.isValid(name) else { throw .invalidName(name) }
         let path = directory.absolute(name + Self.extent)
         if !replacing, access(path, F_OK) == 0 { throw .exists(name) }
         let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
-        // What could not be read again is not written.
+        // Do not write a file that would be too large to read.
         guard bytes.count <= Self.mostBytes else { throw Self.tooLarge(path) }
         let draft = directory.absolute(".\(UInt64.random(in: 0 ... .max)).draft")
         do throws(Failure) {
             try Self.write(bytes, to: draft)
-            // Two clients may save one name at the same time: the second name of a file is only given where there is none.
-            // A file system without second names gets its file by renaming.
+            // Two clients may save the same name at the same time: link(2) fails if the name exists. A file system without
+            // hard links gets its file by renaming.
             if !replacing, link(draft, path) == 0 {
                 unlink(draft)
             } else if !replacing, errno == EEXIST {
@@ -83,18 +85,18 @@ package actor StoredPlaylists {
         }
     }
 
-    /// Gives a playlist a name that no other one has; a kill in between leaves it with both.
+    /// Renames a playlist; the new name must be free. A kill in between leaves the file with both names.
     package func rename(_ name: String, to new: String) throws(Failure) {
         _ = try open(name)
         guard Self.isValid(new) else { throw .invalidName(new) }
         let (old, path) = (directory.absolute(name + Self.extent), directory.absolute(new + Self.extent))
-        // A second name takes nobody's place, as a rename would.
+        // link(2) does not replace an existing file, as rename(2) would.
         if link(old, path) == 0 {
             unlink(old)
             return
         }
         var code = errno
-        // A file system that has no second names.
+        // A file system without hard links.
         if code == EPERM || code == EOPNOTSUPP {
             if access(path, F_OK) == 0 { throw .exists(new) }
             if Glibc.rename(old, path) == 0 { return }
@@ -103,6 +105,7 @@ package actor StoredPlaylists {
         throw code == EEXIST ? .exists(new) : .failed(path: path, reason: systemMessage(code))
     }
 
+    /// Deletes a playlist.
     package func remove(_ name: String) throws(Failure) {
         guard Self.isValid(name) else { throw .invalidName(name) }
         let path = directory.absolute(name + Self.extent)
@@ -113,10 +116,10 @@ package actor StoredPlaylists {
     }
 
     private static func tooLarge(_ path: String) -> Failure {
-        .failed(path: path, reason: "a playlist of more than 16 MiB")
+        .failed(path: path, reason: "larger than 16 MiB, the limit for playlists")
     }
 
-    /// One file name without a dot in front, and a line.
+    /// Returns whether `name` is a single line, and a file name that is not hidden.
     private static func isValid(_ name: String) -> Bool {
         !name.isEmpty && !name.hasPrefix(".") && name.utf8.count + extent.utf8.count <= 255
             && !name.utf8.contains { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") }

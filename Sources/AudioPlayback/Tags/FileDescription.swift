@@ -1,14 +1,15 @@
 import BackgrounderAPI
 import CSndFile
 
-/// What a sound file says about itself: all that the music database wants to know of it.
+/// The description of a sound file for the music database.
 struct FileDescription: Sendable {
     var format: AudioFormat
     var frames: Int?
     var tags: [SongTag]
     var picture: Picture?
 
-    /// Reads headers and tags, and of an MP3 without a stated length the whole file. A thread that may wait for a disk.
+    /// Reads headers and tags, and the whole file if an MP3 does not state its length. Call it on a thread that may wait for
+    /// a disk.
     init(_ file: MediaFile, withPicture: Bool = false) throws(DecodingFault) {
         if let comments = VorbisComments(file, withPicture: withPicture) {
             let source = try SoundFileSource(file)
@@ -16,24 +17,24 @@ struct FileDescription: Sendable {
             (tags, picture) = (comments.tags, comments.picture?.picture)
             return
         }
-        // What is libsndfile's and what libmpg123's is for the player to say.
+        // The player decides which library decodes the file.
         let source = try openSampleSource(file)
         if let source = source as? SoundFileSource {
             (format, frames, tags) = (source.format, try source.metadata().frames, source.tags)
         } else {
             let mp3 = try MP3Tags(file, withPicture: withPicture)
             (format, tags, picture) = (mp3.format, mp3.tags, mp3.picture)
-            // Of several MP3s in one file the library tells the length of the first.
+            // For several MP3s in one file, libmpg123 returns the length of the first.
             frames = source is GluedMP3Source ? try source.metadata().frames : mp3.frames
         }
     }
 
-    /// Seconds.
+    /// The length in seconds.
     var duration: Double? { frames.map { Double($0) / Double(format.rate) } }
 }
 
 extension SoundFileSource {
-    /// RIFF INFO, AIFF's chunks and their kin, as far as libsndfile reads them.
+    /// The tags that libsndfile reads: RIFF INFO, AIFF's chunks and similar ones.
     fileprivate var tags: [SongTag] {
         var tags = SongTags()
         let kinds: [(Int, SongTagName)] = [

@@ -1,4 +1,4 @@
-/// The genres that ID3v1 numbers (https://id3.org/id3v2.3.0, appendix A).
+/// The numbered genres of ID3v1 (https://id3.org/id3v2.3.0, appendix A).
 enum ID3Genre {
     private static let names = """
         Blues,Classic Rock,Country,Dance,Disco,Funk,Grunge,Hip-Hop,Jazz,Metal,New Age,Oldies,Other,Pop,R&B,Rap,Reggae,\
@@ -12,7 +12,7 @@ enum ID3Genre {
 
     static func name(_ number: Int) -> String? { names.indices.contains(number) ? names[number] : nil }
 
-    /// ID3v2 may write a genre as `17`, `(17)` or `(17)Rock`.
+    /// Returns the genre of an ID3v2 text, which may be `17`, `(17)` or `(17)Rock`.
     static func name(_ text: String) -> String {
         if let number = Int(text) { return name(number) ?? text }
         guard text.first == "(", let close = text.firstIndex(of: ")") else { return text }

@@ -1,24 +1,26 @@
 import BackgrounderAPI
 import CMPG123
 
-/// What libmpg123 says of an MP3 without decoding it. One thread uses it at a time.
+/// The tags and length of an MP3, which libmpg123 reads without decoding. Only one thread may use it at a time.
 final class MP3Tags {
     let format: AudioFormat
-    /// Behind the encoder's delay and padding; an estimate where neither a header nor the whole file told it.
+    /// The length without the encoder's delay and padding. An estimate if neither a header nor a scan of the file gives it.
     let frames: Int?
     let tags: [SongTag]
-    /// Texts that have a name of their own (TXXX), by that name in capital letters: REPLAYGAIN_TRACK_GAIN.
+    /// The user texts (TXXX) by their names in upper case, such as REPLAYGAIN_TRACK_GAIN.
     let values: [String: String]
     let picture: Picture?
 
-    // judgement: what libmpg123 may hold of tags; it takes them into memory whole
+    /// Tuned: the most bytes of tags, because libmpg123 loads them into memory.
     private static let mostTagBytes = 24 << 20
-    /// judgement: of a file without a length, this much is read to learn it
+    /// Tuned: the largest file without a stated length that is scanned for it.
     private static let mostScanned = 512 << 20
     private static let isLibraryReady = mpg123_init() == 0
 
     init(_ file: MediaFile, withPicture: Bool = false) throws(DecodingFault) {
-        guard Self.isLibraryReady, let handle = mpg123_new(nil, nil) else { throw .broken("libmpg123 does not start") }
+        guard Self.isLibraryReady, let handle = mpg123_new(nil, nil) else {
+            throw .broken("cannot initialize libmpg123")
+        }
         defer {
             mpg123_close(handle)
             mpg123_delete(handle)
@@ -64,7 +66,7 @@ final class MP3Tags {
     private static func frames(_ handle: OpaquePointer, _ file: MediaFile) -> Int? {
         var delay = -1
         mpg123_getstate2(handle, CInt(MPG123_ENC_DELAY.rawValue), &delay, nil)
-        // An Info header states the length, and nothing needs to be read for it.
+        // With an Info header the length is known, and no scan is needed.
         if delay < 0, file.size <= mostScanned { mpg123_scan(handle) }
         let length = mpg123_sample_length(handle)
         return length >= 0 ? Int(length) : nil
@@ -82,7 +84,7 @@ final class MP3Tags {
         }
     }
 
-    /// ID3v1 has 30 characters for a text, so that it only stands where there is nothing else.
+    /// Adds ID3v1's texts where there are no others, because they are cut at 30 characters.
     private static func add(_ tag: mpg123_id3v1, to tags: inout SongTags) {
         func add(_ name: SongTagName, _ field: some Any) {
             if !tags.contains(name) { tags.add(name, latin1(field)) }
@@ -92,7 +94,7 @@ final class MP3Tags {
         add(.album, tag.album)
         add(.date, tag.year)
         add(.comment, tag.comment)
-        // Its 1.1 has the number of the track in the comment's last byte, behind a zero.
+        // ID3v1.1 has the track number in the comment's last byte, after a zero.
         let number = withUnsafeBytes(of: tag.comment) { $0[28] == 0 ? $0[29] : 0 }
         if number > 0, !tags.contains(.track) { tags.add(.track, String(number)) }
         if let genre = ID3Genre.name(Int(tag.genre)), !tags.contains(.genre) { tags.add(.genre, genre) }
@@ -107,7 +109,7 @@ extension Picture {
     }
 }
 
-/// The texts that one frame has, with zeros between them.
+/// Returns the texts of a frame, which zeros separate.
 private func texts(_ string: mpg123_string) -> [String] {
     guard let start = string.p, string.fill > 0 else { return [] }
     return UnsafeRawBufferPointer(start: start, count: min(string.fill, 1 << 16)).split(separator: 0).map {
@@ -117,7 +119,7 @@ private func texts(_ string: mpg123_string) -> [String] {
 
 private func text(_ string: mpg123_string) -> String { texts(string).first ?? "" }
 
-/// The fields of ID3v1 are Latin-1, ended by a zero or by their length.
+/// Decodes a field of ID3v1: Latin-1, terminated by a zero or its length.
 private func latin1(_ field: some Any) -> String {
     withUnsafeBytes(of: field) { bytes in
         String(String.UnicodeScalarView(bytes.prefix { $0 != 0 }.map(Unicode.Scalar.init)))

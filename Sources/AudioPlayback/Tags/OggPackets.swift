@@ -1,28 +1,28 @@
-/// The packets at the front of an Ogg file's first stream (RFC 3533), of which only the headers are wanted.
+/// The first packets of an Ogg file's first stream (RFC 3533), which are its headers.
 ///
-/// judgement: at most 16,384 pages and 32 MiB are gone through, also where they are of other streams.
+/// Tuned: reads at most 16,384 pages and 32 MiB, other streams included; headers with a large picture fit.
 final class OggPackets {
     private let file: MediaFile
     private var offset = 0
     private var pages = 0
     private var given = 0
     private var serial: ArraySlice<UInt8>?
-    /// The sizes of the packets' parts in the present page that were not given yet, and where the first of them begins.
+    /// The sizes of the current page's unread segments, and the offset of the first.
     private var lacing: ArraySlice<UInt8> = []
     private var body = 0
-    /// The present packet goes on.
+    /// The current packet continues.
     private var isOpen = false
 
     init(_ file: MediaFile) { self.file = file }
 
-    /// The bytes of the next packet. What was not taken of the one before it is passed over.
+    /// Returns the bytes of the next packet. Skips the unread rest of the previous one.
     func next() -> TagBytes {
         while isOpen, piece() != nil {}
         isOpen = true
         return TagBytes { [self] in piece() }
     }
 
-    /// What the present page has of the packet, or the next page.
+    /// Returns the packet's next bytes, from the current or the next page.
     private func piece() -> [UInt8]? {
         guard isOpen else { return nil }
         while lacing.isEmpty {
@@ -31,7 +31,7 @@ final class OggPackets {
                 return nil
             }
         }
-        // A part of 255 bytes is followed by another one of the same packet.
+        // A segment of 255 bytes is followed by another one of the same packet.
         let full = lacing.prefix { $0 == 255 }.count
         let parts = min(full + 1, lacing.count)
         let count = lacing.prefix(parts).reduce(0) { $0 + Int($1) }

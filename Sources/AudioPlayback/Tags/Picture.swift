@@ -1,24 +1,24 @@
 import FoundationEssentials
 
-/// A picture inside of a sound file.
+/// A picture embedded in a sound file, or next to it.
 package struct Picture: Hashable, Sendable {
-    /// `image/jpeg`, where the file says it.
+    /// The media type, such as `image/jpeg`, if the file states it.
     package var type: String?
     package var bytes: [UInt8]
-    /// It shows the front of the cover.
+    /// Whether the picture shows the front cover.
     var isFrontCover: Bool
 
-    /// judgement: larger ones are left where they are
+    /// Tuned: larger pictures are ignored; they would take the memory of a client's request.
     package static let mostBytes = 16 << 20
     init?(type: String?, bytes: [UInt8], isFrontCover: Bool) {
-        // `-->` says that an address follows in place of a picture.
+        // `-->` means that the bytes are an address instead of a picture.
         guard !bytes.isEmpty, bytes.count <= Self.mostBytes, type != "-->" else { return nil }
         self.type = type.flatMap { $0.isEmpty ? nil : Metadata.line($0) }
         self.bytes = bytes
         self.isFrontCover = isFrontCover
     }
 
-    /// A FLAC picture block (RFC 9639, 8.8): kind, type, description, four measures, bytes.
+    /// Parses a FLAC picture block (RFC 9639, 8.8): kind, type, description, four dimensions, bytes.
     init?(block: inout TagBytes) {
         guard let kind = block.bigEndian32(), let typeLength = block.bigEndian32(), typeLength <= 256,
             let type = block.read(typeLength), let description = block.bigEndian32(), block.skip(description),
@@ -39,13 +39,13 @@ package struct Picture: Hashable, Sendable {
 }
 
 extension Picture {
-    /// Takes one of a file's pictures: the first that shows the front of the cover, else the first.
+    /// Chooses one of a file's pictures: the first front cover, else the first picture.
     struct Choice: Sendable {
         private(set) var picture: Picture?
-        // judgement: pictures of one file that are looked at
+        /// Tuned: the pictures of a file that are read; more are not album art.
         private var left = 16
 
-        /// A better one may come.
+        /// Whether a better picture may follow.
         var isOpen: Bool { left > 0 && picture?.isFrontCover != true }
 
         mutating func offer(_ read: () -> Picture?) {

@@ -1,7 +1,7 @@
 import BackgrounderAPI
 
 extension SongTagName {
-    /// What a Vorbis comment of this name is, in MPD's mapping; the name in capital letters.
+    /// Maps the name of a Vorbis comment, in upper case, to a tag, like MPD.
     init?(vorbisComment name: String) {
         switch name {
         case "ARTIST": self = .artist
@@ -20,7 +20,7 @@ extension SongTagName {
         }
     }
 
-    /// What a text frame of ID3v2 is (https://id3.org/id3v2.4.0-frames).
+    /// Maps an ID3v2 text frame to a tag (https://id3.org/id3v2.4.0-frames).
     init?(id3Frame id: String) {
         switch id {
         case "TPE1": self = .artist
@@ -39,10 +39,10 @@ extension SongTagName {
     }
 }
 
-/// The tags of a file as they come: each a line, none twice, and not too many.
+/// The tags of a file in their order: single lines, without duplicates, in a bounded number.
 struct SongTags {
     private(set) var all: [SongTag] = []
-    /// judgement: tags of one song
+    /// Tuned: the most tags of a song.
     private static let most = 128
 
     mutating func add(_ name: SongTagName, _ text: String) {
@@ -51,7 +51,7 @@ struct SongTags {
         if !all.contains(tag) { all.append(tag) }
     }
 
-    /// Of `03/12` MPD keeps 3, and of what is no number nothing.
+    /// Normalizes a track or disc number like MPD: `03/12` becomes 3, and a text that is not a number is dropped.
     private static func value(_ name: SongTagName, _ line: String) -> String? {
         switch name {
         case .track, .disc: Int(line.prefix { $0.isASCII && $0.isNumber }).map { String($0) }

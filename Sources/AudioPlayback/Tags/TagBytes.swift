@@ -1,28 +1,28 @@
-/// The bytes of one block or packet in their order, as they come in pieces. One thread uses it at a time.
+/// Reads the bytes of a block or packet that arrives in pieces. Only one thread may use it at a time.
 ///
-/// Nothing is kept but the present piece, so that a length which a file states costs no memory before its bytes have come.
+/// It holds only the current piece, so a large stated length takes no memory before its bytes arrive.
 struct TagBytes: ~Copyable {
     private var piece: [UInt8] = []
     private var taken = 0
-    /// The next bytes; empty or `nil` at the end.
+    /// Returns the next piece; empty or nil at the end.
     private let next: () -> [UInt8]?
 
     init(_ next: @escaping () -> [UInt8]?) { self.next = next }
 
-    /// The next `count` bytes; `nil` where there are not as many.
+    /// Returns the next `count` bytes, or nil if there are fewer.
     mutating func read(_ count: Int) -> [UInt8]? {
         var bytes: [UInt8] = []
         guard advance(count, { bytes.append(contentsOf: $0) }) else { return nil }
         return bytes
     }
 
-    /// False where there are not as many.
+    /// Skips `count` bytes. Returns false if there are fewer.
     mutating func skip(_ count: Int) -> Bool { advance(count) { _ in } }
 
-    /// The next four bytes as a number, the least first.
+    /// Returns the next four bytes as a little-endian number.
     mutating func littleEndian32() -> Int? { read(4).map { $0.reversed().reduce(0) { $0 << 8 | Int($1) } } }
 
-    /// The next four bytes as a number, the greatest first.
+    /// Returns the next four bytes as a big-endian number.
     mutating func bigEndian32() -> Int? { read(4).map { $0.reduce(0) { $0 << 8 | Int($1) } } }
 
     private mutating func advance(_ count: Int, _ take: (ArraySlice<UInt8>) -> Void) -> Bool {
@@ -42,7 +42,7 @@ struct TagBytes: ~Copyable {
 }
 
 extension MediaFile {
-    /// The bytes of `range`, as far as the file goes.
+    /// Returns the bytes of `range`, up to the end of the file.
     func tagBytes(_ range: Range<Int>) -> TagBytes {
         var offset = range.lowerBound
         return TagBytes {

@@ -1,31 +1,32 @@
-/// What the comments of a FLAC, Ogg Vorbis or Opus file say, read without decoding anything.
+/// The comments of a FLAC, Ogg Vorbis or Opus file, read without decoding.
 ///
 ///     VorbisComments(file)?["REPLAYGAIN_TRACK_GAIN"]      // "-6.20 dB"
 ///
-/// At most 1,000 comments and 1 MiB of them are taken; one that is damaged ends the list. Any thread that may wait for a disk.
+/// It reads at most 1,000 comments and 1 MiB; a damaged comment ends the list. Usable from any thread that may wait for a
+/// disk.
 struct VorbisComments: Sendable {
     struct Entry: Hashable, Sendable {
-        /// In capital letters.
+        /// The name in upper case.
         var name: String
-        /// As it is in the file: it may be of many lines.
+        /// The value as in the file, possibly of many lines.
         var value: String
     }
 
     private(set) var entries: [Entry] = []
-    /// Only where it was asked for.
+    /// The picture, if it was requested.
     private(set) var picture: Picture.Choice?
 
-    // judgement: far more than any file has
+    // Tuned: far more than any file has
     private static let mostEntries = 1_000
     private static let mostText = 1 << 20
-    /// One comment of text; what is longer is a picture or of no use.
+    /// The longest text comment; a longer one is a picture or useless.
     private static let longestText = 1 << 16
-    /// A picture of 16 MiB in base 64, with its name.
+    /// The longest comment: a picture of 16 MiB in base64, with its name.
     private static let longest = Picture.mostBytes / 3 * 4 + 4096
 
     private static let pictureName = "METADATA_BLOCK_PICTURE"
 
-    /// `nil` for a file of another kind.
+    /// Returns nil for any other kind of file.
     init?(_ file: MediaFile, withPicture: Bool = false) {
         if withPicture { picture = Picture.Choice() }
         let head = file.bytes(at: 0, count: 4)
@@ -38,24 +39,24 @@ struct VorbisComments: Sendable {
         }
     }
 
-    /// The first value of a name; case makes no difference.
+    /// Returns the first value of `name`, ignoring case.
     subscript(_ name: String) -> String? {
         let name = name.uppercased()
         return entries.first { $0.name == name }?.value
     }
 
-    /// The metadata blocks of a FLAC file (RFC 9639).
+    /// Reads the metadata blocks of a FLAC file (RFC 9639).
     private mutating func readBlocks(of file: MediaFile) {
         var offset = 4
         var hasComments = false
-        // judgement: more blocks than any writer leaves
+        // Tuned: more blocks than any writer makes
         for _ in 0..<1_024 {
             let header = file.bytes(at: offset, count: 4)
             guard header.count == 4 else { return }
             let end = offset + 4 + header[1...].reduce(0) { $0 << 8 | Int($1) }
             var content = file.tagBytes(offset + 4..<end)
             switch header[0] & 0x7F {
-            // There is one at most, and the bounds are those of one.
+            // There is at most one, and the limits are for one.
             case 4 where !hasComments:
                 hasComments = true
                 readComments(&content)
@@ -67,7 +68,7 @@ struct VorbisComments: Sendable {
         }
     }
 
-    /// The second packet of an Ogg stream, behind what its codec writes in front.
+    /// Reads the second packet of an Ogg stream, after its codec's prefix.
     private mutating func readPackets(of file: MediaFile) {
         let packets = OggPackets(file)
         var first = packets.next()

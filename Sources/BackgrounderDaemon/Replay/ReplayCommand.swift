@@ -244,7 +244,7 @@ struct ReplayCommand: AsyncParsableCommand {
         }
         guard different > 0 else { return }
         DaemonCommand.fail(
-            "\(file): \(different) of \(counted(expected.runs.count, "run")) differ; `--explain` shows every fix"
+            "\(file): \(different) of \(expected.runs.count) runs differ; `--explain` shows every fix"
         )
     }
 
