@@ -63,15 +63,14 @@ extension PlayerError: CustomStringConvertible {
         case .noSuchPath(let path): "\(path): no such file or folder"
         case .outside(let path, let folder?): "\(path) is not in the music folder \(folder)"
         case .outside(let path, nil): "\(path) may not be opened for this user, because audio.musicDirectory is not set"
-        case .notPlayableKind(let path, let kind):
-            "\(path): a \(kind) cannot be played; name an audio file, or a folder of them"
-        case .notAFile(let path, let kind): "\(path): a \(kind) cannot be an announcement; name an audio file"
+        case .notPlayableKind(let path, let kind): "\(path): a \(kind) cannot be played"
+        case .notAFile(let path, let kind): "\(path): a \(kind) cannot be an announcement"
         case .tooManyAnnouncements(let limit): "\(limit) announcements are waiting already, which is the limit"
         case .suspended: "audio is suspended while no client is attached"
         case .noMedia(let folder): "\(folder): nothing in this folder can be played"
         case .emptyPlaylist(let path, let fault):
             "\(path): nothing in this playlist can be played" + (fault.map { ", \($0)" } ?? "")
-        case .tooMany(let path, let most): "\(path): more than \(most) files in one command; name fewer"
+        case .tooMany(let path, let most): "\(path): more than \(most) files in one command"
         case .queueFull(let limit): "the queue is limited to \(limit) items"
         case .unreadable(let path, let reason), .notAudio(let path, let reason): "\(path): \(reason)"
         case .invalidPosition(let position, let count):

@@ -146,10 +146,14 @@ import Testing
             }.description
         }
         #expect(
-            try refusal(scratch.write([0x61, 0x0A, 0xFF, 0xFE], to: "binary")).hasSuffix("binary:2: not valid UTF-8; save the file as UTF-8")
+            try refusal(scratch.write([0x61, 0x0A, 0xFF, 0xFE], to: "binary")).hasSuffix(
+                "binary:2: not valid UTF-8; save the file as UTF-8"
+            )
         )
         #expect(
-            try refusal(scratch.write(Array(repeating: 0x23, count: 1_048_577), to: "large")).contains("larger than 1 MiB")
+            try refusal(scratch.write(Array(repeating: 0x23, count: 1_048_577), to: "large")).contains(
+                "larger than 1 MiB"
+            )
         )
         #expect(try refusal(scratch.path).contains("not a regular file"))
         #expect(try refusal(scratch.file("none")).contains("No such file or directory; check the path"))

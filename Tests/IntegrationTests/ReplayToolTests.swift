@@ -74,7 +74,8 @@ import Testing
     @Test(
         "A file that holds no expectations is refused with what is wrong and where",
         arguments: [
-            ("", "not valid JSON"), ("{\"track\":\"a\"}", "has no runs"), (#"{"track":"a","runs":[]}"#, "runs is empty"),
+            ("", "not valid JSON"), ("{\"track\":\"a\"}", "has no runs"),
+            (#"{"track":"a","runs":[]}"#, "runs is empty"),
             (#"{"track":"a","runs":[{"settings":5}]}"#, "runs[0].settings has the wrong type"),
             (
                 #"{"track":"a","runs":[{"settings":{"desiredAccuracy":"superb","distanceFilter":0,"jitterGuard":true},"#
@@ -172,7 +173,12 @@ import Testing
             ),
             WrongInput("track replay gpsd-log:HOME/x?rate=0", 64, "rate"),
             WrongInput("track replay gpx:HOME/missing.gpx", 4, "missing.gpx"),
-            WrongInput("start --source gpsd-log:HOME/missing.jsonl", 1, "cannot read ", "missing.jsonl; check the path"),
+            WrongInput(
+                "start --source gpsd-log:HOME/missing.jsonl",
+                1,
+                "cannot read ",
+                "missing.jsonl; check the path"
+            ),
             WrongInput("start --source gpsd-log:HOME/x?rate=0", 64, "rate"),
             WrongInput("start --source gpx:\(Samples.walk) --record HOME/r", 64, "--record", "city-walk.gpx"),
             WrongInput("start --source gpsd://localhost:1 --record HOME/config.yaml", 1, "already exists"),

@@ -197,7 +197,8 @@ import Testing
         #expect(try await service.command(["task", "end", "\(id)"]).exitCode == 0)
         let again = try await service.command(["task", "end", "\(id)"])
         #expect(
-            again.exitCode == 1 && again.errors == "backgrounder: task \(id) is over: ended; each begin has one end\n"
+            again.exitCode == 1
+                && again.errors == "backgrounder: task \(id) is over: ended; a task can be ended only once\n"
         )
         try await service.run("task", "unhook", "leave")
         #expect(try await service.json("task", "hooks", as: [TaskHook].self) == [])

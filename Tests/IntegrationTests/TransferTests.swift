@@ -102,7 +102,8 @@ import Testing
     func wrong() async throws {
         let service = try Self.service()
         let inputs = [
-            WrongInput("transfer get ftp://h/x HOME/x", 64, "ftp"), WrongInput("transfer get x HOME/x", 64, "not a valid URL"),
+            WrongInput("transfer get ftp://h/x HOME/x", 64, "ftp"),
+            WrongInput("transfer get x HOME/x", 64, "not a valid URL"),
             WrongInput("transfer get https:///x HOME/x", 64, "not a valid URL"),
             WrongInput("transfer get https://h/x", 64, "dest"),
             WrongInput("transfer get https://h/x HOME/x --sha256 abc", 64, "SHA-256"),

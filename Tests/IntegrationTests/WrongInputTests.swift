@@ -34,9 +34,15 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         WrongInput("queue add HOME/empty-folder", 4, "empty-folder", "nothing in this folder"),
         WrongInput("queue add HOME/fifo", 4, "fifo", "cannot be played"),
         WrongInput("queue add \(Samples.announcement) HOME/missing.mp3", 4, "missing.mp3"),
-        WrongInput("queue add \(Samples.announcement) HOME/notes.txt", 4, "notes.txt", "no audio", "MP3"),
-        WrongInput("queue insert HOME/text.mp3", 4, "text.mp3", "no audio"),
-        WrongInput("audio play HOME/empty.mp3", 4, "empty.mp3", "no audio"),
+        WrongInput(
+            "queue add \(Samples.announcement) HOME/notes.txt",
+            4,
+            "notes.txt",
+            "not a supported audio format",
+            "MP3"
+        ),
+        WrongInput("queue insert HOME/text.mp3", 4, "text.mp3", "not a supported audio format"),
+        WrongInput("audio play HOME/empty.mp3", 4, "empty.mp3", "not a supported audio format"),
         WrongInput("queue insert HOME/missing.mp3", 4, "missing.mp3"),
         WrongInput("queue load HOME/missing.m3u", 4, "missing.m3u"),
         WrongInput("queue remove 99", 4, "99"),
@@ -158,7 +164,13 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
     }
 
     static let toStart = [
-        WrongInput("start --source gpsd://localhost:99999", 64, "--source", "gpsd://localhost:99999", "use gpsd://HOST"),
+        WrongInput(
+            "start --source gpsd://localhost:99999",
+            64,
+            "--source",
+            "gpsd://localhost:99999",
+            "use gpsd://HOST"
+        ),
         WrongInput("start --source ftp://localhost", 64, "ftp://localhost", "use gpsd://HOST"),
         WrongInput("start --source gpx:HOME/missing.gpx", 1, "cannot read HOME/missing.gpx", "check the path"),
         WrongInput("start --source gpx:HOME", 1, "cannot read HOME;", "check the path"),

@@ -151,14 +151,17 @@ extension PlayerError: WireErrorConvertible {
             )
         case .queueFull: WireError(.conflict, description, hint: "remove some items, or add fewer")
         case .suspended: WireError(.conflict, description, hint: "add audio to modes, or attach")
-        case .notAFile: WireError(.notFound, description, hint: "name a readable file")
+        case .notAFile: WireError(.notFound, description, hint: "name an audio file")
         case .noSuchItem: WireError(.notFound, description, hint: "`backgrounder queue` lists the ids")
         case .noSuchPath, .noMedia, .emptyPlaylist: WireError(.notFound, description, hint: "check the path")
-        case .notPlayableKind, .unreadable:
+        case .notPlayableKind:
+            WireError(.notFound, description, hint: "name an audio file, or a folder of them")
+        case .unreadable:
             WireError(.notFound, description, hint: "name a readable file or folder")
         case .notAudio:
             WireError(.notFound, description, hint: "name an audio file, such as MP3, WAV, FLAC, Ogg or AIFF")
-        case .tooMany, .invalidPosition, .invalidVolume, .invalidDuck, .invalidTime, .unknownDriver:
+        case .tooMany: WireError(.invalid, description, hint: "name fewer")
+        case .invalidPosition, .invalidVolume, .invalidDuck, .invalidTime, .unknownDriver:
             WireError(.invalid, description)
         }
     }

@@ -155,7 +155,9 @@ import Testing
             }
             #expect(said == 413 && status == 413)
         } catch let fault as TransferFault {
-            #expect(status == 200 && fault == .passing("the server answered with status 200 before it had the whole file"))
+            #expect(
+                status == 200 && fault == .passing("the server answered with status 200 before it had the whole file")
+            )
         }
     }
 
