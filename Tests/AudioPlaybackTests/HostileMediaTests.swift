@@ -123,12 +123,12 @@ extension Playback {
             }
             func riff(_ kind: String) -> [UInt8] { Array("\(kind)\u{0}\u{0}\u{0}\u{0}WAVE".utf8) }
             return [
-                (try write("empty", []), false, "no audio"),
-                (try write("text", Array("Not a word of music.\n".utf8)), false, "no audio"),
-                (try write("noise", noise), false, "no audio"),
-                (try write("zeros", [UInt8](repeating: 0, count: 300_000)), false, "no audio"),
+                (try write("empty", []), false, "not a supported audio format"),
+                (try write("text", Array("Not a word of music.\n".utf8)), false, "not a supported audio format"),
+                (try write("noise", noise), false, "not a supported audio format"),
+                (try write("zeros", [UInt8](repeating: 0, count: 300_000)), false, "not a supported audio format"),
                 (try write("late", [UInt8](repeating: 0, count: 300_000) + bare), true, "300000 bytes were skipped"),
-                (try sparse("5 GB", [], size: 5 << 30), false, "no audio"),
+                (try sparse("5 GB", [], size: 5 << 30), false, "not a supported audio format"),
                 (try sparse("5 GB RIFF", riff("RIFF"), size: 5 << 30), false, "No 'data' chunk"),
                 (try sparse("5 GB FLAC", Array("fLaC".utf8), size: 5 << 30), false, "unimplemented"),
                 (try sparse("5 GB Ogg", Array("OggS".utf8), size: 5 << 30), false, "unimplemented"),
@@ -136,13 +136,19 @@ extension Playback {
                     try sparse("5 GB AIFF", Array("FORM\u{0}\u{0}\u{0}\u{0}AIFF".utf8), size: 5 << 30), false,
                     "Channel count is zero"
                 ),
-                (try sparse("5 GB CAF", Array("caff\u{0}\u{1}\u{0}\u{0}".utf8), size: 5 << 30), false, "no audio"),
+                (
+                    try sparse("5 GB CAF", Array("caff\u{0}\u{1}\u{0}\u{0}".utf8), size: 5 << 30), false,
+                    "not a supported audio format"
+                ),
                 (try sparse("5 GB MP3", bare, size: 5 << 30), true, "valid MPEG data"),
                 (
                     try sparse("5 GB tag", Array("ID3".utf8) + [3, 0, 0, 127, 127, 127, 127], size: 5 << 30), false,
-                    "no audio"
+                    "not a supported audio format"
                 ),
-                (try write("tag", Array("ID3".utf8) + [3, 0, 0, 127, 127, 127, 127] + mp3), false, "no audio"),
+                (
+                    try write("tag", Array("ID3".utf8) + [3, 0, 0, 127, 127, 127, 127] + mp3), false,
+                    "not a supported audio format"
+                ),
                 (try write("frames", lie(mp3, info + 4, [255, 255, 255, 255])), true, "ends early"),
                 (try write("tail", bare + noise.prefix(5_000)), true, "bytes were skipped"),
                 (try write("cut", bare.dropLast(100)), true, "100 bytes are missing"),

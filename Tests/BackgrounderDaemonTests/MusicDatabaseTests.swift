@@ -97,7 +97,7 @@ import Testing
             try rig.link("../link", to: "../outside/x.flac")
             #expect(rename(rig.path("../link"), rig.path("one.flac")) == 0)
         }
-        let words = "1 songs; 0 new, 0 changed, 1 gone"
+        let words = "1 song; 0 new, 0 changed, 1 removed"
         try await rig.wait(for: words) { rig.log.lines.contains { $0.contains(words) } }
         try await rig.wait(for: "a word of it") { rig.events.count { $0 == .database } == 2 }
         try await rig.wait(forSongs: ["two.flac"])
@@ -106,7 +106,7 @@ import Testing
         try await rig.wait(for: "the end of the job") { await database.updateJob() == nil }
         #expect(rig.events.count { $0 == .database } == 2)
         try await rig.add("one.flac")
-        let added = "2 songs; 1 new, 0 changed, 0 gone"
+        let added = "2 songs; 1 new, 0 changed, 0 removed"
         try await rig.wait(for: added) { rig.log.lines.contains { $0.contains(added) } }
     }
 
@@ -178,7 +178,7 @@ import Testing
         }
         let first = Task { try await library.run() }
         _ = try await events.changed.wait(for: "the failure", within: 30) {
-            rig.log.lines.contains { $0.hasPrefix("error The music database cannot be kept") } ? true : nil
+            rig.log.lines.contains { $0.hasPrefix("error Cannot update the music database") } ? true : nil
         }
         // Two commits, each of 100 songs, or of what was read in 2 s.
         let kept = try rig.store.songCount()

@@ -25,7 +25,7 @@ import Testing
         try await service.run("stop")
         let found = service.logLines().filter { $0.contains("Music database:") }
         #expect(
-            found.count <= 4 && found.allSatisfy { $0.contains("1000 songs") && $0.contains(" 0 gone") },
+            found.count <= 4 && found.allSatisfy { $0.contains("1000 songs") && $0.contains(" 0 removed") },
             "\(found)"
         )
     }

@@ -62,7 +62,10 @@ import Testing
         Samples.expectSame(samples.suffix(next.count), next, "the next item")
         let status: AudioStatus = try await service.json("audio")
         #expect(status.lastError?.path == disk.item)
-        #expect(status.lastError?.reason == "cannot be read: Input/output error", "\(status.lastError?.reason ?? "-")")
+        #expect(
+            status.lastError?.reason == "cannot read the file: Input/output error",
+            "\(status.lastError?.reason ?? "-")"
+        )
         _ = try await service.run("stop")
         try await disk.end()
     }

@@ -188,7 +188,7 @@ struct LibraryScan {
         if changes.count >= Self.batch || now - flushed > 2_000_000_000 { try flush() }
         if now - told > 10_000_000_000 {
             told = now
-            logger.info("Music database: \(songs) songs so far, reading more")
+            logger.info("Reading the music directory: \(counted(songs, "song")) so far")
         }
     }
 

@@ -159,7 +159,7 @@ struct LibraryThread: Sendable {
         let silent = tally.silent > 0 ? ", \(tally.silent) without sound" : ""
         logger.info(
             """
-            Music database: \(scan.songs) songs; \(tally.added) new, \(tally.updated) changed, \
+            Music database: \(counted(scan.songs, "song")); \(tally.added) new, \(tally.updated) changed, \
             \(tally.removed) removed\(silent), in \(seconds) s
             """
         )
