@@ -5,7 +5,7 @@ import Testing
 
 @testable import BackgrounderDaemon
 
-/// Every command, option, route, configuration key, variable, target and file that a page names exists.
+/// Every command, option, route, event, configuration key, variable, target, type and file that a page names exists.
 struct NamesTests {
     private static let keys = Set(Keys.all.map(\.name))
     private static let sections = Set(keys.compactMap { $0.contains(".") ? String($0.prefix { $0 != "." }) : nil })
@@ -85,6 +85,46 @@ struct NamesTests {
     }
 
     @Test(arguments: Repository.pages)
+    func `each event exists`(page: MarkdownPage) throws {
+        let interface = try OpenAPI(contentsOf: Repository.root + "/Packaging/openapi.yaml")
+        let events = try #require(interface.operation("GET", "/v1/events")?.description["x-events"]?.object)
+        let prose = page.sections.values.flatMap(\.self).joined(separator: " ")
+        let named = prose.matches(of: /events? `(\w+)`/).map(\.1) + prose.matches(of: /`(\w+)` events?\b/).map(\.1)
+        let shown = page.blocks.flatMap(\.lines).compactMap { $0.firstMatch(of: /^event: (\w+)/)?.1 }
+        for name in named + shown {
+            #expect(events[String(name)] != nil, "\(page.path): there is no event \(name)")
+        }
+    }
+
+    @Test(arguments: Repository.pages)
+    func `each file and folder of the service exists`(page: MarkdownPage) {
+        for code in page.codeSpans.map(\.text) + page.blocks.flatMap(\.lines) {
+            for match in code.matches(
+                of: /(\/etc|\/run|\/var\/lib|\$XDG_\w+|~\/\.[\w\/]+)\/backgrounder\b(?:\/([\w.-]+))?/
+            ) {
+                #expect(ServiceFiles.folders.contains("\(match.1)/backgrounder"), "\(page.path): \(match.0)")
+                let isKnown = match.2.map { ServiceFiles.contains(String($0)) } ?? true
+                #expect(isKnown, "\(page.path): the service has no file \(match.0)")
+            }
+        }
+        for span in page.codeSpans {
+            let isFile = span.text.wholeMatch(of: /backgrounder\.[\w.-]+|[\w-]+\.(yaml|sock|sqlite|db|lock|log)/) != nil
+            let isKnown = ServiceFiles.contains(span.text) || Repository.exists("Packaging/" + span.text)
+            #expect(!isFile || isKnown, "\(page.path):\(span.line): the service has no file \(span.text)")
+        }
+    }
+
+    @Test(arguments: Repository.pages)
+    func `each type and module exists`(page: MarkdownPage) {
+        for span in page.codeSpans {
+            guard let type = span.text.wholeMatch(of: /[A-Z][A-Za-z]*(?:[a-z][A-Z]|[A-Z][a-z])[A-Za-z]*/)?.0
+            else { continue }
+            let isKnown = Sources.words.contains(String(type)) || Repository.exists("Tests/\(type)")
+            #expect(isKnown, "\(page.path):\(span.line): no source has \(type)")
+        }
+    }
+
+    @Test(arguments: Repository.pages)
     func `each path of the repository exists`(page: MarkdownPage) {
         for span in page.codeSpans {
             guard span.text.prefixMatch(of: /(Sources|Tests|Packaging|docs|Benchmarks)\//) != nil,
@@ -94,6 +134,48 @@ struct NamesTests {
             #expect(Repository.exists(String(path)), "\(page.path):\(span.line): \(span.text)")
         }
     }
+}
+
+/// The files and folders that the service creates or reads.
+private enum ServiceFiles {
+    /// The parents of the file in each layout of ``RuntimePaths``, as the pages write them.
+    static let folders: Set<String> = {
+        let user = ["HOME": "~"]
+        let xdg = ["XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"].map { ($0, "$" + $0) }
+        let layouts = [
+            RuntimePaths(home: nil, environment: [:], userID: 0),
+            RuntimePaths(home: nil, environment: user, userID: 1000),
+            RuntimePaths(home: nil, environment: Dictionary(uniqueKeysWithValues: xdg), userID: 1000),
+        ]
+        return Set(layouts.flatMap { [$0.state, $0.run, String($0.configuration.dropLast("/config.yaml".count))] })
+    }()
+
+    private static let names: Set<String> = {
+        let paths = RuntimePaths(home: "/home", environment: [:], userID: 0)
+        let all = [paths.configuration, paths.database, paths.log, paths.log + ".1", paths.lock, paths.instance]
+        return Set((all + paths.sockets).compactMap { $0.split(separator: "/").last.map(String.init) })
+    }()
+
+    /// Whether `name` is a file of the service, a file that the database has beside it, a label of its threads and queues, or the file
+    /// of secrets that the unit reads. A part in capitals stands for a number or a time.
+    static func contains(_ name: String) -> Bool {
+        if names.contains(name) || name == "secrets" || Sources.literals.contains(name) { return true }
+        guard let match = name.wholeMatch(of: /backgrounder\.sqlite[.-]([a-z-]*[a-z])(?:-[A-Z]+)?/) else {
+            return false
+        }
+        return ["\"", "\"-", "\".", "."].contains { before in
+            ["\"", "-"].contains { Sources.text.contains(before + match.1 + $0) }
+        }
+    }
+}
+
+/// What the sources contain.
+private enum Sources {
+    static let text = Repository.files(below: "Sources").filter { $0.hasSuffix(".swift") }
+        .map { (try? Repository.text($0)) ?? "" }.joined(separator: "\n")
+    static let words = Set(text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
+    /// Those without spaces and interpolations.
+    static let literals = Set(text.matches(of: /"([\w.-]+)"/).map { String($0.1) })
 }
 
 extension HelpTree {
