@@ -86,9 +86,9 @@ final class AudioOutput {
         switch (code, target) {
         case (AO_EOPENDEVICE, _): "no such device, or it does not answer"
         case (AO_EOPENFILE, .file(_, let path)): "cannot write \(path)"
-        case (AO_EBADFORMAT, _): "it does not support this format"
-        case (AO_EBADOPTION, _): "it does not support an option"
-        default: "it does not open (error \(code))"
+        case (AO_EBADFORMAT, _): "this audio format is not supported"
+        case (AO_EBADOPTION, _): "an option is not supported"
+        default: "cannot open the device (libao error \(code))"
         }
     }
 }

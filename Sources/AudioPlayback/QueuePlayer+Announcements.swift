@@ -69,7 +69,7 @@ extension QueuePlayer {
             readDuration(of: next)
         }
         if isAnnouncing, !pipeline.startAnnouncerIfNeeded() {
-            announcementFailed("the system cannot start a thread to read it")
+            announcementFailed("the system cannot start another thread")
             return announceNext()
         }
         pipeline.setFollowed(isFollowed)

@@ -177,7 +177,7 @@ extension QueuePlayer {
         outputNumber = pipeline.abandonOutput()
         hasOutputThread = false
         if !isAnnouncing, ending != nil || intent != .playing {
-            logger.error("The output hangs while it closes; abandoning it")
+            logger.error("The audio output does not close; abandoning it")
             if let ending { stopped(ending) }
         } else {
             interrupted("\(lastDevice?.driver ?? configuration.driver.shortName): the sound server does not answer")

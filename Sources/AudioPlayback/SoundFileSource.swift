@@ -85,7 +85,7 @@ final class SoundFileSource: SampleSource {
             try reopen()
             let frame = UnsafeMutableBufferPointer<Int16>.allocate(capacity: format.channels)
             defer { frame.deallocate() }
-            if decode(into: frame) <= 0 { throw .broken("it cannot be decoded") }
+            if decode(into: frame) <= 0 { throw .broken("the file cannot be decoded") }
         }
         try reopen()
     }

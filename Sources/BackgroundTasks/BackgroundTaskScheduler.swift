@@ -231,7 +231,7 @@ package actor BackgroundTaskScheduler: Service {
     func value(_ id: Int) -> BackgroundTask? {
         guard var task = records[id]?.task else { return nil }
         if let isKept = unstoredEnds[id], task.detail == nil {
-            task.detail = "the end is not stored" + (isKept ? " yet" : ", and a restart will not know it")
+            task.detail = "the end is not stored" + (isKept ? " yet" : ", so it is lost at a restart")
         }
         guard let open = open[id] else { return task }
         let time = now()

@@ -8,7 +8,7 @@ extension FetchCommand {
         static let configuration = CommandConfiguration(
             abstract: "Fetch a source now, and print the result.",
             discussion: """
-                The interval of the source does not matter. The exit status is 1 if the fetch
+                Ignores the interval of the source. The exit status is 1 if the fetch
                 failed.
 
                 EXAMPLE

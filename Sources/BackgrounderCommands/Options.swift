@@ -5,7 +5,7 @@ import BackgrounderAPI
 struct ServiceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Directory with all files of the service (default $BACKGROUNDER_HOME, if set).",
+            "Folder for all files of the service (default $BACKGROUNDER_HOME, if set).",
             valueName: "dir"
         )
     )

@@ -166,7 +166,7 @@ struct QueueCommand: AsyncParsableCommand {
                 """
         )
         @Argument(
-            help: ArgumentHelp("M3U, M3U8 or PLS file. Relative paths start at its folder.", valueName: "file.m3u")
+            help: ArgumentHelp("M3U, M3U8 or PLS file. Relative paths start from its folder.", valueName: "file.m3u")
         )
         var file: String
         @OptionGroup var reading: ReadingOptions

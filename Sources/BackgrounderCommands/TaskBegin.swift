@@ -33,7 +33,7 @@ extension TaskCommand {
         var `repeat` = false
         @Flag(help: "Count the budget while a client is attached, too.")
         var strict = false
-        @Option(help: "Begin the task each time this happens, not now.")
+        @Option(help: "With detach, begin the task each time the last client detaches, not now.")
         var on: Occasion?
         @Option(
             help: ArgumentHelp("Set an environment variable; may be repeated.", valueName: "name=value"),

@@ -7,7 +7,7 @@ struct TaskCommand: AsyncParsableCommand {
         commandName: "task",
         abstract: "Run commands for a limited time in the background.",
         discussion: """
-            The budget of a task counts only while no client is attached. When just its
+            The budget of a task counts only while no client is attached. When only its
             grace is left, the task gets SIGTERM. At the end of the budget it is killed,
             with all processes that it started. Without a subcommand, lists the tasks.
 

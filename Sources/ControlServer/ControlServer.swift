@@ -133,7 +133,7 @@ struct ControlContext: RequestContext {
             throw WireError(
                 .forbidden,
                 "user \(user.peer.user) lacks the right to \(level.rawValue)",
-                hint: "the operator can add the user or one of its groups to control.execute"
+                hint: "the operator can add the user, or a group of the user, to control.execute"
             )
         }
     }

@@ -100,9 +100,9 @@ extension DecodingError {
         case .typeMismatch(let type, let context): "\(context.path) must be \(Self.words(for: type))"
         case .valueNotFound(let type, let context): "\(context.path) must be \(Self.words(for: type)), not null"
         // The body is known to be JSON, so a fault without a path can only be a number, such as a fraction for a count.
-        case .dataCorrupted(let context) where context.codingPath.isEmpty: "a number in the body does not fit"
+        case .dataCorrupted(let context) where context.codingPath.isEmpty: "a number in the body is out of range"
         case .dataCorrupted(let context): context.refusedWord ?? "\(context.path): \(context.debugDescription)"
-        @unknown default: "the body does not fit"
+        @unknown default: "the body is not in the form that this route accepts"
         }
     }
 }

@@ -52,7 +52,11 @@ struct CommandReference {
     }
 
     private static func meaning(of argument: HelpTree.Argument) -> String {
-        let text = cell(argument.abstract ?? "").replacing("<", with: "&lt;")
+        var text = cell(argument.abstract ?? "").replacing("<", with: "&lt;")
+        // The two values of `--format` are part of its text.
+        if let values = argument.allValues, values.count > 1, values != ["table", "json"] {
+            text += " One of " + values.map { "`\($0)`" }.joined(separator: ", ") + "."
+        }
         return argument.defaultValue.map { "\(text) Default: `\($0)`." } ?? text
     }
 

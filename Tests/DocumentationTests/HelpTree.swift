@@ -19,6 +19,7 @@ struct HelpTree: Decodable, Sendable {
         var names: [Name]?
         var valueName: String?
         var defaultValue: String?
+        var allValues: [String]?
         var isOptional: Bool
         var isRepeating: Bool
         var parsingStrategy: String

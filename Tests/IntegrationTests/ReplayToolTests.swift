@@ -158,7 +158,7 @@ import Testing
             WrongInput("track replay HOME/t --explain --format expected", 64, "table or json"),
             WrongInput("track replay HOME/t --record HOME/r", 64, "--record", "gpsd://"),
             WrongInput("track replay HOME/t --for 5s", 64, "--for"),
-            WrongInput("track replay gpsd://localhost --for 0", 64, "0", "use 90s"),
+            WrongInput("track replay gpsd://localhost --for 0", 64, "0", "use one such as 90s"),
             WrongInput("track replay gpsd://localhost --rate 5", 64, "--rate"),
             WrongInput("track replay gpsd://localhost:0", 64, "port"),
             WrongInput("track replay gpsd://localhost --expect HOME/e", 64, "--expect", "record"),

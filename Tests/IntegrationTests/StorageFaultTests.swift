@@ -156,7 +156,7 @@ import Testing
         #expect(run.text.contains(#""result":"failed""#) && run.text.contains("the disk is full"), "\(run.text)")
         // The broker keeps what cannot be stored.
         try await broker.publish([#"{"content-available":1,"source":"news","id":"2","alert":"Kept"}"#])
-        try await log.wait(for: "it stays at the broker")
+        try await log.wait(for: "the broker keeps it")
 
         // These take effect all the same.
         for (words, id, state) in [("pause", 3, TransferState.paused), ("cancel", 4, .waiting)] {
@@ -167,7 +167,7 @@ import Testing
             #expect(transfer.error?.contains(warning) ?? false, "\(transfer)")
         }
         let ended = try await service.run("task", "end", "1")
-        #expect(ended.text == "long is ended: the end is not stored, and a restart will not know it\n")
+        #expect(ended.text == "long is ended: the end is not stored, so it is lost at a restart\n")
 
         try rig.makeRoom()
         try await log.wait(for: "Alert: Kept")

@@ -98,7 +98,7 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         WrongInput("track replay HOME/text.gpx", 1, "text.gpx:1:"),
         WrongInput("track replay HOME/no-points.gpx", 1, "no-points.gpx"),
         WrongInput("track replay HOME/text.gpx --accuracy superb", 64, "superb"),
-        WrongInput("track replay HOME/text.gpx --filter=-5", 64, "-5", "metres from 0, or none"),
+        WrongInput("track replay HOME/text.gpx --filter=-5", 64, "-5", "0 or more metres, or none"),
         WrongInput(
             "track replay HOME/text.gpx --rate 0",
             64,

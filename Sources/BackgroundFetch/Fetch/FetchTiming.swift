@@ -32,7 +32,7 @@ enum FetchTiming: Equatable {
             return
         }
         switch source.interval {
-        case .never: self = .never(why: "its interval is never")
+        case .never: self = .never(why: "the interval is never")
         case .custom(let seconds): self = Self.custom(seconds, standing, nextOpen: nextOpen())
         case .minimum: self = Self.planned(standing, plan, isOverdue: isOverdue)
         }
@@ -41,8 +41,12 @@ enum FetchTiming: Equatable {
     /// Returns why automatic fetches of a source are off; `nil` if they are on. The caller replaces `NAME`.
     static func switchedOff(_ standing: FetchStanding, isOn: Bool) -> String? {
         if !isOn { return "background refresh is off; turn it on with `backgrounder refresh on`" }
-        if standing.isOff { return "its refresh is off; turn it on with `backgrounder refresh on NAME`" }
-        if standing.hasQuit { return "it was quit; it resumes at the next open, or when a client attaches" }
+        if standing.isOff {
+            return "background refresh is off for this source; turn it on with `backgrounder refresh on NAME`"
+        }
+        if standing.hasQuit {
+            return "suspended by `backgrounder quit`; resumes when you open the source, or when a client attaches"
+        }
         if standing.isGone {
             return "the server says it is gone for good; retry with `backgrounder refresh on NAME`"
         }
@@ -80,9 +84,9 @@ enum FetchTiming: Equatable {
             nextOpen: nextOpen
         )
         let slack = window.deadline.timeIntervalSince(window.earliest)
-        let reason = why ?? "its interval of \(FetchInterval.custom(seconds).text) ends then"
+        let reason = why ?? "after the interval of \(FetchInterval.custom(seconds).text)"
         let room =
-            slack < 1 ? "" : "; it may wait \(Durations.text(.seconds(slack.rounded()))) longer to share a wakeup"
+            slack < 1 ? "" : ", or up to \(Durations.text(.seconds(slack.rounded()))) later to share a wakeup"
         return .window(window, trigger: .due, why: reason + room)
     }
 

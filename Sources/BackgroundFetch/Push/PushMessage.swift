@@ -55,8 +55,8 @@ package enum PushRejection: String, Error, Hashable, CaseIterable, Sendable {
     /// The reason as a clause about "it", the message.
     package var description: String {
         switch self {
-        case .retained: "it is a retained message"
-        case .duplicate: "a message with its id was received before"
+        case .retained: "retained messages are ignored"
+        case .duplicate: "a message with this id was received before"
         case .expired: "it has expired"
         case .oversize: "it is larger than \(PushJudgement.payloadLimit) bytes"
         case .malformed:

@@ -46,7 +46,7 @@ package enum TransferError: Error, Hashable, CustomStringConvertible {
         switch self {
         case .url(let error): "\(error)"
         case .plain(let host): "unencrypted http to \(host) is not allowed"
-        case .name(let error): "cannot take a file name from the URL: \(error)"
+        case .name(let error): "cannot derive a file name from the URL: \(error)"
         case .outsideRoots(let path, let roots):
             "\(path) is outside the transfer folders (\(roots.joined(separator: ", ")))"
         case .relative(let path): "\(path.debugDescription) is not an absolute path"

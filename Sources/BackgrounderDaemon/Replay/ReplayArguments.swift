@@ -8,7 +8,7 @@ struct MetresArgument {
 
     @Sendable static func parse(_ text: String) throws -> MetresArgument {
         guard let metres = Metres.orNone(text) else {
-            throw ValidationError("\(text.debugDescription) is not a valid length; use metres from 0, or none")
+            throw ValidationError("\(text.debugDescription) is not a valid distance; use 0 or more metres, or none")
         }
         return MetresArgument(metres: metres)
     }
@@ -20,7 +20,7 @@ struct DurationArgument {
 
     @Sendable static func parse(_ text: String) throws -> DurationArgument {
         guard let duration = Durations.duration(text), duration > .zero else {
-            throw ValidationError("\(text.debugDescription) is not a valid duration; use 90s, 10m, 1h and the like")
+            throw ValidationError("\(text.debugDescription) is not a valid duration; use one such as 90s, 10m or 1h")
         }
         return DurationArgument(duration: duration)
     }

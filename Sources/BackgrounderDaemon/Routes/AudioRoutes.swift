@@ -160,7 +160,7 @@ extension PlayerError: WireErrorConvertible {
             WireError(.notFound, description, hint: "name a readable file or folder")
         case .notAudio:
             WireError(.notFound, description, hint: "name an audio file, such as MP3, WAV, FLAC, Ogg or AIFF")
-        case .tooMany: WireError(.invalid, description, hint: "name fewer")
+        case .tooMany: WireError(.invalid, description, hint: "name fewer files")
         case .invalidPosition, .invalidVolume, .invalidDuck, .invalidTime, .unknownDriver:
             WireError(.invalid, description)
         }

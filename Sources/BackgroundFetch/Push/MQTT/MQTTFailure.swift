@@ -52,7 +52,7 @@ enum MQTTFailure: Error, Hashable, CustomStringConvertible {
         case .insecure(let reason): "cannot establish TLS: \(reason)"
         case .notMQTT: "the server does not speak MQTT 3.1.1"
         case .credentials(let error): error.description
-        case .notStored(let reason): "cannot save a message: \(reason); it stays at the broker"
+        case .notStored(let reason): "cannot save a message: \(reason); the broker keeps it"
         case .library(let reason): reason
         }
     }
