@@ -9,20 +9,29 @@ SOAK_MINUTES ?= 5
 TRIALS ?=
 PREFIX ?= /usr/local
 MODULES = $(filter-out IntegrationTests,$(notdir $(wildcard Tests/*Tests))) IntegrationTests
-# Suites that run alone: they count wakeups, compute long enough to delay others, or read the memory of their process.
-ALONE = IntegrationTests.IdleTests BackgroundFetchTests.SchedulerSimulationTests BackgroundFetchTests.HostileBrokerTests
+# Modules whose tests need no server and little real time.
+CHECKED = BackgroundFetchTests BackgrounderAPITests BackgrounderCommandsTests DocumentationTests FuzzTests MusicLibraryTests \
+    PlaylistsTests StateStoreTests SystemSupportTests TestSupportTests WebSupportTests
+SKIPPED = $(ALONE:%=--skip ^%[./])
+empty :=
+space := $(empty) $(empty)
+# Suites that run apart, each in a process of its own: they count wakeups, compute long enough to delay others, or read the memory of
+# their process.
+ALONE = IntegrationTests.IdleTests BackgroundFetchTests.SchedulerSimulationTests SilentPushTests.HostileBrokerTests
+# Half of the time of AudioPlaybackTests.
+HALF_OF_PLAYING = ^AudioPlaybackTests.Playback/(SoundServerTests|RecoveryTests)/
 SANITIZERS ?= thread address
 SANITIZER_OPTIONS = TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.supp log_path=$(CURDIR)/$$build/report" \
     ASAN_OPTIONS="detect_leaks=0 log_path=$(CURDIR)/$$build/report"
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: help run test fuzz sanitize torture build bench-location bench-audio dependencies test-dependencies bench-dependencies format lint docs clean-run \
+.PHONY: help run setup check test fuzz sanitize torture build bench-location bench-audio dependencies bench-dependencies format lint docs clean-run \
     manuals install media tracks example-feed example-picture example-dependencies
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
 
-run: build ## install the system packages, build, and show both modes at work (state in .run/)
+run: build ## install the system packages, build, and show location and audio at work (state in .run/)
 	@Packaging/demo.sh $(RELEASE) $(HOME_DIR)
 
 example-feed: example-dependencies build ## run a feed reader against a small local server (state in .run/feed/)
@@ -34,19 +43,32 @@ example-picture: example-dependencies build ## fetch and download a picture of t
 build: dependencies ## build in release mode
 	swift build -c release
 
-test: test-dependencies lint ## install the test packages and run all tests
+setup: ## install the system packages that building and testing need
+	@Packaging/dependencies.sh run test
+
+check: lint ## build, and run the tests that need no server (the fast loop)
+	swift build --build-tests
+	swift test --skip-build --disable-xctest --filter '^($(subst $(space),|,$(CHECKED)))[./]' $(SKIPPED)
+
+test: lint ## run all tests; installs missing packages first
+	@Packaging/dependencies.sh --check run test || $(MAKE) --no-print-directory setup
 	/usr/bin/python3 -m unittest discover -q -s Tests/Reference -p 'check_*.py'
 	swift build --build-tests
-	@# One module after the other: many tests time real programs, and two modules at a time are too much for two cores.
+	@# Release builds reject some imports that debug builds accept.
+	swift build -c release
+	@# One module after the other: many tests time real programs, and two modules at a time are too much for two cores. The tests
+	@# that play in real time wait most of the time, so two processes share them.
 	@# Failures are repeated at the end, where they are seen.
 	@mkdir -p .build/test && rm -f .build/test/*; \
-	for tests in $(ALONE) $(MODULES); do \
-	    echo "== $$tests"; \
-	    case $$tests in *.*) skip=;; *) skip="$(ALONE:%=--skip ^%[./])";; esac; \
-	    { swift test --skip-build --disable-xctest --filter "^$$tests[./]" $$skip 2>&1 \
-	        || echo "$$tests failed"; } | tee .build/test/$$tests.log; \
-	done; \
-	awk '/^✘ |^error: |^[A-Za-z.]+ failed$$/ { print; failed = reason = 1; next } /^↳ / && reason { print substr($$0, 1, 1000); next } \
+	run() { \
+	    echo "== $$1"; name=$$1; shift; \
+	    { swift test --ignore-lock --skip-build --disable-xctest "$$@" 2>&1 || echo "$$name failed"; } | tee .build/test/$$name.log; \
+	}; \
+	for tests in $(ALONE); do run $$tests --filter "^$$tests[./]" & done; wait; \
+	run AudioPlaybackTests.1 --filter '$(HALF_OF_PLAYING)' $(SKIPPED) & half=$$!; \
+	run AudioPlaybackTests.2 --filter '^AudioPlaybackTests[./]' --skip '$(HALF_OF_PLAYING)' $(SKIPPED); wait $$half; \
+	for tests in $(filter-out AudioPlaybackTests,$(MODULES)); do run $$tests --filter "^$$tests[./]" $(SKIPPED); done; \
+	awk '/^✘ |^error: |^[A-Za-z.0-9]+ failed$$/ { print; failed = reason = 1; next } /^↳ / && reason { print substr($$0, 1, 1000); next } \
 	    { reason = 0 } END { exit failed }' .build/test/*.log
 	@# The short forms of `make torture` and `make sanitize`. The short form of `make fuzz` is a test.
 	QUICK=1 /usr/bin/python3 Tests/Torture/torture.py .build/debug
@@ -56,7 +78,7 @@ test: test-dependencies lint ## install the test packages and run all tests
 	QUICK=1 $(SANITIZER_OPTIONS) /usr/bin/python3 Tests/Torture/torture.py $$build/debug browsers users secrets soak \
 	    && ! cat $$build/report.* 2>/dev/null
 
-fuzz: test-dependencies ## feed damaged input to all parsers (FUZZ_SECONDS=60 each; FUZZ="gpsd gpx …" selects)
+fuzz: setup ## feed damaged input to all parsers (FUZZ_SECONDS=60 each; FUZZ="gpsd gpx …" selects)
 	BACKGROUNDER_FUZZ=1 swift build --scratch-path .build-fuzz --product Fuzzer --sanitize address -Xswiftc -sanitize=fuzzer
 	@# Findings are files named TARGET-crash-…, TARGET-timeout-… or TARGET-oom-… in .build-fuzz. Leaks are not detected:
 	@# libsndfile leaks about 6 KB for each Ogg file that it rejects.
@@ -68,7 +90,7 @@ fuzz: test-dependencies ## feed damaged input to all parsers (FUZZ_SECONDS=60 ea
 	        .build-fuzz/corpus/$$target .build-fuzz/seeds/$$target || failed="$$failed $$target"; \
 	done; [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
 
-sanitize: test-dependencies ## run the module tests under the thread and the address sanitizer
+sanitize: setup ## run the module tests under the thread and the address sanitizer
 	@# Only a sanitizer report or a crash is a failure: under a sanitizer many tests exceed their time limits.
 	@# Keeper processes inherit no variables, so LeakSanitizer, which hangs in them, cannot be turned off there.
 	@failed=; for sanitizer in $(SANITIZERS); do \
@@ -86,7 +108,7 @@ sanitize: test-dependencies ## run the module tests under the thread and the add
 	    done; \
 	done; [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
 
-torture: bench-dependencies test-dependencies build ## cut power, fill disks, fail calls, crowd connections, soak (20 minutes; SOAK_MINUTES=5)
+torture: bench-dependencies setup build ## cut power, fill disks, fail calls, crowd connections, soak (20 minutes; SOAK_MINUTES=5)
 	SOAK_MINUTES=$(SOAK_MINUTES) /usr/bin/python3 Tests/Torture/torture.py $(RELEASE) $(TRIALS)
 
 bench-location: bench-dependencies build ## measure what tracking costs, beside its peers (QUICK=1: short)
@@ -107,9 +129,6 @@ docs: ## update the generated parts of docs/commands.md and docs/api.md
 
 dependencies:
 	@Packaging/dependencies.sh run
-
-test-dependencies:
-	@Packaging/dependencies.sh run test
 
 example-dependencies:
 	@Packaging/dependencies.sh examples

@@ -35,32 +35,59 @@ let package = Package(
         .systemLibrary(name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
         .systemLibrary(name: "CSoxr", pkgConfig: "soxr", providers: [.apt(["libsoxr-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "BackgrounderAPI"),
+        .target(name: "SystemSupport", dependencies: ["CLinux"]),
+        .target(name: "BackgrounderAPI", dependencies: ["SystemSupport"]),
+        .target(name: "Playlists", dependencies: ["BackgrounderAPI", "SystemSupport"]),
         .target(
             name: "LocationUpdates",
-            dependencies: ["BackgrounderAPI", "CExpat", "CGPS", serviceLifecycle, logging]
+            dependencies: ["BackgrounderAPI", "CExpat", "CGPS", "CLinux", "SystemSupport", serviceLifecycle, logging]
+        ),
+        .target(
+            name: "MediaFiles",
+            dependencies: ["BackgrounderAPI", "CMPG123", "CSndFile", "Playlists", "SystemSupport", logging]
+        ),
+        .target(
+            name: "MusicLibrary",
+            dependencies: ["BackgrounderAPI", "MediaFiles", "Playlists", "SystemSupport", serviceLifecycle, logging]
         ),
         .target(
             name: "AudioPlayback",
             dependencies: [
-                "BackgrounderAPI", "CAO", "CMPG123", "CPulse", "CSndFile", "CSoxr", serviceLifecycle, logging,
+                "BackgrounderAPI", "CAO", "CPulse", "CSoxr", "MediaFiles", "SystemSupport", serviceLifecycle, logging,
             ]
         ),
-        .target(name: "ChildProcesses", dependencies: ["BackgrounderAPI", "CLinux", logging]),
+        .target(name: "ChildProcesses", dependencies: ["CLinux", "SystemSupport"]),
         .target(
             name: "BackgroundTasks",
             dependencies: [
-                "BackgrounderAPI", "ChildProcesses", serviceLifecycle, logging,
+                "BackgrounderAPI", "ChildProcesses", "SystemSupport", serviceLifecycle, logging,
                 .product(name: "BigInt", package: "BigInt"),
+            ]
+        ),
+        .target(
+            name: "WebSupport",
+            dependencies: [
+                "CLinux", "COpenSSL", "CZlib", "SystemSupport",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]
         ),
         .target(
             name: "BackgroundFetch",
             dependencies: [
-                "BackgrounderAPI", "ChildProcesses", "CExpat", "CLinux", "CMosquitto", "COpenSSL", "CZlib",
-                serviceLifecycle,
-                logging,
+                "BackgrounderAPI", "CExpat", "CLinux", "ChildProcesses", "SystemSupport", "WebSupport",
+                serviceLifecycle, logging,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
+        .target(
+            name: "BackgroundTransfers",
+            dependencies: [
+                "BackgrounderAPI", "CLinux", "SystemSupport", "WebSupport", serviceLifecycle, logging,
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -69,9 +96,15 @@ let package = Package(
             ]
         ),
         .target(
+            name: "SilentPush",
+            dependencies: [
+                "BackgrounderAPI", "CLinux", "CMosquitto", "SystemSupport", "WebSupport", serviceLifecycle, logging,
+            ]
+        ),
+        .target(
             name: "StateStore",
             dependencies: [
-                "BackgrounderAPI", "CLinux",
+                "BackgrounderAPI", "CLinux", "SystemSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
@@ -79,42 +112,46 @@ let package = Package(
         .target(
             name: "ControlServer",
             dependencies: [
-                "BackgrounderAPI", "CLinux", serviceLifecycle, logging,
+                "BackgrounderAPI", "CLinux", "Playlists", "SystemSupport", serviceLifecycle, logging,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
         .target(
             name: "MPDServer",
             dependencies: [
-                "BackgrounderAPI", serviceLifecycle, logging,
+                "BackgrounderAPI", "SystemSupport", serviceLifecycle, logging,
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
         .target(
+            name: "ReplayTools",
+            dependencies: ["BackgroundFetch", "BackgrounderAPI", "LocationUpdates", "SystemSupport"]
+        ),
+        .target(
             name: "BackgrounderDaemon",
             dependencies: [
-                "AudioPlayback", "BackgroundFetch", "BackgroundTasks", "BackgrounderAPI", "CLinux", "ChildProcesses",
-                "ControlServer", "LocationUpdates", "MPDServer", "StateStore",
-                serviceLifecycle, logging,
+                "AudioPlayback", "BackgroundFetch", "BackgroundTasks", "BackgroundTransfers", "BackgrounderAPI",
+                "CLinux", "ChildProcesses", "ControlServer", "LocationUpdates", "MPDServer", "MediaFiles",
+                "MusicLibrary", "ReplayTools", "SilentPush", "StateStore", "SystemSupport", "WebSupport",
+                serviceLifecycle,
+                logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Yams", package: "Yams"),
             ]
         ),
         .target(
             name: "BackgrounderCommands",
             dependencies: [
-                "BackgrounderAPI", "ChildProcesses",
+                "BackgrounderAPI", "ChildProcesses", "Playlists", "SystemSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -126,35 +163,67 @@ let package = Package(
         .executableTarget(name: "backgrounderd", dependencies: ["BackgrounderDaemon"]),
         .testTarget(
             name: "AudioPlaybackTests",
-            dependencies: ["AudioPlayback", "BackgrounderAPI", "TestSupport", serviceLifecycle, logging]
+            dependencies: [
+                "AudioPlayback", "BackgrounderAPI", "MediaFiles", "SystemSupport", "TestSupport", serviceLifecycle,
+                logging,
+            ]
         ),
         .testTarget(
             name: "BackgroundTasksTests",
             dependencies: [
-                "BackgroundTasks", "BackgrounderAPI", "ChildProcesses", "TestSupport", serviceLifecycle, logging,
+                "BackgroundTasks", "BackgrounderAPI", "ChildProcesses", "SystemSupport", "TestSupport",
+                serviceLifecycle, logging,
             ]
         ),
         .testTarget(
             name: "BackgroundFetchTests",
             dependencies: [
-                "BackgroundFetch", "BackgrounderAPI", "ChildProcesses", "TestSupport", serviceLifecycle, logging,
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "BackgroundFetch", "BackgrounderAPI", "SystemSupport", "TestSupport", "WebSupport", logging,
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
+        .testTarget(
+            name: "BackgroundTransfersTests",
+            dependencies: [
+                "BackgroundTransfers", "BackgrounderAPI", "SystemSupport", "TestSupport", "WebSupport",
+                serviceLifecycle, logging,
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
         .testTarget(
-            name: "BackgrounderDaemonTests",
+            name: "SilentPushTests",
             dependencies: [
-                "AudioPlayback", "BackgrounderAPI", "BackgrounderDaemon", "LocationUpdates", "MPDServer", "StateStore",
-                "TestSupport",
+                "BackgrounderAPI", "SilentPush", "SystemSupport", "TestSupport", "WebSupport", serviceLifecycle,
                 logging,
             ]
         ),
         .testTarget(
+            name: "WebSupportTests",
+            dependencies: [
+                "TestSupport", "WebSupport", .product(name: "NIOCore", package: "swift-nio"),
+            ]
+        ),
+        .testTarget(name: "SystemSupportTests", dependencies: ["BackgrounderAPI", "SystemSupport", "TestSupport"]),
+        .testTarget(name: "MusicLibraryTests", dependencies: ["MusicLibrary"]),
+        .testTarget(
+            name: "PlaylistsTests",
+            dependencies: ["BackgrounderAPI", "Playlists", "SystemSupport", "TestSupport"]
+        ),
+        .testTarget(
+            name: "BackgrounderDaemonTests",
+            dependencies: [
+                "AudioPlayback", "BackgrounderAPI", "BackgrounderDaemon", "LocationUpdates", "MPDServer", "MediaFiles",
+                "MusicLibrary", "StateStore", "SystemSupport", "TestSupport", logging,
+            ]
+        ),
+        .testTarget(
             name: "LocationUpdatesTests",
-            dependencies: ["BackgrounderAPI", "CGPS", "LocationUpdates", "TestSupport", serviceLifecycle, logging],
+            dependencies: [
+                "BackgrounderAPI", "CGPS", "LocationUpdates", "SystemSupport", "TestSupport", serviceLifecycle,
+                logging,
+            ],
             exclude: ["Wild"]
         ),
         .target(
@@ -163,18 +232,20 @@ let package = Package(
             path: "Tests/TestSupport"
         ),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
-        .testTarget(name: "BackgrounderAPITests", dependencies: ["BackgrounderAPI", "TestSupport"]),
+        .testTarget(name: "BackgrounderAPITests", dependencies: ["BackgrounderAPI", "SystemSupport", "TestSupport"]),
         .testTarget(
             name: "StateStoreTests",
             dependencies: [
-                "BackgrounderAPI", "StateStore", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "BackgrounderAPI", "StateStore", "SystemSupport", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["Schemas"]
         ),
         .testTarget(
             name: "ControlServerTests",
             dependencies: [
-                "BackgrounderAPI", "ControlServer", "TestSupport", serviceLifecycle, logging,
+                "BackgrounderAPI", "ControlServer", "SystemSupport", "TestSupport", serviceLifecycle, logging,
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
@@ -182,28 +253,29 @@ let package = Package(
         .testTarget(
             name: "MPDServerTests",
             dependencies: [
-                "BackgrounderAPI", "MPDServer", "TestSupport", serviceLifecycle, logging,
+                "BackgrounderAPI", "MPDServer", "SystemSupport", "TestSupport", serviceLifecycle, logging,
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
         .testTarget(
             name: "BackgrounderCommandsTests",
             dependencies: [
-                "BackgrounderAPI", "BackgrounderCommands", "TestSupport",
+                "BackgrounderAPI", "BackgrounderCommands", "Playlists", "SystemSupport", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "BackgrounderAPI", "BackgrounderCommands", "BackgrounderDaemon", "TestSupport",
+                "BackgrounderCommands", "BackgrounderDaemon", "SystemSupport", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
         // The two programs are dependencies so that they are built; the tests run them.
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["BackgrounderAPI", "TestSupport", "backgrounder", "backgrounderd"]
+            dependencies: ["BackgrounderAPI", "SystemSupport", "TestSupport", "backgrounder", "backgrounderd"]
         ),
     ],
     swiftLanguageModes: [.v6]
@@ -223,8 +295,8 @@ for target in package.targets where target.type != .system {
 // Under libFuzzer, which `make fuzz` alone needs, the fuzz targets are a program whose main is the fuzzer's; else they are tests.
 let isFuzzing = Context.environment["BACKGROUNDER_FUZZ"] != nil
 let fuzzDependencies: [Target.Dependency] = [
-    "AudioPlayback", "BackgroundFetch", "BackgrounderAPI", "ControlServer", "LocationUpdates", "MPDServer",
-    "StateStore",
+    "AudioPlayback", "BackgroundFetch", "BackgroundTransfers", "BackgrounderAPI", "ControlServer", "LocationUpdates",
+    "MPDServer", "MediaFiles", "Playlists", "SilentPush", "StateStore", "SystemSupport", "WebSupport",
     serviceLifecycle, logging,
     .product(name: "NIOCore", package: "swift-nio"),
     .product(name: "NIOEmbedded", package: "swift-nio"),

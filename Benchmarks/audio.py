@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""What the audio mode costs, each figure beside that of a peer which was measured in the same run.
+"""Measures what the audio mode costs, each figure beside that of a peer in the same run.
 
-    make bench-audio            all of it, about 8 minutes
-    make bench-audio QUICK=1    shorter, one turn: a look, not a result
-    Benchmarks/audio.py playing one part alone: playing, silence, resting or queue
+    make bench-audio            all parts, about 8 minutes
+    make bench-audio QUICK=1    shorter, one turn: an impression, not a result
+    Benchmarks/audio.py playing only one part: playing, silence, resting or queue
 
-Players that are compared play at the same time, each into a pulseaudio of its own. A target that is missed is said in the
-table and is no failure: the exit code is 1 only where something could not be measured.
+Compared players play at the same time, each into its own pulseaudio. A missed target is shown in the table and is not a
+failure: the exit code is 1 only if something could not be measured.
 """
 
 import os
@@ -24,12 +24,12 @@ TURNS = 1 if QUICK else 3
 SECONDS = 20 if QUICK else 60
 REST = 10 if QUICK else 20
 ITEMS = 100_000
-FLOORS = 20  # measurements of decoding alone in a turn
-LENGTH = 300  # of the item: longer than any turn
+FLOORS = 20  # measurements of decoding alone per turn
+LENGTH = 300  # seconds of the item, more than any turn
 
 
 class Meter:
-    """CPU and wakeups of a process between two moments; a thread that ends in between takes its own with it, and no more."""
+    """CPU and wakeups of a process between two moments, except those of threads that end in between."""
 
     def __init__(self, process):
         self.process = process
@@ -37,7 +37,7 @@ class Meter:
         self.began = time.monotonic()
 
     def read(self):
-        """CPU seconds of a minute, and wakeups of a second."""
+        """CPU seconds per minute, and wakeups per second."""
         seconds = time.monotonic() - self.began
         cpu, wakeups = self.taken()
         return 60 * cpu / seconds, wakeups / seconds
@@ -49,7 +49,7 @@ class Meter:
 
 
 def playing(report, scratch):
-    """A minute of an MP3 through pulseaudio: ours, MPD's, mpg123's and a bare player's, all at once."""
+    """A minute of an MP3 through pulseaudio: Backgrounder, MPD, mpg123 and a bare player at the same time."""
     item = music(LENGTH)
     program = bare_player()
     names = ("ours", "mpg123", "mpd", "bare")
@@ -69,7 +69,7 @@ def playing(report, scratch):
         }
         for name, server in servers.items():
             wait_for(f"the sound of {name}", server.has_stream, 20)
-        # A null sink takes its first blocks when it likes.
+        # A null sink consumes its first blocks irregularly.
         time.sleep(5)
         meters = [Meter(players[name]) for name in names]
         meters += [Meter(servers[name].process) for name in names]
@@ -89,7 +89,7 @@ def playing(report, scratch):
     memory = dict(zip(names, pairs[8:]))
     peers = {"mpd": "MPD", "mpg123": "mpg123", "bare": "bare libao player"}
     for name, target in (("mpd", 0.7), ("mpg123", 0.9), ("bare", None)):
-        report.ratio("CPU of a minute, pulse", "s", player["ours"][0], peers[name], player[name][0], target)
+        report.ratio("CPU per minute, pulse", "s", player["ours"][0], peers[name], player[name][0], target)
     for name, target in (("mpg123", 0.75), ("mpd", None), ("bare", None)):
         report.ratio("Wakeups, pulse", "/s", player["ours"][1], peers[name], player[name][1], target)
     for name in ("mpd", "mpg123"):
@@ -97,12 +97,12 @@ def playing(report, scratch):
         report.ratio("Memory, resident", "MB", memory["ours"][0], peers[name], memory[name][0], target)
         report.ratio("  proportional", "MB", memory["ours"][1], peers[name], memory[name][1])
     for name in ("mpd", "mpg123"):
-        report.ratio("CPU of the sound server, a minute", "s", server["ours"][0], peers[name], server[name][0])
+        report.ratio("CPU of the sound server per minute", "s", server["ours"][0], peers[name], server[name][0])
         report.ratio("Wakeups of the sound server", "/s", server["ours"][1], peers[name], server[name][1])
 
 
 def silence(report, scratch):
-    """The paced null driver against decoding alone: what queue, store and threads add."""
+    """The paced null driver against decoding alone: the cost of queue, store and threads."""
     item = music(LENGTH)
     program = bare_player()
     player = Player(scratch / "null", "null", [item])
@@ -116,22 +116,22 @@ def silence(report, scratch):
     def turn():
         player.ask("POST", "/v1/audio/seek", {"to": 0})
         run("mpc", "-h", mpd.address, "seek", "0")
-        time.sleep(3)  # what is decoded ahead is full again
+        time.sleep(3)  # until the read-ahead is full again
         meters = Meter(player.process), Meter(mpd.process)
-        # Again and again meanwhile: what a processor gives changes from second to second, and is shared by all.
+        # Repeated throughout the turn: the speed of the processor varies from second to second.
         alone = medians(FLOORS, floor=floor)["floor"]
         return alone + [value for meter in meters for value in meter.read()]
 
     floor_cpu, cpu, wakeups, *theirs = medians(TURNS, all=turn)["all"]
     report.limit("Wakeups, null driver", "/s", wakeups, 4, "MPD", theirs[1])
-    report.ratio("CPU of a minute, null driver", "s", cpu, "decoding alone", floor_cpu, 1.5)
-    report.ratio("  beside it", "s", cpu, "MPD", theirs[0])
+    report.ratio("CPU per minute, null driver", "s", cpu, "decoding alone", floor_cpu, 1.5)
+    report.ratio("  the same", "s", cpu, "MPD", theirs[0])
     player.process.stop()
     mpd.process.stop()
 
 
 def resting(report, scratch):
-    """Wakeups while nothing plays."""
+    """Wakeups while nothing is playing."""
     item = music(LENGTH)
     server = SoundServer(scratch / "server")
     player = Player(scratch / "ours", "pulse", [item], server.environment)
@@ -141,7 +141,7 @@ def resting(report, scratch):
     for word, request in (("paused", "pause"), ("stopped", "stop")):
         player.ask("POST", f"/v1/audio/{request}", {})
         run("mpc", "-h", mpd.address, request)
-        # What a command leaves behind ends: the device, a sync, idle threads, and the deadline of its connection at 10 s.
+        # Wait for the effects of the command: the device, a sync, idle threads, and the connection's deadline at 10 s.
         time.sleep(12)
         meters = Meter(player.process), Meter(mpd.process)
         time.sleep(REST)
@@ -152,7 +152,7 @@ def resting(report, scratch):
 
 
 def queue(report, scratch):
-    """A hundred thousand items, and what skipping and moving take then."""
+    """A hundred thousand items, and the time to skip and move among them."""
     folder = WORK / f"items-{ITEMS}"
     if not (folder / "done").exists():
         print(f"Making {ITEMS:,} files in {folder} ...", file=sys.stderr)
@@ -174,7 +174,7 @@ def queue(report, scratch):
     if len(items) != ITEMS:
         raise Failure(f"{len(items)} items were added, not {ITEMS}")
     report.limit(f"Adding {ITEMS:,} items", "s", seconds, 2, "", 0)
-    report.limit("  memory that they take", "MB", player.process.memory()[0] - began, 60, "", 0)
+    report.limit("  memory for them", "MB", player.process.memory()[0] - began, 60, "", 0)
 
     def timed(method, path, body=None):
         start = time.monotonic()

@@ -1,7 +1,7 @@
-// The least that a player of MP3 files can be: libmpg123 into libao, without a queue, a store or anybody to ask it.
+// A minimal MP3 player: libmpg123 into libao, without a queue, a store or commands.
 //
-//     bare_player FILE SECONDS            decodes so much and plays nothing: the floor under every player
-//     bare_player FILE SECONDS DRIVER     plays it, where libao's driver sets the pace
+//     bare_player FILE SECONDS            decodes only: the lower bound of every player
+//     bare_player FILE SECONDS DRIVER     plays through a driver of libao, which sets the pace
 
 #include <ao/ao.h>
 #include <mpg123.h>
@@ -16,7 +16,7 @@ int main(int count, char **arguments) {
     int channels, encoding;
     mpg123_param(decoder, MPG123_ADD_FLAGS, MPG123_QUIET | MPG123_GAPLESS, 0);
     if (mpg123_open(decoder, arguments[1]) || mpg123_getformat(decoder, &rate, &channels, &encoding)) {
-        fprintf(stderr, "%s cannot be played\n", arguments[1]);
+        fprintf(stderr, "cannot play %s\n", arguments[1]);
         return 1;
     }
     ao_device *device = NULL;
@@ -25,7 +25,7 @@ int main(int count, char **arguments) {
         ao_sample_format format = {16, (int)rate, channels, AO_FMT_NATIVE, NULL};
         device = ao_open_live(ao_driver_id(arguments[3]), &format, NULL);
         if (!device) {
-            fprintf(stderr, "%s cannot be opened\n", arguments[3]);
+            fprintf(stderr, "cannot open %s\n", arguments[3]);
             return 1;
         }
     }

@@ -1,4 +1,4 @@
-"""Makes what is measured against: gpsd's reports, NMEA, track files, a year of history."""
+"""Makes the inputs of the benchmarks: reports of gpsd, NMEA, track files, a year of history."""
 
 import os
 import socket
@@ -17,17 +17,17 @@ def iso(second):
 
 
 def place(number):
-    """Ten metres a second to the north, and back before the pole; never twice the same in a row."""
+    """The place after `number` seconds at 10 m/s north, and back before the pole. Successive places differ."""
     lap, step = divmod(number, 100_000)
     return 20 + 9e-5 * (step if lap % 2 == 0 else 100_000 - step), 11.5 + 1e-6 * (number % 7)
 
 
 def make(path, write):
-    """The file at `path`, written by `write` unless a run before did; it appears whole or not at all."""
+    """Creates the file at `path` by `write` unless it exists, completely or not at all, and returns the path."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part")
-        # In a process of its own: a child that is measured begins with the memory of this one.
+        # In a process of its own: a measured child starts with the memory of this process.
         child = os.fork()
         if child == 0:
             try:
@@ -38,13 +38,13 @@ def make(path, write):
                 print(error, file=sys.stderr)
                 os._exit(1)
         if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0:
-            raise Failure(f"{path} could not be written")
+            raise Failure(f"cannot write {path}")
         part.rename(path)
     return path
 
 
 def write_epochs(out, count, with_sky):
-    """What gpsd 3.22 says for a receiver of NMEA: a TPV a second, before it a SKY of 12 satellites."""
+    """Writes the reports of gpsd 3.22 for an NMEA receiver: one TPV per second, each after a SKY with 12 satellites."""
     satellites = ",".join(
         f'{{"PRN":{n},"gnssid":0,"svid":{n},"el":{7 * n:.1f},"az":{29 * n % 360:.1f},"ss":{30 + n:.1f},'
         f'"used":{"true" if n < 9 else "false"},"health":1}}'
@@ -67,7 +67,7 @@ def write_epochs(out, count, with_sky):
 
 
 def write_gpx(out, count):
-    """A track as loggers write it."""
+    """Writes a track as loggers do."""
     out.write('<?xml version="1.0" encoding="UTF-8"?>\n<gpx version="1.1" creator="Backgrounder\'s benchmark" ')
     out.write('xmlns="http://www.topografix.com/GPX/1/1">\n<trk><trkseg>\n')
     for number in range(count):
@@ -80,9 +80,9 @@ def write_gpx(out, count):
 
 
 class FastGPSD:
-    """A gpsd that sends a file to each client as fast as it is read.
+    """A fake gpsd that sends a file to its client as fast as the client reads.
 
-    It closes the connection at the end, or keeps it, silent, until the end of the feed: gpxlogger ends when it is closed.
+    At the end it closes the connection (`closes`; gpxlogger then ends) or keeps it open without sending.
     """
 
     def __init__(self, path, *, closes):
@@ -128,7 +128,7 @@ class RealGPSD:
 
 
 def history_sql(count, last):
-    """Fills the history with `count` points up to the second `last`: an hour's drive in every three, each a trip."""
+    """The SQL that fills the history with `count` points up to the second `last`: a trip of an hour every three hours."""
     hours = (count + 3599) // 3600
     begin = (last - hours * 10_800) * 1000
     points = f"""

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""What the location mode costs, each figure beside that of a peer which was measured in the same run.
+"""Measures what the location mode costs, each figure beside that of a peer in the same run.
 
-    make bench-location            all of it, about 10 minutes on two cores
-    make bench-location QUICK=1    smaller inputs, fewer runs: a look, not a result
-    Benchmarks/location.py epochs  one part alone: epochs, tracking, replay or history
+    make bench-location            all parts, about 10 minutes on two cores
+    make bench-location QUICK=1    smaller inputs, fewer runs: an impression, not a result
+    Benchmarks/location.py epochs  only one part: epochs, tracking, replay or history
 
-Programs that are compared take turns, and the figure is the median of the turns. A target that is missed is said in the table
-and is no failure: the exit code is 1 only where something could not be measured.
+Compared programs take turns, and each figure is the median of the turns. A missed target is shown in the table and is not a
+failure: the exit code is 1 only if something could not be measured.
 """
 
 import os
@@ -22,7 +22,7 @@ from processes import PROGRAMS, WORK, Failure, Process, Service, run
 
 QUICK = bool(os.environ.get("QUICK"))
 TURNS = 1 if QUICK else 3
-# Short ones, whose figures other people's work on the same processor moves by a fifth.
+# Short turns, whose figures vary by a fifth with other load on the processor.
 EPOCH_TURNS = 1 if QUICK else 9
 EPOCHS = 20_000 if QUICK else 200_000
 POINTS = 100_000 if QUICK else 1_000_000
@@ -31,7 +31,7 @@ SECONDS = 15 if QUICK else 60
 
 
 def epochs(report, scratch):
-    """CPU for what gpsd sends as fast as it is read: filter, track, SQLite and log against a text file."""
+    """CPU for reports of gpsd at full speed: filter, track, SQLite and log against a text file."""
     for with_sky, target in [(True, 0.5), (False, 1.0)]:
         name = "sky" if with_sky else "tpv"
         feed = make(WORK / f"{name}-{EPOCHS}.json", lambda out: write_epochs(out, EPOCHS, with_sky))
@@ -48,7 +48,7 @@ def epochs(report, scratch):
             usage = process.stop()
             gpsd.close()
             if path is not None and program.query("SELECT count(*) FROM location") != EPOCHS:
-                raise Failure("the service did not store each epoch once")
+                raise Failure("the service did not store each epoch exactly once")
             shutil.rmtree(home)
             return usage.cpu, usage.rss
 
@@ -68,8 +68,8 @@ def epochs(report, scratch):
         cost = {key: 1e6 * value[0] / EPOCHS for key, value in result.items()}
         ours = cost["service"] - cost["idle"]
         what = "TPV and 12-satellite SKY" if with_sky else "TPV only"
-        report.ratio(f"CPU an epoch, {what}", "µs", ours, "gpxlogger", cost["gpxlogger"], target)
-        report.ratio("  beside it", "µs", ours, "gpspipe", cost["gpspipe"])
+        report.ratio(f"CPU per epoch, {what}", "µs", ours, "gpxlogger", cost["gpxlogger"], target)
+        report.ratio("  the same", "µs", ours, "gpspipe", cost["gpspipe"])
         report.figure("  memory", "MB", result["service"][1])
 
 
@@ -96,7 +96,7 @@ def tracking(report, scratch):
         service.wait_until_ready()
     for service in (minute, second, traced):
         service.wait_for_points(5)
-    # The first point behind the filter is stored and synced.
+    # Even with the filter the first point is stored and synced.
     for service in (parked, parked_traced):
         service.wait_for_points(1)
     time.sleep(3)
@@ -119,7 +119,7 @@ def tracking(report, scratch):
     for process in processes.values():
         process.stop()
     for tracer in tracers:
-        # The tracer passes it on and ends with what it traced.
+        # Signal the traced program; the tracer ends with it.
         child = Path(f"/proc/{tracer.pid}/task/{tracer.pid}/children").read_text().split()[0]
         os.kill(int(child), 15)
         tracer.wait()
@@ -127,13 +127,13 @@ def tracking(report, scratch):
     peer = wakeups["gpxlogger"]
     report.limit("Wakeups at 1 Hz, syncInterval 60s", "/s", wakeups["minute"], 2.5, "gpxlogger", peer)
     report.limit("Wakeups at 1 Hz, syncInterval 1s", "/s", wakeups["second"], 8, "gpspipe", wakeups["gpspipe"])
-    report.figure("Wakeups parked behind a filter", "/s", wakeups["parked"])
+    report.figure("Wakeups parked, with a filter", "/s", wakeups["parked"])
     report.limit("Syncs at 1 Hz, syncInterval 1s", "/min", per_minute[0], 62, "gpxlogger", 0)
-    report.limit("Syncs parked behind a filter", "/min", per_minute[1], 0, "gpxlogger", 0)
+    report.limit("Syncs parked, with a filter", "/min", per_minute[1], 0, "gpxlogger", 0)
 
 
 def replay(report, scratch):
-    """A large GPX file through the filter against one that is only read and written."""
+    """Filtering a large GPX file against only reading and converting it."""
     large = make(WORK / f"track-{POINTS}.gpx", lambda out: write_gpx(out, POINTS))
     small = make(WORK / f"track-{POINTS // 10}.gpx", lambda out: write_gpx(out, POINTS // 10))
 
@@ -151,7 +151,7 @@ def replay(report, scratch):
         table=lambda: ours(large),
         filtered=lambda: ours(large, "--filter", "10"),
         small=lambda: ours(small),
-        # Without -t it writes none of the points that it reads.
+        # Without -t it reads the points but writes none.
         reading=gpsbabel,
         gpsbabel=lambda: gpsbabel("-t"),
     )
@@ -162,11 +162,11 @@ def replay(report, scratch):
     report.ratio("  to CSV, CPU", "s", cpu["csv"], "gpsbabel", cpu["gpsbabel"], 0.6)
     report.ratio("  with a 10 m filter, CPU", "s", cpu["filtered"], "without", cpu["table"], 1.25)
     report.limit("  memory", "MB", max(rss["table"], rss["csv"]), 40, "gpsbabel", rss["gpsbabel"])
-    report.ratio("  memory, beside a tenth of it", "MB", rss["table"], "a tenth", rss["small"], 1.1)
+    report.ratio("  memory, against a tenth of the points", "MB", rss["table"], "a tenth", rss["small"], 1.1)
 
 
 def history(report, scratch):
-    """Questions to a year of history against reading all of it; the file is kept for the next run."""
+    """Queries of a year of history against reading all of it. The file is kept for the next run."""
     large = Service(WORK / f"history-{HISTORY}", "gpsd://127.0.0.1:1")
     empty = Service(scratch / "empty", "gpsd://127.0.0.1:1")
 
@@ -187,7 +187,7 @@ def history(report, scratch):
                 database.execute(statement)
         database.close()
     if large.query("SELECT count(*) FROM location") != HISTORY:
-        raise Failure(f"{large.home} holds another history; remove it")
+        raise Failure(f"{large.home} contains another history; remove it")
     last = large.query("SELECT max(time) FROM location") // 1000
     times = medians(TURNS, large=lambda: start(large), empty=lambda: start(empty))
     process = large.start()

@@ -1,4 +1,4 @@
-"""What the benchmarks have in common: parts that are run by name, and jobs that take turns."""
+"""Shared code of the benchmarks: parts that run by name, and jobs that take turns."""
 
 import statistics
 import sys
@@ -10,7 +10,7 @@ from report import Report
 
 
 def medians(count, **jobs):
-    """The median of what each job returns, field by field; in each of the turns every job runs once."""
+    """The medians of the results of each job, field by field. Each of the `count` turns runs every job once."""
     turns = {name: [] for name in jobs}
     for _ in range(count):
         for name, job in jobs.items():
@@ -19,14 +19,14 @@ def medians(count, **jobs):
 
 
 def run_parts(parts, names, *programs):
-    """Runs the parts that are named, or all of them, and shows their table. The exit code of the program.
+    """Runs the named parts, or all, and shows their table. Returns the exit code of the program.
 
-    `programs` are the commands with which the peers say their version.
+    `programs` are the commands that print the versions of the peers.
     """
     parts = {part.__name__: part for part in parts}
     unknown = [name for name in names if name not in parts]
     if unknown:
-        print(f"no part is named {unknown[0]}; there are {', '.join(parts)}", file=sys.stderr)
+        print(f"unknown part {unknown[0]}; the parts are {', '.join(parts)}", file=sys.stderr)
         return 64
     WORK.mkdir(parents=True, exist_ok=True)
     report = Report()
@@ -34,7 +34,7 @@ def run_parts(parts, names, *programs):
     failures = 0
     for name in names or parts:
         print(f"== {name}: {parts[name].__doc__}", file=sys.stderr)
-        # Not in /tmp, which may be memory, where a sync costs nothing.
+        # Not in /tmp, which may be in memory, where a sync costs nothing.
         with tempfile.TemporaryDirectory(dir=WORK, prefix="run-") as scratch:
             try:
                 parts[name](report, Path(scratch))

@@ -16,20 +16,20 @@ WORK = ROOT / ".build" / "bench"
 
 
 class Failure(Exception):
-    """What could not be measured, and why."""
+    """The reason why something could not be measured."""
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What a process took over its life, by wait4(2)."""
+    """The resources that a process used in its life, from wait4(2)."""
 
     cpu: float
     wall: float
-    rss: float  # MB; not under that of this Python, which a child begins as
+    rss: float  # MB; at least that of this Python process, from which a child starts
 
 
 class Process:
-    """A child whose output goes to a file or nowhere."""
+    """A child process. Its output goes to a file or is discarded."""
 
     running = []
 
@@ -57,45 +57,45 @@ class Process:
         if code not in expected:
             self.errors.seek(0)
             said = self.errors.read().decode(errors="replace").strip().splitlines()
-            raise Failure(f"{' '.join(self.command)}: exit {code}: {said[-1] if said else 'nothing said'}")
+            raise Failure(f"{' '.join(self.command)}: exit {code}: {said[-1] if said else 'no output'}")
         wall = time.monotonic() - self.began
         return Usage(rusage.ru_utime + rusage.ru_stime, wall, rusage.ru_maxrss / 1000)
 
     def stop(self, sent=signal.SIGTERM):
-        """Ends it by a signal."""
+        """Ends the process by a signal and returns its usage."""
         self.child.send_signal(sent)
-        # Without taking its usage, which wait() does.
+        # WNOWAIT leaves the usage for wait().
         options = os.WEXITED | os.WNOHANG | os.WNOWAIT
         wait_for(f"the end of {self.command[0]}", lambda: os.waitid(os.P_PID, self.pid, options), 30)
         return self.wait(expected=(0, -sent))
 
     @classmethod
     def end_all(cls):
-        """Leaves nothing behind of a measurement that failed."""
+        """Kills all processes that a failed measurement left."""
         for process in list(cls.running):
             os.killpg(process.pid, signal.SIGKILL)
             process.wait(expected=(-signal.SIGKILL,))
 
     def voluntary_switches(self):
-        """Of all threads that it has: how often one of them went to sleep and was woken."""
+        """The voluntary context switches of all current threads."""
         return sum(wakeups for _, wakeups in self.threads().values())
 
     def threads(self):
-        """Of each thread by its number: the seconds that it has computed, and how often it went to sleep and was woken."""
+        """The CPU seconds and the voluntary context switches of each thread by its number."""
         threads = {}
         for task in Path(f"/proc/{self.pid}/task").iterdir():
             try:
                 cpu = int((task / "schedstat").read_text().split()[0]) / 1e9
                 lines = (task / "status").read_text().splitlines()
             except (FileNotFoundError, ProcessLookupError):
-                continue  # it has just ended
-            # Not how often it was interrupted: that tells of the machine's other work.
+                continue  # the thread has just ended
+            # Involuntary switches depend on other load on the machine.
             wakeups = sum(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches:"))
             threads[task.name] = cpu, wakeups
         return threads
 
     def memory(self):
-        """Resident and proportional memory now, in MB."""
+        """The resident and the proportional memory in MB."""
         fields = {}
         for line in Path(f"/proc/{self.pid}/smaps_rollup").read_text().splitlines()[1:]:
             name, value = line.split(":")
@@ -104,7 +104,7 @@ class Process:
 
 
 def run(*command, output=os.devnull):
-    """The usage of a program that ends by itself."""
+    """Runs a program to its end and returns its usage."""
     return Process(*command, output=output).wait()
 
 
@@ -115,7 +115,7 @@ def free_port(kind=socket.SOCK_STREAM):
 
 
 def wait_for(what, condition, seconds=120):
-    """Looks again and again, here and not in what is measured."""
+    """Polls in this process, not in the measured one, and returns the first true value of `condition`."""
     deadline = time.monotonic() + seconds
     while not (value := condition()):
         if time.monotonic() > deadline:
@@ -125,7 +125,7 @@ def wait_for(what, condition, seconds=120):
 
 
 class Service:
-    """A `backgrounderd` with a home of its own, as a user runs it: both modes, SQLite, and the log of who is detached."""
+    """A `backgrounderd` with a home of its own, as a user runs it: both modes, SQLite, and the log."""
 
     def __init__(self, home, source, *, distance_filter=0, sync_interval="1s"):
         self.home = Path(home)
@@ -145,7 +145,7 @@ class Service:
         return self.home / "state" / "backgrounder.sqlite"
 
     def start(self, *tracer, environment=None):
-        """In the foreground, under `tracer` where there is one."""
+        """Starts the service, under `tracer` if that is given."""
         return Process(*tracer, PROGRAMS / "backgrounderd", "--home", self.home, environment=environment)
 
     def wait_until_ready(self):
@@ -156,7 +156,7 @@ class Service:
         wait_for("the service", answers)
 
     def wait_for_points(self, count, seconds=300):
-        """Reads the file, so that the service is not asked and does no work for the answer."""
+        """Waits for stored points. Reads the file, so that the service does no work for it."""
         wait_for("the database", self.database.exists)
         with self.connect() as database:
             newest = "SELECT ifnull(max(id), 0) FROM location"
@@ -174,5 +174,5 @@ class Service:
             database.close()
 
     def command(self, *words):
-        """The usage of one `backgrounder` command to the running service."""
+        """Runs a `backgrounder` command against the running service and returns its usage."""
         return run(PROGRAMS / "backgrounder", *words, "--home", self.home)

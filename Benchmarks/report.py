@@ -1,4 +1,4 @@
-"""The table of figures, and the machine that they were read on."""
+"""The table of figures, and the machine on which they were measured."""
 
 import os
 import platform
@@ -13,13 +13,13 @@ def number(value):
 
 
 def version(*command):
-    """The first line that a program says of itself."""
+    """The first line that a version command prints."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return (done.stdout + done.stderr).strip().splitlines()[0]
 
 
 class Report:
-    """Rows of: figure, ours, the peer's, the ratio of the two, what was aimed at, whether that was met."""
+    """Rows of figure, our value, the peer's value, their ratio, the target, and whether it was met."""
 
     HEAD = ("figure", "Backgrounder", "peer", "ratio", "target", "met")
 
@@ -27,20 +27,20 @@ class Report:
         self.rows = []
 
     def ratio(self, figure, unit, ours, peer, theirs, target=None):
-        """Ours is to be at most `target` of theirs."""
+        """Adds a figure that should be at most `target` times that of the peer."""
         ratio = ours / theirs
         aim = ("", "") if target is None else (f"≤ {target:g} of it", "yes" if ratio <= target else "NO")
         self.add(figure, f"{number(ours)} {unit}", f"{peer} {number(theirs)} {unit}", f"{ratio:.2f}", *aim)
 
     def limit(self, figure, unit, ours, limit, peer, theirs):
-        """Ours is to be at most `limit`, whatever theirs is."""
+        """Adds a figure that should be at most `limit`, regardless of the peer."""
         ratio = f"{ours / theirs:.2f}" if theirs else ""
         met = "yes" if ours <= limit else "NO"
         beside = f"{peer} {number(theirs)} {unit}" if peer else ""
         self.add(figure, f"{number(ours)} {unit}", beside, ratio, f"≤ {limit:g} {unit}".strip(), met)
 
     def figure(self, figure, unit, ours):
-        """For information."""
+        """Adds a figure without a target."""
         self.add(figure, f"{number(ours)} {unit}", "", "", "", "")
 
     def add(self, *cells):
@@ -48,7 +48,7 @@ class Report:
         print("  ".join(cell for cell in cells if cell), flush=True)
 
     def describe_machine(self, *programs):
-        """And what each of the programs, a command, says of its version."""
+        """Prints the machine and the versions of the programs, which are version commands."""
         processor = next(
             (line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")),
             platform.machine(),
@@ -60,7 +60,7 @@ class Report:
         print("; ".join(version(*program) for program in (*programs, ("swift", "--version"))), flush=True)
 
     def show(self):
-        """In Markdown, as the README has it."""
+        """Prints the table in Markdown."""
         table = [self.HEAD, *self.rows]
         widths = [max(len(row[column]) for row in table) for column in range(len(self.HEAD))]
         print()

@@ -1,4 +1,4 @@
-"""Sound servers, players and what they play."""
+"""Sound servers, players and their music."""
 
 import http.client
 import json
@@ -12,7 +12,7 @@ from processes import PROGRAMS, ROOT, WORK, Failure, Process, run, wait_for
 
 
 def music(seconds):
-    """An MP3 of 192 kbit/s with sines that move and noise: neither easy nor hard to decode."""
+    """An MP3 of 192 kbit/s with sweeping sines and noise, which is of medium difficulty to decode."""
     path = WORK / f"music-{seconds}.mp3"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -22,13 +22,13 @@ def music(seconds):
         with subprocess.Popen([str(word) for word in sound], stdout=subprocess.PIPE) as source:
             lame = ["lame", "--quiet", "-b", "192", "-", str(part)]
             if subprocess.run(lame, stdin=source.stdout, check=False).returncode != 0:
-                raise Failure(f"{path} could not be made")
+                raise Failure(f"cannot create {path}")
         part.rename(path)
     return path
 
 
 def bare_player():
-    """The player that does nothing else, from its source."""
+    """The minimal player, compiled from its source."""
     program, source = WORK / "bare_player", ROOT / "Benchmarks" / "bare_player.c"
     if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
         run("cc", "-O2", "-o", program, source, "-lmpg123", "-lao")
@@ -36,7 +36,7 @@ def bare_player():
 
 
 class SoundServer:
-    """A pulseaudio of its own for one player, so that what it takes is that player's doing; nobody hears its sink."""
+    """A pulseaudio for one player, so that its costs are those of that player. Its sink is silent."""
 
     def __init__(self, home):
         self.home = Path(home)
@@ -67,7 +67,7 @@ class SoundServer:
 
 
 class Player:
-    """A `backgrounderd` with the audio mode alone, as a kiosk runs it: SQLite, and the log of who is detached."""
+    """A `backgrounderd` with only the audio mode, as a kiosk runs it, with SQLite and the log."""
 
     def __init__(self, home, driver, queue=(), environment=None):
         self.home = Path(home)
@@ -86,7 +86,7 @@ class Player:
         wait_for("the service", answers)
 
     def ask(self, method, path, body=None):
-        """What the service answers to one request."""
+        """The response of the service to a request."""
         connection = http.client.HTTPConnection("localhost", timeout=120)
         connection.sock = socket.socket(socket.AF_UNIX)
         connection.sock.connect(str(self.home / "run" / "control.sock"))
@@ -104,7 +104,7 @@ class Player:
 
 
 class MPD:
-    """The music player daemon with one output, as its manual has it."""
+    """The music player daemon with one output, configured as in its manual."""
 
     def __init__(self, home, item, output, environment=None):
         home = Path(home)

@@ -1,6 +1,13 @@
 #!/bin/sh
 # Installs the missing Debian packages of the given sets (run, test, examples, bench). Needs root or sudo.
+# With --check first, installs nothing and exits with 1 if a package is missing.
 set -eu
+
+check=
+if [ "${1-}" = --check ]; then
+    check=yes
+    shift
+fi
 
 packages=
 for set in "$@"; do
@@ -20,6 +27,7 @@ for package in $packages; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
 done
 [ -n "$missing" ] || exit 0
+[ -z "$check" ] || exit 1
 
 echo "Installing:$missing"
 as_root=

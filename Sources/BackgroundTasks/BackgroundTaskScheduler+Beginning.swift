@@ -1,6 +1,7 @@
 package import BackgrounderAPI
 import ChildProcesses
 import Logging
+import SystemSupport
 
 extension BackgroundTaskScheduler {
     /// Begins a task and returns when its command runs.
@@ -17,22 +18,22 @@ extension BackgroundTaskScheduler {
     func check(_ request: TaskRequest) throws(TaskError) -> TaskTimes {
         if let problem = request.nameProblem { throw .invalid(problem) }
         guard let program = request.command.first, !program.isEmpty else { throw .invalid("the command is empty") }
-        guard request.command.reduce(0, { $0 + $1.utf8.count + 1 }) <= TaskJudgement.commandLimit else {
-            throw .invalid("the command is longer than \(TaskJudgement.commandLimit) bytes")
+        guard request.command.reduce(0, { $0 + $1.utf8.count + 1 }) <= TaskLimits.commandLimit else {
+            throw .invalid("the command is longer than \(TaskLimits.commandLimit) bytes")
         }
         if let directory = request.directory, !directory.hasPrefix("/") {
             throw .invalid("the directory \(directory.debugDescription) is not an absolute path")
         }
-        guard (request.directory?.utf8.count ?? 0) < TaskJudgement.pathLimit else {
-            throw .invalid("the directory's path is longer than \(TaskJudgement.pathLimit - 1) bytes")
+        guard (request.directory?.utf8.count ?? 0) < TaskLimits.pathLimit else {
+            throw .invalid("the directory's path is longer than \(TaskLimits.pathLimit - 1) bytes")
         }
         guard !(request.command + [request.directory ?? ""]).contains(where: { $0.utf8.contains(0) }) else {
             throw .invalid("the command contains a NUL")
         }
         if let problem = request.environmentProblem { throw .invalid(problem) }
         let environment = request.environment ?? [:]
-        guard environment.reduce(0, { $0 + $1.key.utf8.count + $1.value.utf8.count + 2 }) <= TaskJudgement.commandLimit
-        else { throw .invalid("the environment is longer than \(TaskJudgement.commandLimit) bytes") }
+        guard environment.reduce(0, { $0 + $1.key.utf8.count + $1.value.utf8.count + 2 }) <= TaskLimits.commandLimit
+        else { throw .invalid("the environment is longer than \(TaskLimits.commandLimit) bytes") }
         return try times(budget: request.budget, grace: request.grace)
     }
 
@@ -81,7 +82,7 @@ extension BackgroundTaskScheduler {
                 .merging([mark.name: mark.value]) { $1 },
             mark: places.markVariable(id),
             lease: lease ?? .none,
-            output: CommandOrder.OutputFile(path: places.output(id), limit: TaskJudgement.outputLimit),
+            output: CommandOrder.OutputFile(path: places.output(id), limit: TaskLimits.outputLimit),
             socket: places.socket(id),
             result: places.result(id)
         )
@@ -135,8 +136,8 @@ extension BackgroundTaskScheduler {
         work: OpenTask.Work
     ) async throws -> Int {
         guard !isStopping else { throw TaskError.stopping }
-        guard open.count + arriving < TaskJudgement.openTasks else {
-            throw TaskError.tooMany(limit: TaskJudgement.openTasks)
+        guard open.count + arriving < TaskLimits.openTasks else {
+            throw TaskError.tooMany(limit: TaskLimits.openTasks)
         }
         arriving += 1
         defer { arriving -= 1 }
@@ -175,49 +176,6 @@ extension BackgroundTaskScheduler {
     }
 
     func name(_ id: Int) -> String { records[id]?.task.name ?? "" }
-
-    // MARK: - Code
-
-    /// Begins a task of this program's own code, which must be ended with ``endBackgroundTask(_:)``.
-    ///
-    /// - Parameter expirationHandler: called when only the grace is left of the budget; the task must then end.
-    /// - Returns: the identifier of the task.
-    /// - Throws: ``TaskError``, or the error of the journal.
-    package func beginBackgroundTask(
-        _ name: String,
-        budget: Duration? = nil,
-        grace: Duration? = nil,
-        strict: Bool = false,
-        expirationHandler: @escaping @Sendable () async -> Void
-    ) async throws -> Int {
-        let times: TaskTimes
-        do throws(TaskTimesError) {
-            times = try TaskTimes(budget: budget, grace: grace)
-        } catch {
-            throw TaskError.invalidTimes(error)
-        }
-        let id = try await add(
-            name: name,
-            command: [],
-            times: times,
-            strict: strict,
-            work: .code(expirationHandler)
-        )
-        arm()
-        logger.info("Task \(id) (\(name)) began")
-        tell(id)
-        logRemaining(id)
-        return id
-    }
-
-    /// Returns the rest of the task's budget; `nil` while the budget does not count.
-    ///
-    /// - Throws: ``TaskError/noSuchTask(id:)``.
-    package func backgroundTimeRemaining(_ id: Int) throws(TaskError) -> Duration? {
-        guard let record = records[id] else { throw .noSuchTask(id: id) }
-        guard let task = open[id] else { throw .over(id: id, state: record.task.state) }
-        return task.remaining(at: now())
-    }
 
     // MARK: - Repetition
 
@@ -280,7 +238,7 @@ extension BackgroundTaskScheduler {
         guard !hooks.contains(where: { $0.name == request.name }) else {
             throw TaskError.hookExists(name: request.name)
         }
-        guard hooks.count < TaskJudgement.hooks else { throw TaskError.tooManyHooks(limit: TaskJudgement.hooks) }
+        guard hooks.count < TaskLimits.hooks else { throw TaskError.tooManyHooks(limit: TaskLimits.hooks) }
         let hook = TaskHook(
             name: request.name,
             command: request.command,

@@ -2,6 +2,7 @@ package import BackgrounderAPI
 import ChildProcesses
 import Glibc
 import Logging
+import SystemSupport
 
 extension BackgroundTaskScheduler {
     /// Ends a task with SIGTERM, and SIGKILL after its grace; returns when it is over.
@@ -24,23 +25,11 @@ extension BackgroundTaskScheduler {
         return try self.task(id)
     }
 
-    /// Ends a task of this program's own code. Each begin needs its own end.
-    ///
-    /// - Throws: ``TaskError``, also if the task was ended before.
-    package func endBackgroundTask(_ id: Int) async throws(TaskError) {
-        _ = try await end(id)
-    }
-
     /// Asks a task to end, and kills it after `grace`.
     func requestEnd(_ id: Int, within grace: Duration, at time: Duration) async {
         guard var task = open[id] else { return }
         let isExpired = task.reason == .budget
         task.reason = .request
-        if case .code = task.work {
-            open[id] = task
-            // An expired task ends as expired.
-            return await finish(id, isExpired ? .expired : .ended)
-        }
         if case .sample = task.work {
             open[id] = task
             return await finish(id, .ended)
@@ -72,30 +61,14 @@ extension BackgroundTaskScheduler {
         task.process?.lease(task.lease)
         tell(id)
         if !isAttached { logger.info("Background time remaining = \((end - time).seconds.decimals(1)) seconds") }
-        switch task.work {
-        case .code(let handler): Task { await handler() }
-        // The sample ends immediately.
-        case .sample: Task { await self.finish(id, .expired) }
-        case .command, .beginning: break
-        }
     }
 
     /// Kills a task. Call `wakeKeeper()` afterwards: the keeper may be stopped.
     func kill(_ id: Int, at time: Duration) {
         guard var task = open[id] else { return }
-        switch task.work {
-        case .code:
-            let detail = "it did not end after its budget"
-            if task.reason == .budget { logger.error("Task \(id) (\(name(id))): \(detail)") }
-            // No longer due, even if storing it takes time.
-            task.phase = .killing(giveUp: time + TaskJudgement.keeperPatience)
-            open[id] = task
-            Task { await self.finish(id, task.reason == .budget ? .expired : .ended, detail: detail) }
-        case .command, .beginning, .sample:
-            task.phase = .killing(giveUp: time + TaskJudgement.keeperPatience)
-            open[id] = task
-            task.process?.killFirst()
-        }
+        task.phase = .killing(giveUp: time + TaskLimits.keeperPatience)
+        open[id] = task
+        task.process?.killFirst()
     }
 
     /// Records the end of a command and of everything that it started.
@@ -128,7 +101,7 @@ extension BackgroundTaskScheduler {
     ) async {
         guard let task = open.removeValue(forKey: id), var record = records[id] else { return }
         if case .sample(let numbers, let ticker) = task.work {
-            ticker.cancel()
+            ticker?.cancel()
             record.position = numbers.position
         }
         record.used = used ?? task.budget.used(at: now())
@@ -162,7 +135,7 @@ extension BackgroundTaskScheduler {
 
     /// Removes the tasks that ended first. The order of their ends counts, because a long task may still be asked for.
     private func prune() async {
-        let old = Array(over.dropLast(TaskJudgement.keptTasks))
+        let old = Array(over.dropLast(TaskLimits.keptTasks))
         guard !old.isEmpty else { return }
         over.removeFirst(old.count)
         for id in old { records[id] = nil }

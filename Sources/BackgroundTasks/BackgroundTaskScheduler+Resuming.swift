@@ -3,6 +3,7 @@ import ChildProcesses
 import FoundationEssentials
 import Glibc
 import Logging
+import SystemSupport
 
 extension BackgroundTaskScheduler {
     /// Takes over the tasks that were running when the service died. Call it once, before anything else.

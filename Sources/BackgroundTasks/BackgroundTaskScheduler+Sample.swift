@@ -1,5 +1,6 @@
 package import BackgrounderAPI
 import Logging
+import SystemSupport
 
 extension BackgroundTaskScheduler {
     /// Begins the built-in sample: Fibonacci numbers, two a second, from the first.
@@ -25,14 +26,14 @@ extension BackgroundTaskScheduler {
             times: times,
             repeat: old == nil,
             position: numbers.position,
-            work: .sample(numbers, ticker: Task {})
+            work: .sample(numbers, ticker: nil)
         )
         records[id]?.task.detail = numbers.description
         let ticker = Task { [clock, now] in
-            var next = now() + TaskJudgement.sampleInterval
+            var next = now() + TaskLimits.sampleInterval
             while (try? await clock.sleep(for: max(.zero, next - now()))) != nil, self.tick(id) {
                 // Not several in a row after the machine slept.
-                next = max(next + TaskJudgement.sampleInterval, now())
+                next = max(next + TaskLimits.sampleInterval, now())
             }
         }
         open[id]?.work = .sample(numbers, ticker: ticker)

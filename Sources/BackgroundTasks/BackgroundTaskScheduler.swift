@@ -4,15 +4,13 @@ import FoundationEssentials
 import Glibc
 package import Logging
 import ServiceLifecycle
+import SystemSupport
 
-/// The finite-length tasks. A task is a command, or code of this program, with a time budget that counts while no client is
+/// The finite-length tasks. A task is a command, or the built-in sample, with a time budget that counts while no client is
 /// attached. Shortly before the budget ends the task is asked to end; at its end it is killed.
 ///
-///     let id = try await scheduler.beginBackgroundTask("upload") { await upload.cancel() }
-///     await upload.run()
-///     try await scheduler.endBackgroundTask(id)
-///
-/// The budget counts on the monotonic clock. A single timer runs, for the next task that must be asked or killed.
+/// The budget counts on the monotonic clock. A single timer runs, for the next task that must be asked or killed, or whose
+/// end must be stored again.
 package actor BackgroundTaskScheduler: Service {
     /// The paths and ids that a scheduler uses.
     package struct Places: Sendable {
@@ -69,12 +67,22 @@ package actor BackgroundTaskScheduler: Service {
     var hooks: [TaskHook]
     /// Callers that wait until the end of a task is stored.
     var ending: [Int: [CheckedContinuation<Void, Never>]] = [:]
-    /// Tasks whose end is not in the journal yet (see ``storeEnd(_:)``), and whether the keeper's result file is kept until then.
-    private var unstoredEnds: [Int: Bool] = [:]
+    /// An end that is not in the journal yet.
+    private struct UnstoredEnd {
+        /// Whether the keeper's result file is kept until then.
+        var isKept: Bool
+        /// When to store it again.
+        var retry: Duration
+    }
+
+    /// The ends that are not in the journal yet, by task (see ``storeEnd(_:)``).
+    private var unstoredEnds: [Int: UnstoredEnd] = [:]
     /// The number of tasks that wait for an id.
     var arriving = 0
     var isAttached = false
     private var timer: Task<Void, Never>?
+    /// Reads the output of tasks.
+    private let reader = QueueExecutor("backgrounder.tasks.output")
     private(set) var isStopping = false
     private var stopDeadline: Duration?
     private var stopped: CheckedContinuation<Void, Never>?
@@ -90,7 +98,7 @@ package actor BackgroundTaskScheduler: Service {
         places: Places,
         journal: any TaskJournal,
         clock: any Clock<Duration>,
-        now: @escaping @Sendable () -> Duration = monotonicTime,
+        now: @escaping @Sendable () -> Duration = { MonotonicTime.now.sinceStart },
         logger: Logger,
         onChange: @escaping @Sendable (BackgroundTask) -> Void
     ) {
@@ -138,11 +146,11 @@ package actor BackgroundTaskScheduler: Service {
         guard records[id] != nil else { throw .noSuchTask(id: id) }
         let path = places.output(id)
         // The sample has no output file, and a deleted file counts as empty.
-        let bytes = await blocking { (try? Data(contentsOf: URL(filePath: path))) ?? Data() }
+        let bytes = await reader.run { (try? Data(contentsOf: URL(filePath: path))) ?? Data() }
         return TaskOutput(
             id: id,
             text: String(decoding: bytes, as: UTF8.self),
-            truncated: bytes.count >= TaskJudgement.outputLimit
+            truncated: bytes.count >= TaskLimits.outputLimit
         )
     }
 
@@ -173,7 +181,9 @@ package actor BackgroundTaskScheduler: Service {
     func arm() {
         timer?.cancel()
         timer = nil
-        guard let next = (open.values.compactMap(\.due) + [stopDeadline].compactMap(\.self)).min() else { return }
+        let retries = isStopping ? [] : unstoredEnds.values.map(\.retry)
+        guard let next = (open.values.compactMap(\.due) + retries + [stopDeadline].compactMap(\.self)).min()
+        else { return }
         let delay = max(.zero, next - now())
         timer = Task { [clock] in
             guard (try? await clock.sleep(for: delay)) != nil, !Task.isCancelled else { return }
@@ -194,14 +204,21 @@ package actor BackgroundTaskScheduler: Service {
             case .expiring: kill(id, at: time)
             case .killing:
                 task.process?.killKeeper()
-                open[id]?.phase = .killing(giveUp: time + TaskJudgement.keeperPatience)
+                open[id]?.phase = .killing(giveUp: time + TaskLimits.keeperPatience)
             }
             changed.append(id)
         }
         for id in changed { open[id]?.process?.wakeKeeper() }
         if let deadline = stopDeadline, deadline <= time { finishStop() }
+        let retried = isStopping ? [] : unstoredEnds.keys.filter { unstoredEnds[$0].map { $0.retry <= time } ?? false }
+        for id in retried { unstoredEnds[id]?.retry = time + TaskLimits.storeAgain }
         arm()
         await store(changed)
+        // The sample ends immediately when it expires.
+        for id in changed {
+            if case .sample? = open[id]?.work { await finish(id, .expired) }
+        }
+        for id in retried where unstoredEnds[id] != nil { await storeEnd(id) }
     }
 
     // MARK: - The end of the service
@@ -209,9 +226,9 @@ package actor BackgroundTaskScheduler: Service {
     private func stop() async {
         isStopping = true
         let time = now()
-        for id in open.keys.sorted() { await requestEnd(id, within: TaskJudgement.stopGrace, at: time) }
+        for id in open.keys.sorted() { await requestEnd(id, within: TaskLimits.stopGrace, at: time) }
         guard !open.isEmpty else { return }
-        stopDeadline = now() + TaskJudgement.stopGrace + TaskJudgement.stopPatience
+        stopDeadline = now() + TaskLimits.stopGrace + TaskLimits.stopPatience
         arm()
         await withCheckedContinuation { continuation in
             if open.isEmpty { continuation.resume() } else { stopped = continuation }
@@ -230,8 +247,8 @@ package actor BackgroundTaskScheduler: Service {
     /// Returns the task as it is now.
     func value(_ id: Int) -> BackgroundTask? {
         guard var task = records[id]?.task else { return nil }
-        if let isKept = unstoredEnds[id], task.detail == nil {
-            task.detail = "the end is not stored" + (isKept ? " yet" : ", so it is lost at a restart")
+        if let end = unstoredEnds[id], task.detail == nil {
+            task.detail = "the end is not stored" + (end.isKept ? " yet" : ", so it is lost at a restart")
         }
         guard let open = open[id] else { return task }
         let time = now()
@@ -271,14 +288,17 @@ package actor BackgroundTaskScheduler: Service {
         let result = places.result(id)
         guard await store([id]) else {
             if records[id]?.isEndRequested == true { unlink(result) }
-            unstoredEnds[id] = access(result, F_OK) == 0
-            Task { [clock] in
-                try? await clock.sleep(for: TaskJudgement.storeAgain)
-                if unstoredEnds[id] != nil, !isStopping { await storeEnd(id) }
-            }
+            unstoredEnds[id] = UnstoredEnd(
+                isKept: access(result, F_OK) == 0,
+                retry: now() + TaskLimits.storeAgain
+            )
+            arm()
             return
         }
-        if unstoredEnds.removeValue(forKey: id) != nil { tell(id) }
+        if unstoredEnds.removeValue(forKey: id) != nil {
+            arm()
+            tell(id)
+        }
         unlink(result)
     }
 

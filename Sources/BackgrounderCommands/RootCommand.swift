@@ -1,6 +1,7 @@
 package import ArgumentParser
 import BackgrounderAPI
 import Glibc
+import SystemSupport
 
 /// The `backgrounder` command, which starts and controls the service.
 package struct RootCommand: AsyncParsableCommand {
@@ -22,7 +23,7 @@ package struct RootCommand: AsyncParsableCommand {
             EXIT STATUS
               0   success
               1   failure
-              3   the service is not running
+              3   the service is not running, or the connection to it was lost
               4   no such item
               64  invalid arguments
             """,
@@ -41,8 +42,10 @@ package struct RootCommand: AsyncParsableCommand {
     /// Parses the arguments of this process, runs the command, and exits with its status.
     package static func runAndExit() async -> Never {
         signal(SIGPIPE, SIG_IGN)
+        var arguments = Array(CommandLine.arguments.dropFirst())
         do {
-            var command = try await asyncParseAsRoot(takeLeadingHome(Array(CommandLine.arguments.dropFirst())))
+            arguments = try adoptLeadingHome(arguments)
+            var command = try await asyncParseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -52,17 +55,17 @@ package struct RootCommand: AsyncParsableCommand {
         } catch let failure as CommandFailure {
             fail(failure.description, code: failure.exitCode)
         } catch {
-            finish(error)
+            finish(error, of: arguments)
         }
     }
 
     /// Prints help and version to stdout, and any other error as one line to stderr.
-    private static func finish(_ error: any Error) -> Never {
+    private static func finish(_ error: any Error, of arguments: [String]) -> Never {
         let code = exitCode(for: error).rawValue
         let text = message(for: error)
         guard code == 0 else {
             let line = text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " } }.joined(separator: " ")
-            fail(line + (code == 64 ? "; see `\(helpPage(for: error))`" : ""), code: code)
+            fail(line + (code == 64 ? "; see `\(helpPage(of: arguments))`" : ""), code: code)
         }
         do {
             try Output.print(text)
@@ -72,10 +75,19 @@ package struct RootCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the help command for the failed command, which the last line of the library's message quotes.
-    private static func helpPage(for error: any Error) -> String {
-        let quoted = fullMessage(for: error).split(whereSeparator: \.isNewline).last?.split(separator: "'") ?? []
-        return quoted.count == 3 ? String(quoted[1]) : "backgrounder --help"
+    /// Returns the command that shows the help of the command in `arguments`.
+    private static func helpPage(of arguments: [String]) -> String {
+        var command: any ParsableCommand.Type = Self.self
+        var page = [command._commandName]
+        for argument in arguments where !argument.hasPrefix("-") {
+            guard let next = command.configuration.subcommands.first(where: { $0._commandName == argument }) else {
+                break
+            }
+            command = next
+            page.append(argument)
+        }
+        if let standard = command.configuration.defaultSubcommand { page.append(standard._commandName) }
+        return (page + ["--help"]).joined(separator: " ")
     }
 
     private static func fail(_ reason: String, code: Int32) -> Never {
@@ -85,7 +97,7 @@ package struct RootCommand: AsyncParsableCommand {
 
     /// Removes a `--home` before the subcommand and sets `BACKGROUNDER_HOME` to it. A `--home` after the subcommand
     /// overrides it.
-    private static func takeLeadingHome(_ arguments: [String]) throws(CommandFailure) -> [String] {
+    private static func adoptLeadingHome(_ arguments: [String]) throws(CommandFailure) -> [String] {
         if arguments.count >= 2, arguments[0] == "--home" {
             try adopt(home: arguments[1])
             return Array(arguments.dropFirst(2))

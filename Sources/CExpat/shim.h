@@ -1,7 +1,5 @@
 // expat for Swift.
-#ifndef BACKGROUNDER_CEXPAT_SHIM_H
-#define BACKGROUNDER_CEXPAT_SHIM_H
-
+#pragma once
 #include <expat.h>
 
 // Reads an encoding that expat does not know as one byte per character. Only ASCII is read from a track, and single-byte and
@@ -15,5 +13,3 @@ static inline int cexpat_any_encoding(void *context, const XML_Char *name, XML_E
     encoding->release = 0;
     return XML_STATUS_OK;
 }
-
-#endif

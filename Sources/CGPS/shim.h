@@ -1,15 +1,9 @@
 // libgps for Swift. Inline functions hide the differences between its versions. The layout of gps_data_t differs too, so a
 // build only works with the version it was built against.
-#ifndef BACKGROUNDER_CGPS_SHIM_H
-#define BACKGROUNDER_CGPS_SHIM_H
-
+#pragma once
 #include <errno.h>
 #include <gps.h>
 #include <string.h>
-// Wakes a thread that waits for gpsd; not in Swift's Glibc module.
-#include <sys/eventfd.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 // API 9 brought struct timespec and altHAE/altMSL; Debian 11 has 9.0 and Debian 12 has 11.0.
 #if GPSD_API_MAJOR_VERSION < 9
@@ -36,12 +30,6 @@ static inline int cgps_open(const char *host, const char *port, struct gps_data_
     return result;
 }
 
-// memmem(3), which needs _GNU_SOURCE: a pointer to the match in `bytes`, or a null pointer.
-static inline const char *cgps_find(const char *bytes, size_t count, const void *text, size_t length) {
-    extern void *memmem(const void *, size_t, const void *, size_t);
-    return (const char *)memmem(bytes, count, text, length);
-}
-
 // Parses a line, terminated by NUL. Fields that the line lacks are NaN or empty afterwards; no values of an earlier line stay.
 static inline void cgps_unpack(char *line, struct gps_data_t *data) {
     gps_clear_fix(&data->fix);
@@ -54,8 +42,3 @@ static inline const char *cgps_device(const struct gps_data_t *data) { return da
 
 // The error statistics of the line that was unpacked last; API 14 moved them out of the union. Valid until the next one.
 static inline const struct gst_t *cgps_gst(const struct gps_data_t *data) { return &data->gst; }
-
-// The calling thread, for a timer that signals it; gettid(2) is not in Swift's Glibc module.
-static inline pid_t cgps_thread(void) { return (pid_t)syscall(SYS_gettid); }
-
-#endif

@@ -1,7 +1,5 @@
 // Linux functions that Swift's Glibc module lacks: variadic ones, and those that need _GNU_SOURCE.
-#ifndef BACKGROUNDER_CLINUX_SHIM_H
-#define BACKGROUNDER_CLINUX_SHIM_H
-
+#pragma once
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -28,6 +26,15 @@ static inline int clinux_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAP
 
 // Sets the name of this thread, which `ps` and `top` show; the first 15 bytes count.
 static inline void clinux_set_name(const char *name) { (void)prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+// Returns the calling thread's id, for a timer that signals it.
+static inline pid_t clinux_thread(void) { return (pid_t)syscall(SYS_gettid); }
+
+// memmem(3): a pointer to the match in `bytes`, or a null pointer.
+static inline const char *clinux_find(const char *bytes, size_t count, const void *text, size_t length) {
+    extern void *memmem(const void *, size_t, const void *, size_t);
+    return (const char *)memmem(bytes, count, text, length);
+}
 
 // Makes the child close every descriptor from `first` on. Returns 0 or an error code.
 static inline int clinux_add_close_from(posix_spawn_file_actions_t *actions, int first) {
@@ -134,7 +141,7 @@ static inline int clinux_reserve(int file, int64_t length) {
     return (int)syscall(SYS_fallocate, file, 1, (int64_t)0, length);
 }
 
-// Opens a non-blocking netlink socket for the events of `groups` of `protocol`.
+// Opens a non-blocking netlink socket for the events of `groups` of `protocol`. Returns -1 and errno on failure.
 static inline int clinux_netlink(int protocol, uint32_t groups) {
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
     if (descriptor < 0) return -1;
@@ -149,10 +156,10 @@ static inline int clinux_netlink(int protocol, uint32_t groups) {
     return descriptor;
 }
 
+// Opens a socket for changes of addresses, routes and links (rtnetlink(7)). Returns -1 and errno on failure.
 static inline int clinux_route_changes(void) {
     return clinux_netlink(NETLINK_ROUTE, RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE | RTMGRP_LINK);
 }
 
+// Opens a socket for the kernel's device events. Returns -1 and errno on failure.
 static inline int clinux_device_changes(void) { return clinux_netlink(NETLINK_KOBJECT_UEVENT, 1); }
-
-#endif

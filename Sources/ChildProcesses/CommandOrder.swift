@@ -93,10 +93,3 @@ package struct CommandEnd: Codable, Hashable, Sendable {
         self.isComplete = isComplete
     }
 }
-
-extension Duration {
-    /// The whole nanoseconds; sufficient for 292 years.
-    package var nanoseconds: Int64 {
-        components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
-    }
-}

@@ -1,8 +1,8 @@
-import BackgrounderAPI
 import CLinux
 import FoundationEssentials
 import Glibc
 import Synchronization
+package import SystemSupport
 
 /// A command that runs under a ``Keeper``, with everything that it starts.
 ///
@@ -47,7 +47,7 @@ package final class KeptProcess: Sendable {
     ) async throws(SpawnFailure) -> KeptProcess {
         let answer = await withCheckedContinuation { continuation in
             do throws(SystemRefusal) {
-                try detachThread(named: "keeper watch", stackSize: threadStack) {
+                try detachThread(named: "keeper watch", stackSize: smallStack) {
                     serve(order, program, output) { continuation.resume(returning: $0) }
                 }
             } catch {
@@ -63,7 +63,7 @@ package final class KeptProcess: Sendable {
     package static func find(socket path: String, mark: String) async -> KeptProcess? {
         await withCheckedContinuation { continuation in
             do throws(SystemRefusal) {
-                try detachThread(named: "keeper watch", stackSize: threadStack) {
+                try detachThread(named: "keeper watch", stackSize: smallStack) {
                     find(path, mark) { continuation.resume(returning: $0) }
                 }
             } catch {
@@ -80,8 +80,13 @@ package final class KeptProcess: Sendable {
     /// - Returns: whether nothing visible is left of it.
     @discardableResult
     package static func sweep(_ running: RunningCommand?, mark: String) async -> Bool {
-        await blocking {
-            TreeEnd.sweep(leader: running?.pid, begun: running?.start, mark: mark, until: monotonicTime() + sweepLimit)
+        await blocking(onThread: "process sweep") {
+            TreeEnd.sweep(
+                leader: running?.pid,
+                begun: running?.start,
+                mark: mark,
+                until: MonotonicTime.now.sinceStart + sweepLimit
+            )
         }
     }
 
@@ -131,7 +136,7 @@ package final class KeptProcess: Sendable {
             defer { close(ends[1]) }
             pid = try Spawn(
                 path: program,
-                arguments: [Keeper.name],
+                arguments: [KeeperProgram.name],
                 environment: CommandEnvironment.inherited.map { "\($0.key)=\($0.value)" },
                 directory: nil,
                 descriptors: [nowhere, output?.stdout ?? nowhere, output?.stderr ?? nowhere, ends[1]]
@@ -157,7 +162,12 @@ package final class KeptProcess: Sendable {
             connection.close()
             Glibc.kill(pid, report == nil ? SIGKILL : SIGCONT)
             guard case .refused(let step, let name, let code)? = report else {
-                _ = TreeEnd.sweep(leader: nil, begun: nil, mark: order.mark, until: monotonicTime() + sweepLimit)
+                _ = TreeEnd.sweep(
+                    leader: nil,
+                    begun: nil,
+                    mark: order.mark,
+                    until: MonotonicTime.now.sinceStart + sweepLimit
+                )
                 return answer(.failure(SpawnFailure(.keeper, program, ECHILD)))
             }
             return answer(.failure(SpawnFailure(step, name, code)))
@@ -208,7 +218,7 @@ package final class KeptProcess: Sendable {
                 leader: running.pid,
                 begun: running.start,
                 mark: mark,
-                until: monotonicTime() + sweepLimit
+                until: MonotonicTime.now.sinceStart + sweepLimit
             )
         }
         outcome.resolve(end)

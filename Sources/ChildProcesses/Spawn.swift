@@ -1,6 +1,6 @@
-import BackgrounderAPI
 import CLinux
 import Glibc
+import SystemSupport
 
 /// The error for a program that cannot be started.
 package struct SpawnFailure: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import SystemSupport
 
 /// Kills process trees that resist.
 enum TreeEnd {
@@ -25,7 +26,7 @@ enum TreeEnd {
             if reap(reaped) { return true }
             kill { hasChildren ? ProcessEntry.below(own) : descendants(of: [own], among: ProcessEntry.all()) }
             if reap(reaped) { return true }
-            guard monotonicTime() < deadline else { return false }
+            guard MonotonicTime.now.sinceStart < deadline else { return false }
             _ = clinux_poll(nil, 0, pause)
         }
     }
@@ -78,7 +79,7 @@ enum TreeEnd {
         }
         while true {
             guard kill({ tree(ProcessEntry.all()) }) > 0 else { return true }
-            guard monotonicTime() < deadline else { return false }
+            guard MonotonicTime.now.sinceStart < deadline else { return false }
             _ = clinux_poll(nil, 0, pause)
         }
     }

@@ -12,20 +12,20 @@ final class AcceptPause: ChannelDuplexHandler {
     /// Tuned: if all connections are in use, the time until one may have ended.
     private static let longPause = TimeAmount.milliseconds(100)
 
-    private let seats: Seats
+    private let slots: ConnectionSlots
     private var isPaused = false
     /// A spare descriptor that can be closed when no other is left.
     private var spare = AcceptPause.openSpare()
 
-    init(seats: Seats) {
-        self.seats = seats
+    init(slots: ConnectionSlots) {
+        self.slots = slots
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard let error = error as? IOError, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode) else {
             return context.fireErrorCaught(error)
         }
-        let pause = seats.displaceOne() ? Self.shortPause : Self.longPause
+        let pause = slots.displaceOne() ? Self.shortPause : Self.longPause
         // The waiting connection is accepted with it, and gets an error or a slot.
         if spare >= 0 { Glibc.close(spare) }
         spare = -1

@@ -1,6 +1,7 @@
 import BackgrounderAPI
 import HTTPTypes
 import HummingbirdCore
+import SystemSupport
 
 /// Rejects requests that a web page may have caused: a page can reach a service on the machine of its reader through a name that
 /// resolves to it (DNS rebinding), or through a form.

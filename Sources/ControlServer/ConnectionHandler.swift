@@ -15,14 +15,14 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private let limit: TimeAmount
-    private let seats: Seats
+    private let slots: ConnectionSlots
     private var timeout: Scheduled<Void>?
     /// Whole requests without a complete response; negative while a request that was refused early still arrives.
     private var unanswered = 0
 
-    init(limit: Duration, seats: Seats) {
+    init(limit: Duration, slots: ConnectionSlots) {
         self.limit = TimeAmount(limit)
-        self.seats = seats
+        self.slots = slots
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -40,7 +40,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         stop()
-        seats.leave(context.channel)
+        slots.leave(context.channel)
         context.fireChannelInactive()
     }
 
@@ -70,7 +70,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             Peer(socket: socket)
         }
         guard let peer = descriptor ?? nil else { return context.close(promise: nil) }
-        if !seats.take(context.channel, for: peer) { refuse(context) }
+        if !slots.occupy(context.channel, for: peer) { refuse(context) }
     }
 
     /// Sends the reason before it closes the connection.
@@ -94,7 +94,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func count(_ change: Int, _ context: ChannelHandlerContext) {
         unanswered += change
-        seats.use(context.channel, for: unanswered > 0 ? .inUse : .idle)
+        slots.use(context.channel, for: unanswered > 0 ? .inUse : .idle)
         if unanswered > 0 { stop() } else { start(context) }
     }
 

@@ -20,10 +20,7 @@ extension ControlRouter {
             let body = ResponseBody(contentLength: bytes.count) { writer in
                 var rest = bytes[...]
                 while !rest.isEmpty {
-                    // A write to a reader that does not read has no other end.
-                    let limit = channel.eventLoop.scheduleTask(in: TimeAmount(readerLimit)) {
-                        channel.close(promise: nil)
-                    }
+                    let limit = channel.scheduleClose(after: readerLimit)
                     defer { limit.cancel() }
                     try await writer.write(ByteBuffer(bytes: rest.prefix(Self.piece)))
                     rest = rest.dropFirst(Self.piece)

@@ -2,6 +2,7 @@ package import BackgrounderAPI
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
+import Logging
 import NIOCore
 
 /// Binds routes to their handlers.
@@ -9,20 +10,29 @@ package struct ControlRouter {
     private let router = Router(context: ControlContext.self)
     private var methods: [String: Set<HTTPRequest.Method>] = [:]
 
-    /// Creates a router without routes.
-    package init() {}
+    private let requireMode: @Sendable (BackgroundMode) throws(WireError) -> Void
 
-    /// Adds a handler for `route`, which accepts the parameters `query`. The handler may throw a ``WireError`` or a
-    /// ``WireErrorConvertible``.
+    /// Creates a router without routes.
+    ///
+    /// - Parameter requireMode: checks that a mode may work now.
+    package init(requireMode: @escaping @Sendable (BackgroundMode) throws(WireError) -> Void = { _ in }) {
+        self.requireMode = requireMode
+    }
+
+    /// Adds a handler for `route`, which accepts the parameters `query` and works only while `mode` may work. The handler may
+    /// throw a ``WireError`` or a ``WireErrorConvertible``.
     package mutating func on<Body, Reply>(
         _ route: Route<Body, Reply>,
+        requires mode: BackgroundMode? = nil,
         query: Set<String> = [],
         _ handler: @escaping @Sendable (RouteRequest<Body>) async throws -> Reply
     ) {
         let status = HTTPResponse.Status(code: route.status)
-        on(route.method, route.path, access: route.access, query: query) { request, context in
+        on(route.method, route.path, access: route.access, query: query) { [requireMode] request, context in
             let body = Body.keys.isEmpty && route.method != .post ? nil : try await RawBodyReader.read(request)
-            let reply = try await handler(RouteRequest(request: request, context: context, body: body))
+            let routeRequest = try RouteRequest<Body>(request: request, context: context, body: body)
+            if let mode { try requireMode(mode) }
+            let reply = try await handler(routeRequest)
             return status == .noContent ? Response(status: status) : try Response(status: status, json: reply)
         }
     }
@@ -49,7 +59,7 @@ package struct ControlRouter {
                 }
                 return try await handler(request, context)
             } catch {
-                return Response(refusing: error)
+                return Response(refusing: error, logger: context.logger)
             }
         }
     }
@@ -116,11 +126,8 @@ package struct RouteRequest<Body: RouteBody>: Sendable {
     package var id: Int {
         get throws(WireError) {
             guard let text = parameters.get("id"), let id = Int(text) else {
-                throw WireError(
-                    .notFound,
-                    "no item \(parameters.get("id") ?? "")",
-                    hint: "use a whole number as id"
-                )
+                let text = parameters.get("id") ?? ""
+                throw WireError(.notFound, "\(text.debugDescription) is not a valid id", hint: "use a whole number")
             }
             return id
         }
@@ -140,6 +147,7 @@ package struct RouteRequest<Body: RouteBody>: Sendable {
 
 /// An error that can cross the socket.
 package protocol WireErrorConvertible: Error {
+    /// The error as it crosses the socket.
     var wireError: WireError { get }
 }
 
@@ -163,16 +171,21 @@ extension Response {
         )
     }
 
-    /// Creates the response for any error.
-    init(refusing error: any Error) {
-        let wireError =
-            switch error {
-            case let error as WireError: error
-            case let error as any WireErrorConvertible: error.wireError
-            default: WireError(.unavailable, "internal error: \(error)", hint: "see the log")
-            }
+    /// Creates the response for any error. One that is not meant for clients is a defect of the service, and `logger` receives it.
+    init(refusing error: any Error, logger: Logger) {
+        switch error {
+        case let error as WireError: self.init(refusing: error)
+        case let error as any WireErrorConvertible: self.init(refusing: error.wireError)
+        default:
+            // The end of the connection cancels the handler.
+            if !(error is CancellationError) { logger.error("Cannot answer a request: \(error)") }
+            self.init(refusing: WireError(.unavailable, "internal error: \(error)", hint: "see the log"))
+        }
+    }
+
+    init(refusing error: WireError) {
         self =
-            (try? Response(status: .init(code: wireError.code.httpStatus), json: wireError))
+            (try? Response(status: .init(code: error.code.httpStatus), json: error))
             ?? Response(status: .internalServerError)
     }
 }

@@ -20,7 +20,7 @@ package struct ControlServer: Service {
     private let group: any EventLoopGroup
     private let logger: Logger
     private let requestLimit: Duration
-    private let seats: Seats
+    private let slots: ConnectionSlots
     private let onRunning: @Sendable () async -> Void
 
     /// Creates a server.
@@ -29,7 +29,7 @@ package struct ControlServer: Service {
     ///   - socket: a path that no other process serves; an existing file is replaced.
     ///   - access: the rights of users.
     ///   - requestLimit: the time after which a connection without a whole request is closed.
-    ///   - seats: the limits for connections.
+    ///   - slots: the limits for connections.
     ///   - onRunning: called once the socket accepts connections.
     package init(
         socket: String,
@@ -38,7 +38,7 @@ package struct ControlServer: Service {
         logger: Logger,
         access: AccessPolicy,
         requestLimit: Duration = .seconds(10),
-        seats: SeatLimits = .ofThisProcess(),
+        slots: ConnectionLimits = .ofThisProcess(),
         onRunning: @escaping @Sendable () async -> Void
     ) {
         self.socket = socket
@@ -46,7 +46,7 @@ package struct ControlServer: Service {
         self.group = group
         self.logger = logger
         self.requestLimit = requestLimit
-        self.seats = Seats(policy: access, limits: seats)
+        self.slots = ConnectionSlots(policy: access, limits: slots)
         self.onRunning = onRunning
     }
 
@@ -59,7 +59,7 @@ package struct ControlServer: Service {
         quiet.logLevel = .warning
         let http = HTTPServerBuilder.http1(
             configuration: .init(
-                additionalChannelHandlers: [ConnectionHandler(limit: requestLimit, seats: seats)],
+                additionalChannelHandlers: [ConnectionHandler(limit: requestLimit, slots: slots)],
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: 8192,
                     maxHeaderListSize: 16384,
@@ -71,26 +71,24 @@ package struct ControlServer: Service {
             configuration: ServerConfiguration(address: .unixDomainSocket(path: socket), backlog: Self.backlog),
             eventLoopGroup: group,
             logger: quiet,
-            responder: { [responder, quiet, seats] request, writer, channel in
+            responder: { [responder, quiet, slots] request, writer, channel in
                 var response: Response
                 do {
-                    guard let user = seats.user(of: channel) else { return channel.close(promise: nil) }
+                    guard let user = slots.user(of: channel) else { return channel.close(promise: nil) }
                     try BrowserGuard.check(request)
                     let context = ControlContext(source: .init(logger: quiet, channel: channel, user: user))
                     response = try await responder.respond(to: request, context: context)
-                    // Errors of routes have a body; this is the router's own, for an unknown path.
-                    if response.status == .notFound, response.body.contentLength == 0 { throw HTTPError(.notFound) }
                 } catch {
-                    response = Response(refusing: error)
+                    response = Response(refusing: error, logger: quiet)
                 }
                 response.headers[.backgrounderVersion] = Backgrounder.version
                 if request.method == .head { response = response.createHeadResponse() }
                 try await writer.write(response: response.head, body: response.body)
             },
-            onServerRunning: { [onRunning, seats] channel in
+            onServerRunning: { [onRunning, slots] channel in
                 // This fails if the channel is closed already; there is then nothing to accept.
                 try? await channel.eventLoop.submit {
-                    try channel.pipeline.syncOperations.addHandler(AcceptPause(seats: seats), position: .first)
+                    try channel.pipeline.syncOperations.addHandler(AcceptPause(slots: slots), position: .first)
                 }.get()
                 await onRunning()
             }
@@ -103,13 +101,13 @@ package struct ControlServer: Service {
 struct ControlContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
-    let user: SeatUser
+    let user: ConnectedUser
 
     /// The source of a request.
     struct Source: RequestContextSource {
         let logger: Logger
         let channel: any Channel
-        let user: SeatUser
+        let user: ConnectedUser
     }
 
     init(source: Source) {

@@ -7,9 +7,15 @@ import Synchronization
 ///
 /// Any thread; nothing waits for a reader.
 package final class EventHub: Sendable {
+    /// The sending of states: one at a time, so that an older snapshot never follows a newer one.
+    private enum StateReport {
+        case idle, due
+        case sending(isDueAgain: Bool)
+    }
+
     private struct State {
         var readers: [ObjectIdentifier: EventReader] = [:]
-        var isStateDue = false
+        var report = StateReport.idle
         var lastState = ContinuousClock.now - .seconds(1)
         /// The numbers of readers per user, including reserved places.
         var places: [UInt32: Int] = [:]
@@ -51,20 +57,41 @@ package final class EventHub: Sendable {
 
     /// Reports a change that only the state shows. Readers receive the state soon, at most 10 times a second.
     package func stateChanged() {
-        let delay: Duration? = state.withLock { state in
-            guard !state.isStateDue, !state.readers.isEmpty else { return nil }
-            state.isStateDue = true
-            return max(.zero, state.lastState + Self.stateInterval - .now)
+        let begins = state.withLock { state in
+            guard !state.readers.isEmpty else { return false }
+            switch state.report {
+            case .idle:
+                state.report = .due
+                return true
+            case .due: return false
+            case .sending:
+                state.report = .sending(isDueAgain: true)
+                return false
+            }
         }
-        guard let delay else { return }
-        Task {
+        if begins { Task { await sendStates() } }
+    }
+
+    /// Sends the state, and again as long as it changes meanwhile.
+    private func sendStates() async {
+        var isDue = true
+        while isDue {
+            let delay = state.withLock { max(.zero, $0.lastState + Self.stateInterval - .now) }
             // The clock throws only on cancellation, which does not reach this task.
             if delay > .zero { try? await clock.sleep(for: delay) }
             state.withLock { state in
-                state.isStateDue = false
+                state.report = .sending(isDueAgain: false)
                 state.lastState = .now
             }
             post(.state(await snapshot()))
+            isDue = state.withLock { state in
+                guard case .sending(isDueAgain: true) = state.report else {
+                    state.report = .idle
+                    return false
+                }
+                state.report = .due
+                return true
+            }
         }
     }
 
@@ -75,7 +102,7 @@ package final class EventHub: Sendable {
     /// Reserves a place at the stream for the lifetime of the returned object.
     ///
     /// - Throws: ``WireError`` with `unavailable` if the user has the maximum of readers.
-    func reservePlace(for user: SeatUser) throws(WireError) -> EventPlace {
+    func reservePlace(for user: ConnectedUser) throws(WireError) -> EventPlace {
         let isTaken = state.withLock { state in
             guard state.places[user.peer.user, default: 0] < user.mostReaders else { return false }
             state.places[user.peer.user, default: 0] += 1

@@ -4,6 +4,7 @@ import Hummingbird
 import HummingbirdCore
 import NIOCore
 import ServiceLifecycle
+import SystemSupport
 
 /// A registry of attached readers.
 package protocol Attachments: Sendable {

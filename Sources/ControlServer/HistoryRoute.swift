@@ -5,6 +5,7 @@ import Hummingbird
 import HummingbirdCore
 import NIOCore
 import ServiceLifecycle
+import SystemSupport
 
 /// A part of the history.
 package struct HistorySelection: Hashable, Sendable {
@@ -50,16 +51,11 @@ extension ControlRouter {
                 for try await page in stream.cancelOnGracefulShutdown() {
                     var text = TextBuffer()
                     for location in page { encoder.append(location, index: nil, to: &text) }
-                    let buffer = ByteBuffer(bytes: text.bytes)
-                    // A write to a reader that does not read has no other end.
-                    let limit = channel.eventLoop.scheduleTask(in: TimeAmount(readerLimit)) {
-                        channel.close(promise: nil)
-                    }
+                    let limit = channel.scheduleClose(after: readerLimit)
                     defer { limit.cancel() }
-                    try await writer.write(buffer)
+                    try await writer.write(ByteBuffer(bytes: text.bytes))
                 }
-                // An incomplete response must not look complete, so it breaks off.
-                if Task.isShuttingDownGracefully { throw CancellationError() }
+                try Task.checkGracefulShutdown()
                 try await writer.write(ByteBuffer(string: encoder.end()))
                 try await writer.finish(nil)
             }

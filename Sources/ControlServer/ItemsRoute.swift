@@ -3,7 +3,9 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import NIOCore
+import Playlists
 import ServiceLifecycle
+import SystemSupport
 
 extension ControlRouter {
     /// Adds a handler for `route` that returns items, which are sent page by page: neither the memory nor the time of this thread grows
@@ -24,14 +26,10 @@ extension ControlRouter {
             let response = ResponseBody { writer in
                 var pages = ItemPages(items)
                 while let page = pages.next() {
-                    // A write to a reader that does not read has no other end.
-                    let limit = channel.eventLoop.scheduleTask(in: TimeAmount(readerLimit)) {
-                        channel.close(promise: nil)
-                    }
+                    let limit = channel.scheduleClose(after: readerLimit)
                     defer { limit.cancel() }
                     try await writer.write(page)
-                    // An incomplete response must not look complete, so it breaks off.
-                    if Task.isShuttingDownGracefully { throw CancellationError() }
+                    try Task.checkGracefulShutdown()
                 }
                 try await writer.finish(nil)
             }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension Playback {
-    /// Commands, losses and restarts while an announcement is heard.
+    /// Commands, device losses and restarts during an announcement.
     @Suite(.serialized) struct AnnouncementCommandTests {
         let media: Media
 
@@ -14,7 +14,7 @@ extension Playback {
             SoundServer.announce()
         }
 
-        /// Music with an announcement over it that has begun.
+        /// Starts music and an announcement over it, and returns when the announcement has begun.
         private func announcing(
             _ driver: AudioDriverName = .null,
             seconds: Double = 20,
@@ -32,110 +32,126 @@ extension Playback {
             return fixture
         }
 
-        @Test func `The position of held music stands still, and is what a restart gives back`() async throws {
+        @Test func `held music keeps its position during an announcement and after a restart`() async throws {
             let fixture = try await announcing()
             let first = try #require(await fixture.player.status().elapsed)
-            let later = try await fixture.wait("more of it") { $0.announcement?.elapsed ?? 0 > 1 }
-            #expect(later.elapsed == first && later.timeControlStatus == .playing)
-            #expect(later.announcement?.duration == 20 && later.announcement?.priority == 0)
+            let later = try await fixture.wait("more of the announcement") { $0.announcement?.elapsed ?? 0 > 1 }
+            #expect(later.elapsed == first)
+            #expect(later.timeControlStatus == .playing)
+            #expect(later.announcement?.duration == 20)
+            #expect(later.announcement?.priority == 0)
             let stored = await fixture.journal.state
-            #expect(stored.timeControlStatus == .playing && abs(stored.elapsed - first) < 0.5)
+            #expect(stored.timeControlStatus == .playing)
+            #expect(abs(stored.elapsed - first) < 0.5)
             let again = PlayerFixture(driver: .null, queue: await fixture.journal.queue, state: stored)
             let status = try await again.wait("the music") { $0.elapsed ?? 0 > first }
-            #expect(status.announcement == nil && status.currentItem?.id == 1)
+            #expect(status.announcement == nil)
+            #expect(status.currentItem?.id == 1)
         }
 
-        @Test func `Ducked music goes on`() async throws {
+        @Test func `ducked music keeps playing`() async throws {
             let fixture = try await announcing(duck: 0.2)
             let first = try #require(await fixture.player.status().elapsed)
             let later = try await fixture.wait("more of both") { $0.announcement?.elapsed ?? 0 > 1 }
             #expect(try #require(later.elapsed) > first)
         }
 
-        @Test func `A pause is one of the music, and lasts when the announcement is over`() async throws {
+        @Test func `a pause affects only the music and outlasts the announcement`() async throws {
             let fixture = try await announcing(seconds: 1)
             let paused = await fixture.player.pause()
-            #expect(paused.timeControlStatus == .paused && paused.announcement != nil)
-            let after = try await fixture.wait("its end") { $0.announcement == nil }
-            #expect(after.timeControlStatus == .paused && after.elapsed == paused.elapsed)
+            #expect(paused.timeControlStatus == .paused)
+            #expect(paused.announcement != nil)
+            let after = try await fixture.wait("the end of the announcement") { $0.announcement == nil }
+            #expect(after.timeControlStatus == .paused)
+            #expect(after.elapsed == paused.elapsed)
             _ = try await fixture.player.interrupt(with: media.path("voice.wav"))
-            let again = try await fixture.wait("its end") { $0.announcement == nil }
-            #expect(again.timeControlStatus == .paused && again.elapsed == paused.elapsed)
+            let again = try await fixture.wait("the end of the announcement") { $0.announcement == nil }
+            #expect(again.timeControlStatus == .paused)
+            #expect(again.elapsed == paused.elapsed)
             let position = try #require(paused.elapsed)
-            let goesOn = try await fixture.player.play()
-            #expect(abs(try #require(goesOn.elapsed) - position) < 0.2)
+            let resumed = try await fixture.player.play()
+            #expect(abs(try #require(resumed.elapsed) - position) < 0.2)
             try await fixture.wait("the music") { $0.elapsed ?? 0 > position + 0.2 }
         }
 
         @Test(arguments: [nil, 0.3])
-        func `Next and seek are about the music, and the announcement is heard to its end`(duck: Double?) async throws {
+        func `next and seek affect only the music, not the announcement`(duck: Double?) async throws {
             let fixture = try await announcing(seconds: 1.2, duck: duck)
             let sought = try await fixture.player.seek(to: 20)
-            #expect(abs(try #require(sought.elapsed) - 20) < 0.1 && sought.announcement != nil)
+            #expect(abs(try #require(sought.elapsed) - 20) < 0.1)
+            #expect(sought.announcement != nil)
             let next = try await fixture.player.next()
-            #expect(next.currentItem?.id == 2 && next.elapsed ?? 9 < 0.2 && next.announcement != nil)
+            #expect(next.currentItem?.id == 2)
+            #expect(next.elapsed ?? 9 < 0.2)
+            #expect(next.announcement != nil)
             let heard = try #require(next.announcement?.elapsed)
             #expect(heard > 0.1)
-            let ended = try await fixture.wait("its end") { $0.announcement == nil }
-            #expect(ended.timeControlStatus == .playing && ended.currentItem?.id == 2)
+            let ended = try await fixture.wait("the end of the announcement") { $0.announcement == nil }
+            #expect(ended.timeControlStatus == .playing)
+            #expect(ended.currentItem?.id == 2)
             if duck == nil { #expect(ended.elapsed ?? 9 < 0.5) }
             try await fixture.wait("the music") { $0.elapsed ?? 0 > 0.3 }
         }
 
-        @Test func `At the end of the queue it is heard to its end`() async throws {
+        @Test func `an announcement is still heard to its end when the queue ends`() async throws {
             let fixture = try await announcing(seconds: 1.2)
             _ = try await fixture.player.next()
             let stopped = try await fixture.player.next()
-            #expect(stopped.timeControlStatus == .stopped && stopped.announcement != nil)
+            #expect(stopped.timeControlStatus == .stopped)
+            #expect(stopped.announcement != nil)
             let heard = try #require(stopped.announcement?.elapsed)
             #expect(heard > 0.1)
-            try await fixture.wait("its end") { $0.announcement == nil }
+            try await fixture.wait("the end of the announcement") { $0.announcement == nil }
             #expect(await fixture.player.status().timeControlStatus == .stopped)
         }
 
-        @Test func `Stop is silence: the announcement and those behind it are dropped`() async throws {
+        @Test func `stop drops the announcement and those that wait after it`() async throws {
             let fixture = try await announcing()
             _ = try await fixture.player.interrupt(with: media.path("voice.wav"))
             let status = await fixture.player.stop()
-            #expect(status.timeControlStatus == .stopped && status.announcement == nil && status.announcements == nil)
+            #expect(status.timeControlStatus == .stopped)
+            #expect(status.announcement == nil)
+            #expect(status.announcements == nil)
             _ = try await fixture.player.play()
             try await fixture.wait("the music") { $0.elapsed ?? 0 > 0.2 }
         }
 
-        @Test func `A file on a disk that does not answer is skipped, and holds up neither the music nor the next one`()
+        @Test func `an announcement on a stalled disk is skipped and delays neither music nor the next one`()
             async throws
         {
             let source = media.path("source")
             try FileManager.default.createDirectory(atPath: source, withIntermediateDirectories: true)
             let disk = try await SlowDisk(source, at: media.path("disk"))
             let fixture = try await announcing(seconds: 1)
-            try await fixture.wait("its end") { $0.announcement == nil }
+            try await fixture.wait("the end of the announcement") { $0.announcement == nil }
             _ = try media.level("source/long.wav", 7_000, frames: 20 * 44_100)
             let path = disk.path + "/long.wav"
             try await disk.hold()
             let began = try #require(await fixture.player.interrupt(with: path).elapsed)
             try await disk.isWaitedFor()
             _ = try await fixture.player.interrupt(with: media.path("voice.wav"))
-            let skipped = try await fixture.wait("the next one") {
+            let skipped = try await fixture.wait("the next announcement") {
                 $0.lastError != nil && $0.announcement?.path != path
             }
-            #expect(skipped.lastError?.path == path && skipped.lastError?.reason == "the file does not answer")
-            #expect(skipped.elapsed ?? 0 > began + 2.5, "the music went on")
-            try await fixture.wait("its end") { $0.announcement == nil }
-            // And one whose disk stops in the middle.
+            #expect(skipped.lastError?.path == path)
+            #expect(skipped.lastError?.reason == "the file does not answer")
+            #expect(skipped.elapsed ?? 0 > began + 2.5, "the music continued")
+            try await fixture.wait("the end of the announcement") { $0.announcement == nil }
+            // An announcement whose disk stalls in the middle.
             try disk.go()
             _ = try await fixture.player.interrupt(with: path)
             try await fixture.wait("the announcement") { $0.announcement?.elapsed != nil }
             try await disk.hold()
             let stuck = try await fixture.wait("the music") { $0.announcement == nil }
-            #expect(stuck.timeControlStatus == .playing && stuck.underruns == 1)
+            #expect(stuck.timeControlStatus == .playing)
+            #expect(stuck.underruns == 1)
             let position = try #require(stuck.elapsed)
             try await fixture.wait("the music") { $0.elapsed ?? 0 > position }
             try disk.go()
             try await fixture.shutDown()
         }
 
-        @Test func `A stopped sound server holds no command up, and what was not heard is heard afterwards`()
+        @Test func `a stopped sound server delays no command, and the announcement resumes when it continues`()
             async throws
         {
             let server = try await SoundServer()
@@ -152,14 +168,15 @@ extension Playback {
             let back = try await fixture.wait("the sound", limit: .seconds(30)) {
                 $0.timeControlStatus == .playing && $0.announcement?.elapsed ?? 0 > heard + 0.5
             }
-            #expect(back.announcement?.elapsed ?? 99 < heard + 4 && back.announcements == 1)
+            #expect(back.announcement?.elapsed ?? 99 < heard + 4)
+            #expect(back.announcements == 1)
             #expect(abs(try #require(back.elapsed) - position) < 0.4)
             try await fixture.shutDown()
             server.end()
         }
 
         @Test(arguments: [true, false])
-        func `A killed sound server is waited for, with music and without`(isPlaying: Bool) async throws {
+        func `an announcement resumes on a new sound server after the old one died`(isPlaying: Bool) async throws {
             let server = try await SoundServer()
             let fixture = try await announcing(.live("pulse"))
             if !isPlaying { _ = await fixture.player.pause() }
@@ -168,7 +185,7 @@ extension Playback {
             try await fixture.wait("the loss") { $0.interruptions == 1 }
             let next = try await SoundServer()
             let heard = before.announcement?.elapsed ?? 0
-            // Paused, nothing but the beginning of an announcement is an event.
+            // While paused, only the start of an announcement is an event.
             let back = try await fixture.wait("the sound", limit: .seconds(30)) {
                 $0.announcement?.elapsed ?? 0 > heard && $0.device == "default device"
             }

@@ -1,18 +1,19 @@
 import BackgrounderAPI
 import Foundation
+import MediaFiles
 import TestSupport
 import Testing
 
 @testable import AudioPlayback
 
 extension Playback {
-    /// What is heard of announcements and of the music around them, sample for sample.
+    /// The sound of announcements and of the music around them, sample for sample.
     @Suite(.serialized) struct AnnouncementTests {
         let media: Media
 
         init() throws { media = try Media() }
 
-        /// A player of `seconds` of music that is written into a FIFO, and has begun.
+        /// Starts playing `seconds` of music into a FIFO; also returns the FIFO's reader and the samples of the music.
         private func music(
             seconds: Double = 30
         ) async throws -> (fixture: PlayerFixture, ear: SlowListener.Ear, samples: [Int16]) {
@@ -24,43 +25,47 @@ extension Playback {
             return (fixture, try await ear, try await media.sox(path))
         }
 
-        /// Listens until an announcement has begun, and then to the end.
+        /// Reads until an announcement has begun, and then to the end.
         private func hear(
             _ ear: SlowListener.Ear,
             _ fixture: PlayerFixture,
             after before: [Int16] = []
         ) async throws -> [Int16] {
             var heard = before
-            // A short one may have come and gone between two looks.
+            // A short announcement may begin and end between two polls.
             while let announcement = await fixture.player.status().announcement, announcement.elapsed == nil {
                 let more = await ear.read(4_096)
-                try #require(more.count == 4_096, "it begins before the music ends")
+                try #require(more.count == 4_096, "the announcement begins before the music ends")
                 heard += more
             }
             return heard + (await ear.rest())
         }
 
-        /// Where the two begin to differ.
+        /// Returns the index of the first difference.
         private func common(_ left: [Int16], _ right: [Int16]) -> Int {
             zip(left, right).enumerated().first { $1.0 != $1.1 }?.offset ?? min(left.count, right.count)
         }
 
-        @Test func `The music stands still at its frame and goes on with the very next one`() async throws {
+        @Test func `held music resumes with the very next frame after the announcement`() async throws {
             let (fixture, ear, samples) = try await music()
             let jingle = try await media.wav("jingle.wav", seconds: 3.3, frequency: 900)
             let expected = try await media.sox(jingle)
             let before = await ear.read(50_000)
             let status = try await fixture.player.interrupt(with: jingle)
-            #expect(status.announcement?.path == jingle && status.timeControlStatus == .playing)
+            #expect(status.announcement?.path == jingle)
+            #expect(status.timeControlStatus == .playing)
             let heard = try await hear(ear, fixture, after: before)
             let place = common(heard, samples) / 2 * 2
-            #expect(place >= 50_000 && place < samples.count)
+            #expect(place >= 50_000)
+            #expect(place < samples.count)
             #expect(heard == samples[..<place] + expected + samples[place...])
             let after = try await fixture.wait("the end") { $0.timeControlStatus == .stopped }
-            #expect(after.announcement == nil && after.announcements == nil && after.lastError == nil)
+            #expect(after.announcement == nil)
+            #expect(after.announcements == nil)
+            #expect(after.lastError == nil)
         }
 
-        @Test func `Ducked music goes on beneath, and nothing is lost of either`() async throws {
+        @Test func `ducked music continues under the announcement, and no sample of either is lost`() async throws {
             let (fixture, ear, samples) = try await music()
             let jingle = try await media.wav("jingle.wav", seconds: 3, frequency: 900)
             let voice = try await media.sox(jingle)
@@ -69,7 +74,7 @@ extension Playback {
             let heard = try await hear(ear, fixture, after: before)
             try #require(heard.count == samples.count)
             let ramp = 44_100 / 20 * 2
-            // A few frames of both may be the music's own: the voice begins at nothing, and the ramp at nearly all.
+            // The first frames may equal the music: the voice starts near zero, and the ramp near full level.
             let differs = common(heard, samples) / 2 * 2
             let places = (0...8).map { differs - 2 * $0 }
             let begin = places.first { place in
@@ -77,9 +82,9 @@ extension Playback {
                     abs(Double(heard[$0]) - Double(samples[$0]) * 0.2 - Double(voice[$0 - place])) <= 0.75
                 }
             }
-            let place = try #require(begin, "the ducked music and the voice are nowhere from \(differs) on")
+            let place = try #require(begin, "no mix of ducked music and voice near \(differs)")
             #expect(heard[(place + voice.count + ramp)...] == samples[(place + voice.count + ramp)...])
-            // Between them the level moves in steps that nobody hears as a click.
+            // On the ramp the level changes in steps too small to be heard as clicks.
             let steps = (place..<place + ramp).filter { abs(Int(samples[$0])) > 1_000 }
             #expect(
                 steps.allSatisfy { index in
@@ -90,7 +95,9 @@ extension Playback {
         }
 
         @Test(arguments: [30_000, -30_000] as [Int16])
-        func `What is too loud together stays at its limit, and the volume is that of both`(level: Int16) async throws {
+        func `a mix that is too loud is clipped, and the volume applies to music and announcement`(level: Int16)
+            async throws
+        {
             let listener = try SlowListener(media.path("out.raw"))
             let fixture = PlayerFixture(
                 driver: .raw(listener.path),
@@ -109,7 +116,7 @@ extension Playback {
             #expect(heard.filter { abs(Int($0) - Int(alone)) <= 1 }.count == 4_000_000 - 88_200)
         }
 
-        @Test func `Music that ends beneath leaves it alone, and what follows in another format waits for its end`()
+        @Test func `an announcement outlasts the music under it, and an item in another format waits for its end`()
             async throws
         {
             let listener = try SlowListener(media.path("out.raw"))
@@ -134,7 +141,7 @@ extension Playback {
             #expect(fixture.currentItems == [1, 2, nil])
         }
 
-        @Test func `Where the device comes to be open in another format, it is decoded anew for that`() async throws {
+        @Test func `an announcement is decoded again when the device opens in another format`() async throws {
             let path = try await media.wav("voice.wav", seconds: 1, rate: 48_000)
             let (reports, reported) = AsyncStream.makeStream(of: Void.self)
             let pipeline = Pipeline(latency: .milliseconds(300), format: nil, gain: fullLevel) { reported.yield() }
@@ -153,10 +160,11 @@ extension Playback {
                 Thread.detachNewThread { continuation.resume(returning: Self.give(pipeline, on: device)) }
             }
             #expect(frames == 44_100)
-            #expect(pipeline.takeAnnouncementReports().ended == 7 && pipeline.announcement() == nil)
+            #expect(pipeline.takeAnnouncementReports().ended == 7)
+            #expect(pipeline.announcement() == nil)
         }
 
-        /// An output whose device has another format than was asked for: the frames that it is given.
+        /// Acts as an output whose device has another format than requested, and returns the number of frames it gets.
         private static func give(_ pipeline: Pipeline, on device: OpenDevice) -> Int {
             guard case .open(let format, _) = pipeline.nextOrder(thread: 0, device: nil, into: nil),
                 format.rate == 48_000,
@@ -173,7 +181,8 @@ extension Playback {
         }
 
         @Test(arguments: [(22_050, 1), (48_000, 2), (96_000, 1)])
-        func `An announcement of another format is brought to that of the music`(rate: Int, channels: Int) async throws
+        func `an announcement in another format is converted to the format of the music`(rate: Int, channels: Int)
+            async throws
         {
             let (fixture, ear, samples) = try await music()
             let jingle = try await media.wav("jingle.wav", seconds: 1, rate: rate, channels: channels, frequency: 900)
@@ -184,13 +193,11 @@ extension Playback {
             #expect(heard.count == samples.count + 88_200)
             #expect(heard[(place + 88_200)...] == samples[place...])
             let part = heard[place + 20_000..<place + 60_000]
-            #expect(part.contains { abs(Int($0)) > 8_000 }, "it is as loud as it was")
+            #expect(part.contains { abs(Int($0)) > 8_000 }, "the announcement is as loud as its file")
             if channels == 1 { #expect(part.indices.allSatisfy { $0 % 2 == 1 || part[$0] == part[$0 + 1] }) }
         }
 
-        @Test func `Ten at once are heard one after the other, the higher priority first, and none is lost`()
-            async throws
-        {
+        @Test func `ten announcements are heard one after the other, by priority, and none is lost`() async throws {
             let (fixture, ear, samples) = try await music()
             let before = await ear.read(50_000)
             var levels: [Int16] = []
@@ -203,21 +210,22 @@ extension Playback {
             }
             let heard = try await hear(ear, fixture, after: before)
             let place = common(heard, samples) / 2 * 2
-            // The first was there alone; behind it priorities 3, 2, 1, 0, and each in the order of arrival.
+            // The first had no rivals; then come priorities 3, 2, 1 and 0, each in the order of arrival.
             let order = [1, 3, 7, 2, 6, 10, 5, 9, 4, 8]
             let expected = order.flatMap { Array(repeating: levels[$0 - 1], count: (10_000 + $0) * 2) }
             #expect(heard == samples[..<place] + expected + samples[place...])
         }
 
-        @Test func `Where no music plays the device is opened for it and closed behind it`() async throws {
+        @Test func `without music the device is opened for an announcement and closed after it`() async throws {
             let output = media.path("out.wav")
             let fixture = PlayerFixture(driver: .wav(output))
-            // Not rendered whole before the answer is there.
+            // Long enough that it is not rendered completely before the answer.
             let first = try await media.wav("first.wav", seconds: 20, rate: 48_000)
             let second = try await media.mp3("second.mp3", seconds: 20, "-b", "128")
             for (path, file) in [(first, output), (second, output + "-2")] {
                 let status = try await fixture.player.interrupt(with: path)
-                #expect(status.timeControlStatus == .stopped && status.announcement?.path == path)
+                #expect(status.timeControlStatus == .stopped)
+                #expect(status.announcement?.path == path)
                 try await fixture.wait("the end") { $0.announcement == nil }
                 // The header is written when the file is closed.
                 try await FileSize(of: file).pass(3_400_000)
@@ -228,8 +236,7 @@ extension Playback {
             #expect(await fixture.journal.writes.allSatisfy { $0.state.timeControlStatus == .stopped })
         }
 
-        @Test func `What cannot be played is reported, the next one has its turn, and the music is whole`() async throws
-        {
+        @Test func `an unplayable announcement is reported and skipped, and the music stays whole`() async throws {
             let (fixture, ear, samples) = try await music()
             let before = await ear.read(50_000)
             let text = media.path("text.wav")
@@ -243,15 +250,15 @@ extension Playback {
             #expect(await fixture.player.status().lastError?.path == text)
         }
 
-        @Test func `What cannot be an announcement is refused`() async throws {
+        @Test func `an announcement that cannot be played, mixed or queued is refused`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let player = fixture.player
             let good = try await media.wav("good.wav", seconds: 30)
             let folder = media.scratch.path
-            await #expect(throws: PlayerError.noSuchPath(path: "/nowhere.wav")) {
+            await #expect(throws: MediaError.noSuchPath(path: "/nowhere.wav")) {
                 try await player.interrupt(with: "/nowhere.wav")
             }
-            await #expect(throws: PlayerError.notAFile(path: folder, kind: "folder")) {
+            await #expect(throws: MediaError.notAFile(path: folder, kind: "folder")) {
                 try await player.interrupt(with: folder)
             }
             for duck in [-0.1, 1.1, .infinity] {
@@ -264,7 +271,8 @@ extension Playback {
                 try await player.interrupt(with: good)
             }
             let silenced = await player.stop()
-            #expect(silenced.announcement == nil && silenced.announcements == nil)
+            #expect(silenced.announcement == nil)
+            #expect(silenced.announcements == nil)
             await player.suspend()
             await #expect(throws: PlayerError.suspended) { try await player.interrupt(with: good) }
         }

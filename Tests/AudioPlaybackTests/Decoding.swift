@@ -3,19 +3,21 @@ import TestSupport
 import Testing
 
 @testable import AudioPlayback
+@testable import MediaFiles
 
-/// What a source gives from a frame on until its end, without a player.
+/// The samples of a source from a frame to its end, decoded without a player.
 struct Decoding {
     /// The format of the first samples.
     private(set) var format: AudioFormat
     private(set) var samples: [Int16] = []
-    /// How often the format was another one.
+    /// The number of changes of the format.
     private(set) var changes = 0
     private(set) var fault: DecodingFault?
 
-    /// Throws what the file or its content is refused with.
+    /// Decodes the file from `frame` to its end, or until there are `limit` samples.
     ///
-    /// - Parameter readsFirst: something is decoded before the seek.
+    /// - Parameter readsFirst: whether something is decoded before the seek.
+    /// - Throws: the error with which the file or its content is refused.
     init(_ path: String, from frame: Int = 0, readsFirst: Bool = false, atMost limit: Int = .max) throws {
         let source = try openSampleSource(MediaFile(path: path))
         format = source.format
@@ -39,7 +41,7 @@ struct Decoding {
     var frames: Int { samples.count / format.channels }
 }
 
-/// Says where two runs of samples differ by more than `tolerance`, without printing them.
+/// Records where two runs of samples differ by more than `tolerance`, without printing them.
 func expectSame(
     _ samples: ArraySlice<Int16>,
     _ reference: ArraySlice<Int16>,
@@ -47,7 +49,7 @@ func expectSame(
     _ what: String,
     sourceLocation: SourceLocation = #_sourceLocation
 ) {
-    // Over pointers: there are millions of them, and tests are not optimised.
+    // Pointers, since there are millions of samples and tests are not optimised.
     let (first, most) = samples.withUnsafeBufferPointer { samples in
         reference.withUnsafeBufferPointer { reference in
             var (first, most) = (-1, 0)
@@ -62,7 +64,7 @@ func expectSame(
     if samples.count == reference.count, first < 0 { return }
     Issue.record(
         """
-        \(what): \(samples.count) samples for \(reference.count), the first other one at \(first), \
+        \(what): \(samples.count) samples instead of \(reference.count), the first difference at \(first), \
         at most \(most) apart
         """,
         sourceLocation: sourceLocation

@@ -4,7 +4,7 @@ import Testing
 @testable import AudioPlayback
 
 struct DevicesTests {
-    @Test func `Cards are named as alsa's driver takes them, those that only record are left out`() {
+    @Test func `ALSA cards are listed by device name, without those that only record`() {
         let text = """
             00-00: ALC269VC Analog : ALC269VC Analog : playback 1 : capture 1
             00-02: ALC269VC Alt Analog : ALC269VC Alt Analog : capture 1
@@ -22,7 +22,7 @@ struct DevicesTests {
         #expect(ALSADevices.list("/proc/no/such/file") == [])
     }
 
-    @Test func `A driver may name a sink or a card, and nothing else may`() throws {
+    @Test func `only pulse and alsa accept the name of a device`() throws {
         #expect(try AudioDriverName("pulse:out.usb") == .live("pulse", device: "out.usb"))
         #expect(try AudioDriverName("alsa:plughw:1,3") == .live("alsa", device: "plughw:1,3"))
         #expect("\(try AudioDriverName("alsa:plughw:1,3"))" == "alsa:plughw:1,3")

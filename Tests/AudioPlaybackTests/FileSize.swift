@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Waits for a file to grow, as the kernel tells it.
+/// Waits for a file to grow, by inotify events.
 struct FileSize: ~Copyable {
     private let descriptor: CInt
     private let path: String
@@ -16,7 +16,7 @@ struct FileSize: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Until it was closed with more than `size` bytes in it; nothing for 10 s is a failure.
+    /// Waits until the file is closed with more than `size` bytes. Fails after 10 s without an event.
     borrowing func pass(_ size: Int) async throws {
         let (descriptor, path) = (descriptor, path)
         let reached = await withCheckedContinuation { continuation in
@@ -25,7 +25,7 @@ struct FileSize: ~Copyable {
         #expect(reached > size)
     }
 
-    /// The header of a WAV file states its size once the file has been closed.
+    /// Returns the size in the WAV header, which is complete once the file has been closed.
     private static func wait(_ descriptor: CInt, _ path: String, _ size: Int) -> Int {
         func stated() -> Int {
             guard let file = FileHandle(forReadingAtPath: path), let head = try? file.read(upToCount: 8),

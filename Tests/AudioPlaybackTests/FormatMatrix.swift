@@ -2,23 +2,23 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One kind of file that the player reads: how to make it, and who says what is in it.
+/// A kind of file that the player reads: how to make it, and which decoder gives the reference.
 struct MediaKind: Sendable, CustomStringConvertible {
     enum Maker: Sendable {
         /// lame with these options.
         case lame([String])
         /// sox with these options before the name of the file.
         case sox([String])
-        /// This program and its words; `SOURCE` and `FILE` stand for the paths.
+        /// A program and its arguments; `SOURCE` and `FILE` stand for the paths.
         case program([String])
     }
     enum Reference: Sendable {
         case mpg123
-        /// Integers of 16 bit, without a change.
+        /// sox's 16-bit integers, unchanged.
         case sox
-        /// Integers of 32 bit, rounded here.
+        /// sox's 32-bit integers, rounded here.
         case soxRounded
-        /// This program's 16 bit samples; `FILE` stands for the path.
+        /// A program that writes 16-bit samples; `FILE` stands for the path.
         case program([String])
     }
 
@@ -27,11 +27,11 @@ struct MediaKind: Sendable, CustomStringConvertible {
     let reference: Reference
     var rate = 44_100
     var channels = 2
-    /// How far a sample may be from the reference's: the rounding of two decoders differs.
+    /// The largest allowed difference from the reference, since decoders round differently.
     var tolerance = 0
-    /// How far a sample after a seek may be from that of the whole decode.
+    /// The largest allowed difference between a sample after a seek and the same sample without one.
     var seekTolerance = 0
-    /// What is done to the bytes after they were made.
+    /// Edits the bytes of the encoded file.
     var edit: @Sendable (Data) throws -> Data = { $0 }
 
     var description: String { name }
@@ -58,7 +58,7 @@ extension MediaKind {
         )
     }
 
-    /// MPEG 1, 2 and 2.5 at all their rates; with and without the header that states the length.
+    /// MPEG 1, 2 and 2.5 at all their rates, with and without the header that states the length.
     private static let mpegKinds =
         [
             mpeg("cbr", "-b", "128"), mpeg("cbr-bare", "-b", "128", "-t"), mpeg("vbr", "-V", "4"),
@@ -155,7 +155,7 @@ extension MediaKind {
 
 // MARK: Bytes that no tool writes
 
-/// An APEv2 tag of one item, at its end a footer.
+/// An APEv2 tag of one item, with a header and a footer.
 private let apeTag: Data = {
     func number(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
     let item = number(5) + number(0) + Array("Genre\0Tests".utf8)
@@ -166,13 +166,13 @@ private let apeTag: Data = {
     return Data(edge(0xA000_0000) + item + edge(0x8000_0000))
 }()
 
-/// An ID3v2.3 tag of padding.
+/// Returns an ID3v2.3 tag of padding.
 func id3(bytes: Int) -> Data {
     let size = (0..<4).map { UInt8(bytes >> (7 * (3 - $0)) & 0x7F) }
     return Data(Array("ID3".utf8) + [3, 0, 0] + size) + Data(count: bytes)
 }
 
-/// An MP3 as a WAV holds it.
+/// Returns an MP3 in a WAV container.
 private func riff(_ mp3: Data) -> Data {
     func number(_ value: Int, _ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
@@ -183,7 +183,7 @@ private func riff(_ mp3: Data) -> Data {
     return Data(Array("RIFF".utf8) + number(head.count + mp3.count, 4) + head) + mp3
 }
 
-/// A WAV as its 64 bit kind: the sizes are in a chunk of their own.
+/// Returns a WAV as RF64, which has the sizes in a chunk of their own.
 private func rf64(_ wave: Data) throws -> Data {
     let bytes = [UInt8](wave)
     func number(_ value: Int) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }

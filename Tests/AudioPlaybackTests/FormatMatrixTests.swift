@@ -4,9 +4,10 @@ import TestSupport
 import Testing
 
 @testable import AudioPlayback
+@testable import MediaFiles
 
 extension Playback {
-    /// Files of every kind that there is to play, each against its reference decoder.
+    /// Files of every supported kind, each compared with its reference decoder.
     @Suite(.serialized) struct FormatMatrixTests {
         let media: Media
 
@@ -18,9 +19,7 @@ extension Playback {
             let reference: [Int16]
         }
 
-        @Test func `Every kind of file, in one queue, comes out as its reference decoder gives it, also after a seek`()
-            async throws
-        {
+        @Test func `every kind of file in one queue matches its reference decoder, even after a seek`() async throws {
             let items = try await make(MediaKind.all)
             let output = media.path("out.wav")
             let fixture = PlayerFixture(driver: .wav(output))
@@ -30,7 +29,7 @@ extension Playback {
             #expect(end.lastError == nil, "\(end.lastError?.path ?? "-"): \(end.lastError?.reason ?? "-")")
             try await fixture.shutDown()
 
-            // A file for each run of items of one format; in it they lie close to each other.
+            // Successive items of one format share an output file, without gaps.
             var number = 0
             var rendered: ArraySlice<Int16> = []
             var format: AudioFormat?
@@ -48,8 +47,9 @@ extension Playback {
                     tolerance: item.kind.tolerance,
                     "\(item.kind)"
                 )
-                #expect(whole.fault == nil && whole.changes == 0, "\(item.kind)")
-                // Also where the reference is not exact, a source gives what the player played.
+                #expect(whole.fault == nil, "\(item.kind)")
+                #expect(whole.changes == 0, "\(item.kind)")
+                // Even where the reference is not exact, the source and the player agree exactly.
                 expectSame(rendered.prefix(whole.samples.count), whole.samples[...], "\(item.kind) in the queue")
                 rendered = rendered.dropFirst(whole.samples.count)
                 try expectSeeks(in: item, whole)
@@ -57,8 +57,7 @@ extension Playback {
             #expect(rendered.isEmpty)
         }
 
-        @Test func `MP3s glued together are played as each of them is, without the silence between them`() async throws
-        {
+        @Test func `concatenated MP3s are played like each of them, without silence in between`() async throws {
             let paths = [
                 try await media.mp3("a.mp3", frequency: 300, "-V", "4", "--id3v1-only", "--tt", "One"),
                 try await media.mp3("b.mp3", frequency: 500, "-b", "128", "--id3v2-only", "--tt", "Two"),
@@ -86,12 +85,12 @@ extension Playback {
             #expect(try FileDescription(MediaFile(path: glued)).duration == 6)
         }
 
-        /// After a seek to a frame comes what comes from that frame on anyway.
+        /// Checks that a seek gives the same samples as decoding up to that frame.
         private func expectSeeks(in item: Item, _ whole: Decoding) throws {
             let channels = whole.format.channels
             for part in [1, whole.frames / 7, whole.frames / 3, whole.frames / 2, whole.frames - 700, whole.frames - 1]
             {
-                // Some from a fresh source, some from one that has decoded other frames.
+                // Some seeks use a new source, others one that has decoded other frames.
                 let tail = try Decoding(item.path, from: part, readsFirst: part % 2 == 0)
                 expectSame(
                     tail.samples[...],
@@ -104,7 +103,7 @@ extension Playback {
             #expect(try Decoding(item.path, from: whole.frames).samples.isEmpty, "\(item.kind) from its end")
         }
 
-        /// Makes the files, and their references, some at a time.
+        /// Makes the files and their references, four at a time.
         private func make(_ kinds: [MediaKind]) async throws -> [Item] {
             let sources = Dictionary(grouping: kinds) { "\($0.rate)-\($0.channels)" }.mapValues { $0[0] }
             for (name, kind) in sources {
@@ -141,7 +140,7 @@ extension Playback {
                 case .program(let words):
                     media.samples(try await Tool.run(words: words.map { $0 == "FILE" ? path : $0 }))
                 }
-            try #require(reference.count > kind.rate, "\(kind): the reference has too little")
+            try #require(reference.count > kind.rate, "\(kind): the reference is too short")
             return Item(kind: kind, path: path, reference: reference)
         }
     }

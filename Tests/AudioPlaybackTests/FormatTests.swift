@@ -1,11 +1,12 @@
 import AudioPlayback
 import BackgrounderAPI
 import Foundation
+import MediaFiles
 import TestSupport
 import Testing
 
 extension Playback {
-    /// `audio.format`: everything comes out in one format, in one file.
+    /// The setting `audio.format`: all items are rendered in one format, into one file.
     @Suite(.serialized) struct FormatTests {
         let media: Media
 
@@ -22,7 +23,7 @@ extension Playback {
             return try media.rendered(output)
         }
 
-        /// One sine through the whole of it, cut into files.
+        /// Makes a continuous sine and cuts it into files.
         private func sine(_ name: String, rate: Int, channels: Int = 2, cuts: [Double]) async throws -> [String] {
             let whole = media.path(name + ".wav")
             try await Tool.run(
@@ -40,7 +41,7 @@ extension Playback {
             return paths
         }
 
-        @Test func `A queue of three formats is one file, of the length of all of them`() async throws {
+        @Test func `a queue of three formats is rendered into one file of their total length`() async throws {
             let paths = [
                 try await media.wav("a.wav", seconds: 1.5, rate: 44_100),
                 try await media.wav("b.wav", seconds: 1.3, rate: 48_000, channels: 1),
@@ -51,34 +52,34 @@ extension Playback {
             let samples = try await render(paths, to: "48000:16:2")
             let expected = [1.5, 1.3, 0.7, 0.005, 0.5].reduce(0, +) * 48_000
             #expect(abs(samples.count / 2 - Int(expected)) <= 3, "\(samples.count / 2), not \(expected)")
-            // Mono is on both sides; and what is in the format already is untouched.
+            // Mono is on both channels, and samples that already have the format are unchanged.
             let mono = samples[2 * 72_000..<2 * 134_400]
             let single = try await media.sox(paths[1])
             #expect(mono.enumerated().allSatisfy { $1 == single[$0 / 2] })
             #expect(Array(samples.suffix(48_000)) == (try await media.sox(paths[4])))
         }
 
-        @Test func `What comes out is what sox makes of it`() async throws {
+        @Test func `resampled sound matches that of sox`() async throws {
             let path = try await media.wav("item.wav", seconds: 2)
             let samples = try await render([path], to: "48000:16:2")
             let converted = media.path("sox.wav")
             try await Tool.run("sox", "-D", path, "-r", "48000", "-b", "16", converted, "rate", "-h")
             let expected = try await media.sox(converted)
             #expect(samples.count == expected.count)
-            // Its filter is another one at the edges of the band, and where the sound begins out of nothing.
+            // sox's filter differs at the edges of the band and where the sound begins and ends.
             let inner = 2 * 2_400..<samples.count - 2 * 2_400
             #expect(zip(samples[inner], expected[inner]).allSatisfy { abs(Int($0) - Int($1)) <= 2 })
         }
 
         @Test(arguments: [(44_100, 2), (22_050, 1), (96_000, 2)])
-        func `A sine that goes on in the next item has no click at the join`(rate: Int, channels: Int) async throws {
+        func `a sine that continues in the next item has no click at the join`(rate: Int, channels: Int) async throws {
             let cuts = [0.7013, 0.5, 0.3001, 1]
             let paths = try await sine("sine", rate: rate, channels: channels, cuts: cuts)
             let samples = try await render(paths, to: "48000:16:2")
             let frames = cuts.map { Int($0 * Double(rate)) }.reduce(0, +)
             #expect(abs(samples.count / 2 - frames * 48_000 / rate) <= 1)
             let left = stride(from: 0, to: samples.count, by: 2).map { Int(samples[$0]) }
-            // A sine is its own second difference, times a constant: what is left over is a click.
+            // The second difference of a sine is the sine times a constant, so a remainder is a click.
             let factor = 2 * cos(2 * Double.pi * 440 / 48_000)
             let errors = (2_400..<left.count - 2_400).map { index in
                 abs(Double(left[index + 1] + left[index - 1]) - factor * Double(left[index]))
@@ -87,7 +88,7 @@ extension Playback {
             #expect(left.map(abs).max() ?? 0 > 16_000)
         }
 
-        @Test func `Two channels become one by halves, and many become two by their places`() async throws {
+        @Test func `stereo is mixed to mono by halves, and surround to stereo by channel position`() async throws {
             let left = media.path("left.wav")
             try await Tool.run(
                 words: ["sox", "-D", "-n", "-r", "48000", "-c", "1", "-b", "16", left, "synth", "1", "sine", "440"]
@@ -99,19 +100,17 @@ extension Playback {
             let halves = try await render([stereo], to: "48000:16:1")
             #expect(zip(halves, single).allSatisfy { abs(2 * Int($0) - Int($1)) <= 1 })
             #expect(halves.count == single.count)
-            // The centre of a film is heard on both sides.
+            // The centre channel is heard on both sides.
             let film = media.path("film.wav")
             try await Tool.run("sox", "-D", left, film, "remix", "0", "0", "1", "0", "0", "0")
             let both = try await render([film], to: "48000:16:2")
             #expect(both.count == 2 * single.count)
             let centre = (0..<single.count).allSatisfy { both[2 * $0] == both[2 * $0 + 1] }
-            #expect(centre && both.map { abs(Int($0)) }.max() ?? 0 > 3_000)
+            #expect(centre)
+            #expect(both.map { abs(Int($0)) }.max() ?? 0 > 3_000)
         }
 
-        @Test
-        func `What was taken out of the queue while it was decoded ahead leaves the end of the item before it whole`()
-            async throws
-        {
+        @Test func `removing an item from the queue leaves the end of the previous item whole`() async throws {
             let paths = try await sine("sine", rate: 44_100, cuts: [0.8, 0.8])
             let output = media.path("out.wav")
             let fixture = PlayerFixture(driver: .wav(output), format: AudioFormat("48000:16:2"))
@@ -122,7 +121,7 @@ extension Playback {
             #expect(try media.rendered(output).count == 2 * 38_400)
         }
 
-        @Test func `A seek in a resampled item is to the frame`() async throws {
+        @Test func `a seek in a resampled item is exact to the frame`() async throws {
             let path = try await media.wav("item.wav", seconds: 3)
             let whole = try await render([path], to: "48000:16:2")
             let output = media.path("sought.wav")
@@ -134,7 +133,7 @@ extension Playback {
             _ = try await fixture.player.play()
             try await fixture.wait("the end of the queue") { $0.timeControlStatus == .stopped }
             let sought = try media.rendered(output).suffix(2 * 48_000)
-            // Behind the edge at which its filter begins.
+            // After the edge at which the filter begins.
             #expect(
                 zip(sought, whole.suffix(2 * 48_000)).dropFirst(2 * 2_400).allSatisfy { abs(Int($0) - Int($1)) <= 1 }
             )

@@ -4,9 +4,10 @@ import TestSupport
 import Testing
 
 @testable import AudioPlayback
+@testable import MediaFiles
 
 extension Playback {
-    /// Hundreds of bad files: none of them ends the process, holds it up, or takes the item after it along.
+    /// Hundreds of bad files: none crashes or blocks the process, or affects the next item.
     @Suite(.serialized) struct HostileMediaTests {
         let media: Media
 
@@ -20,7 +21,7 @@ extension Playback {
             try media.scratch.write(bytes, to: name)
         }
 
-        /// One of each kind of container and codec.
+        /// Makes a file of each kind of container and codec.
         private func goodFiles() async throws -> [String] {
             let source = try await media.wav("good.wav", seconds: 1.5)
             func path(_ name: String) -> String { media.path(name) }
@@ -45,15 +46,15 @@ extension Playback {
             ]
         }
 
-        /// Resident bytes of this process.
+        /// Returns the resident bytes of this process.
         private func residentSize() throws -> Int {
             let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
             return (Int(text.split(separator: " ")[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
         }
 
-        /// Damage that no decoder can see, such as a flipped bit of sound, is not asked for.
+        /// Damage that no decoder can detect, such as a flipped bit of sound, need not be reported.
         @Test(.computing)
-        func `Files damaged at random come to an end soon, in little memory, and what is missing is said`()
+        func `randomly damaged files are decoded quickly, in little memory, and losses are reported`()
             async throws
         {
             var mutator = Mutator(seed: 5)
@@ -61,18 +62,18 @@ extension Playback {
             var count = 0
             for good in try await goodFiles() {
                 let whole = try Decoding(good)
-                // In the others, what is missing is only known where the header was not changed with it.
+                // In the other formats, a loss is only detectable if the header is intact.
                 let hasChecks = ["mp3", "ogg", "opus", "flac"].contains { good.hasSuffix($0) }
                 let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: good)))
                 for round in 0..<Self.rounds {
                     let path = try write("bad", mutator.mutate(bytes))
                     let began = secondsComputed()
-                    // More than any of them can hold: whatever is said about lengths, sound does not come from nothing.
+                    // More samples than any of the files can hold, regardless of the length that its header states.
                     let limit = 1 << 24
                     let decoding = try? Decoding(path, atMost: limit)
                     #expect(decoding?.samples.count ?? 0 < limit, "\(good) \(round): \(mutator.deed)")
                     if let decoding, decoding.fault == nil, decoding.samples.count < whole.samples.count, hasChecks {
-                        Issue.record("\(good) \(round): not a word about \(mutator.deed)")
+                        Issue.record("\(good) \(round): no report of \(mutator.deed)")
                     }
                     if let file = try? MediaFile(path: path) { _ = try? openSampleSource(file).metadata() }
                     _ = try? Decoding(path, from: 30_000, atMost: limit)
@@ -86,7 +87,7 @@ extension Playback {
         }
 
         @Test(.computing)
-        func `What the fuzzer found ends nothing any more`() throws {
+        func `files that the fuzzer found no longer crash or block the decoders`() throws {
             let folder = URL(fileURLWithPath: "\(#filePath)/../../FuzzTests/Found/decoders").standardizedFileURL.path
             let names = try FileManager.default.contentsOfDirectory(atPath: folder)
             #expect(!names.isEmpty)
@@ -99,7 +100,7 @@ extension Playback {
             }
         }
 
-        /// Files that no tool writes, each with whether some of it is played, and a part of what is said.
+        /// Makes files that no tool writes, each with whether some of it is played and a part of the expected message.
         private func curiosities() async throws -> [(path: String, isPlayed: Bool, words: String)] {
             let wave = [UInt8](try Data(contentsOf: URL(fileURLWithPath: try await media.wav("good.wav", seconds: 1))))
             let mp3 = [UInt8](
@@ -110,7 +111,7 @@ extension Playback {
             )
             var random = SeededGenerator(seed: 9)
             let noise = (0..<100_000).map { _ in UInt8.random(in: 0...255, using: &random) }
-            /// `bytes` with a number of four bytes put in at `offset`.
+            /// Returns `bytes` with `number` in place of the bytes at `offset`.
             func lie(_ bytes: [UInt8], _ offset: Int, _ number: [UInt8]) -> [UInt8] {
                 Array(bytes[..<offset]) + number + Array(bytes[(offset + number.count)...])
             }
@@ -161,7 +162,7 @@ extension Playback {
             ]
         }
 
-        @Test func `Odd files are played or refused, with the reason, soon, and the item after each is whole`()
+        @Test func `odd files are quickly played or refused with a reason, and the next item stays whole`()
             async throws
         {
             let odd = try await curiosities()
@@ -183,13 +184,13 @@ extension Playback {
             let output = media.path("out.wav")
             let fixture = PlayerFixture(driver: .wav(output))
             let refused = odd.filter { !$0.isPlayed }.map(\.path)
-            // Most are refused at once, with the reason; the others when their turn comes.
+            // Most are refused immediately, with the reason; the others when their turn comes.
             var queued: [String] = []
             for path in refused {
                 do {
                     _ = try await fixture.player.append([path])
                     queued.append(path)
-                } catch let error as PlayerError {
+                } catch let error as MediaError {
                     #expect(error.description.hasPrefix("\(path): "), "\(error)")
                 }
                 _ = try await fixture.player.append([good])
@@ -199,7 +200,8 @@ extension Playback {
             let samples = try await media.sox(good)
             let expected = refused.flatMap { _ in samples }
             expectSame(try media.rendered(output)[...], expected[...], "the good ones")
-            #expect(end.lastError?.path == queued.last && end.lastError?.reason.isEmpty != true)
+            #expect(end.lastError?.path == queued.last)
+            #expect(end.lastError?.reason.isEmpty == false)
         }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Sound files made with the usual tools, and their samples as those tools decode them.
+/// Sound files made with the usual tools, and their samples as these tools decode them.
 struct Media {
     let scratch: ScratchDirectory
 
@@ -10,7 +10,7 @@ struct Media {
 
     func path(_ name: String) -> String { scratch.file(name) }
 
-    /// Sines that rise and fall: no two pieces of it are equal.
+    /// Makes a WAV of rising and falling sines, so that no two parts are equal.
     func wav(
         _ name: String,
         seconds: Double = 2,
@@ -40,28 +40,28 @@ struct Media {
         return path(name)
     }
 
-    /// The samples that the mpg123 program gives.
+    /// Returns the samples that mpg123 decodes.
     func mpg123(_ path: String) async throws -> [Int16] {
         samples(try await Tool.run("mpg123", "-q", "--resync-limit", "1048576", "-s", "-e", "s16", path))
     }
 
-    /// The samples that sox gives.
+    /// Returns the samples that sox decodes.
     func sox(_ path: String) async throws -> [Int16] {
         samples(try await Tool.run("sox", "-D", path, "-t", "raw", "-e", "signed", "-b", "16", "-"))
     }
 
-    /// What sox reads as 32 bit integers, rounded to 16 bit, the even one of two that are equally near.
+    /// Returns the samples that sox decodes to 32 bits, rounded to 16 bits, ties to even.
     func soxRounded(_ path: String) async throws -> [Int16] {
         let data = try await Tool.run("sox", "-D", path, "-t", "raw", "-e", "signed", "-b", "32", "-")
         return [UInt8](data).withUnsafeBytes { bytes in
             bytes.bindMemory(to: Int32.self).map { sample in
-                // libsndfile's floats have 24 bits, so that is what is rounded.
+                // Round from 24 bits, like libsndfile's floats.
                 Int16(clamping: Int((Float(sample) / 65_536).rounded(.toNearestOrEven)))
             }
         }
     }
 
-    /// The samples in the data chunk of a WAV file, whose sizes must be those of the file.
+    /// Returns the samples in the data chunk of a WAV file, and checks the sizes in its header.
     func rendered(_ path: String) throws -> [Int16] {
         let data = try Data(contentsOf: URL(fileURLWithPath: path))
         let bytes = [UInt8](data)
@@ -83,12 +83,12 @@ struct Media {
 }
 
 extension Media {
-    /// Stereo at 44.1 kHz with one value from start to end, so that it is known again wherever it is heard.
+    /// Makes a stereo WAV at 44.1 kHz of one constant value, which is easy to find in the output.
     func level(_ name: String, _ value: Int16, frames: Int) throws -> String {
         try file(name, Array(repeating: value, count: frames * 2))
     }
 
-    /// 16 bit stereo samples at 44.1 kHz, as a WAV file.
+    /// Writes 16-bit stereo samples at 44.1 kHz as a WAV file.
     func file(_ name: String, _ samples: [Int16]) throws -> String {
         func bytes(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value.littleEndian, Array.init) }
         let size = UInt32(samples.count * 2)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Counts how often a file is opened, as the kernel tells it.
+/// Counts how often a file is opened, by inotify events.
 struct Openings: ~Copyable {
     private let descriptor: CInt
 
@@ -14,7 +14,7 @@ struct Openings: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Until it was opened and closed `count` times; no event for 10 s is a failure.
+    /// Waits until the file was opened `count` times. Fails after 10 s without an event.
     borrowing func wait(for count: Int) async throws {
         let descriptor = descriptor
         let seen = await withCheckedContinuation { continuation in
@@ -25,7 +25,7 @@ struct Openings: ~Copyable {
 
     private static func count(_ descriptor: CInt, upTo count: Int) -> Int {
         var seen = 0
-        // Events of a watched file have no name. Equal ones that follow each other are one, so closings are asked for too.
+        // Events of a watched file have no name. The kernel merges equal successive events, so watch closings too.
         var event = inotify_event()
         while seen < count {
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

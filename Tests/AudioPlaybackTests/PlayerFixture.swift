@@ -1,15 +1,16 @@
 import AudioPlayback
 import BackgrounderAPI
 import Logging
+import MediaFiles
 import ServiceLifecycle
 import Synchronization
 import TestSupport
 import Testing
 
-/// What plays in real time is tested one after the other: the machine has other work to do at the same time.
+/// Tests that play in real time. They run one after the other, since the machine is busy with other tests.
 @Suite(.serialized) enum Playback {}
 
-/// A running player, what it wrote, and what it told.
+/// A running player with its journal and its events.
 final class PlayerFixture: Sendable {
     let player: QueuePlayer
     let journal: MemoryJournal
@@ -28,6 +29,7 @@ final class PlayerFixture: Sendable {
         unreadable: Set<Int> = [],
         state: PlayerState = PlayerState(),
         journal: MemoryJournal = MemoryJournal(),
+        clock: any Clock<Duration> = ContinuousClock(),
         startsAtOnce: Bool = true
     ) {
         let log = EventLog()
@@ -38,7 +40,7 @@ final class PlayerFixture: Sendable {
             unreadable: unreadable,
             state: state,
             journal: journal,
-            clock: ContinuousClock(),
+            clock: clock,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             onEvent: { log.append($0) }
         )
@@ -54,7 +56,7 @@ final class PlayerFixture: Sendable {
 
     deinit { service.withLock { $0?.cancel() } }
 
-    /// Runs the service, once.
+    /// Runs the service. Call this once.
     func start() {
         let group = group
         service.withLock { $0 = Task { try await group.run() } }
@@ -65,14 +67,14 @@ final class PlayerFixture: Sendable {
         try await service.withLock(\.self)?.value
     }
 
-    /// Waits until the journal has what all files of the queue say.
+    /// Waits until the journal has the descriptions of all files in the queue.
     func waitForDescriptions() async throws {
-        _ = try await wait("what the files say") { _ in
+        _ = try await wait("the descriptions of the files") { _ in
             await journal.queue.allSatisfy { $0.sampleRate != nil }
         }
     }
 
-    /// Waits until an event or a write after which `condition` holds. No event for the whole limit is a failure.
+    /// Returns the status once `condition` holds after an event or a write. Throws after `limit`.
     @discardableResult
     func wait(
         _ what: String,
@@ -80,12 +82,12 @@ final class PlayerFixture: Sendable {
         until condition: (AudioStatus) async -> Bool
     ) async throws -> AudioStatus {
         let (stream, id) = log.subscribe()
-        // What never comes is a failure, and not a test without end.
+        // Without a timeout, a missing event would block the test forever.
         let timeout = Task {
             try await Task.sleep(for: limit)
             log.unsubscribe(id)
         }
-        // A time that is heard is no event.
+        // The progress of playback is not an event, so poll for it.
         let ticker = Task {
             while (try? await Task.sleep(for: .milliseconds(100))) != nil { log.notify() }
         }
@@ -100,14 +102,14 @@ final class PlayerFixture: Sendable {
             let status = await player.status()
             if await condition(status) { return status }
         }
-        throw Timeout(description: "\(what): not within \(limit); it is \(await player.status())")
+        throw Timeout(description: "\(what): not reached within \(limit); the status is \(await player.status())")
     }
 
     /// Ids of the items that became current, in order; `nil` is the end of the queue.
     var currentItems: [Int?] { log.currentItems }
 }
 
-/// Hands events to whoever waits for one.
+/// Passes events on to the tasks that wait for one.
 final class EventLog: Sendable {
     private struct State {
         var currentItems: [Int?] = []
@@ -140,7 +142,7 @@ final class EventLog: Sendable {
     func unsubscribe(_ id: Int) { state.withLock { $0.subscribers.removeValue(forKey: id) }?.finish() }
 }
 
-/// What a store would hold.
+/// A journal in memory, in place of a store.
 actor MemoryJournal: PlayerJournal {
     struct DiskFull: Error {}
     struct Write {
@@ -149,11 +151,11 @@ actor MemoryJournal: PlayerJournal {
     }
 
     private(set) var queue: [PlayerItem] = []
-    /// Ids of items whose content told nothing.
+    /// Ids of items whose content is unreadable.
     private(set) var unreadable: Set<Int> = []
     private(set) var state = PlayerState()
     private(set) var writes: [Write] = []
-    /// Writes that pass before those that are refused or held.
+    /// The number of writes that succeed before one is refused or held.
     private var passes = 0
     private var refusals = 0
     private var gate: Gate?
@@ -163,10 +165,10 @@ actor MemoryJournal: PlayerJournal {
     nonisolated var keptPosition: PlayerPosition? { keptPositions.last }
     let onSave = Mutex<@Sendable () -> Void>({})
 
-    /// `count` writes fail, once `passes` have passed.
+    /// Makes `count` writes fail after `passes` successful ones.
     func refuse(_ count: Int, after passes: Int = 0) { (refusals, self.passes) = (count, passes) }
 
-    /// One write takes until the gate is opened, once `passes` have passed.
+    /// Holds one write until the gate is opened, after `passes` successful ones.
     func hold(after passes: Int = 0) -> Gate {
         self.passes = passes
         let gate = Gate()
@@ -174,7 +176,7 @@ actor MemoryJournal: PlayerJournal {
         return gate
     }
 
-    func save(_ changes: [QueueChange], state: PlayerState) async throws {
+    func save(_ changes: [QueueChange], state: PlayerState, isStateNew: Bool) async throws {
         try await pass()
         for change in changes {
             queue.take(change)
@@ -192,7 +194,7 @@ actor MemoryJournal: PlayerJournal {
         onSave.withLock { $0 }()
     }
 
-    nonisolated func keep(_ position: PlayerPosition) throws {
+    nonisolated func save(position: PlayerPosition) throws {
         kept.withLock { $0.append(position) }
         onSave.withLock { $0 }()
     }
@@ -213,7 +215,7 @@ actor MemoryJournal: PlayerJournal {
     }
 }
 
-/// Somebody waits in it until it is opened.
+/// Holds a task until it is opened.
 final class Gate: Sendable {
     private let arrival = AsyncStream.makeStream(of: Void.self)
     private let opening = AsyncStream.makeStream(of: Void.self)

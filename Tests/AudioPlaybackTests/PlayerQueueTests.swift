@@ -1,4 +1,6 @@
 import BackgrounderAPI
+import MediaFiles
+import SystemSupport
 import Testing
 
 @testable import AudioPlayback
@@ -13,16 +15,16 @@ import Testing
         return queue
     }
 
-    @Test func `Ids are never given again, also after a restart`() throws {
+    @Test func `ids are never reused, even after a restart`() throws {
         var queue = try queue(3)
-        try queue.remove(id: 3)
+        try queue.remove(ids: [3])
         #expect(try queue.insert(paths: ["/x"]).map(\.id) == [4])
-        try queue.remove(id: 4)
+        try queue.remove(ids: [4])
         var restarted = PlayerQueue(items: queue.items, state: PlayerState(nextItemID: queue.nextItemID))
         #expect(try restarted.insert(paths: ["/y"]).map(\.id) == [5])
     }
 
-    @Test func `A queue takes so many items and no more`() throws {
+    @Test func `a full queue refuses more items and stays unchanged`() throws {
         var queue = try queue(2)
         let paths = Array(repeating: "/x", count: PlayerQueue.most - 1)
         #expect(throws: PlayerError.queueFull(limit: PlayerQueue.most)) { try queue.insert(paths: paths) }
@@ -32,17 +34,17 @@ import Testing
         #expect(queue.count == PlayerQueue.most)
     }
 
-    @Test func `Positions count from 0 whatever is done`() throws {
+    @Test func `positions count from 0 after any change`() throws {
         var queue = try queue(5)
         _ = try queue.insert(paths: ["/a", "/b"], at: 1)
         _ = try queue.move(id: 5, to: 0)
-        try queue.remove(id: 2)
+        try queue.remove(ids: [2])
         try queue.shuffle()
         #expect(queue.items.map(\.position) == Array(0..<6))
         #expect(Set(queue.items.map(\.id)) == [1, 3, 4, 5, 6, 7])
     }
 
-    @Test func `A move puts the item where it was told`() throws {
+    @Test func `a move puts the item at the given position`() throws {
         var queue = try queue(4)
         #expect(try queue.move(id: 1, to: 3).position == 3)
         #expect(queue.items.map(\.id) == [2, 3, 4, 1])
@@ -53,7 +55,7 @@ import Testing
         #expect(throws: PlayerError.invalidPosition(5, count: 4)) { try queue.insert(paths: ["/"], at: 5) }
     }
 
-    @Test func `The end of the last item is the end, with repeat it goes round`() throws {
+    @Test func `the queue stops after the last item, or starts over with repeat`() throws {
         var once = try queue(2, current: 2)
         #expect(once.finishCurrent() == .stop)
         #expect(once.currentID == nil)
@@ -61,26 +63,26 @@ import Testing
         #expect(round.finishCurrent() == .play(1))
     }
 
-    @Test func `Single pauses at the start of the next item`() throws {
+    @Test func `single pauses at the start of the next item`() throws {
         var queue = try queue(3, PlayerOptions(single: .on), current: 1)
         #expect(queue.finishCurrent() == .pause(2))
         #expect(queue.options.single == .on)
     }
 
-    @Test func `Oneshot does so once`() throws {
+    @Test func `oneshot pauses at the start of the next item once`() throws {
         var queue = try queue(3, PlayerOptions(single: .oneshot), current: 1)
         #expect(queue.finishCurrent() == .pause(2))
         #expect(queue.options.single == .off)
         #expect(queue.finishCurrent() == .play(3))
     }
 
-    @Test func `Single with repeat loops the item, and next leaves it`() throws {
+    @Test func `single with repeat loops the item, and next leaves it`() throws {
         var queue = try queue(3, PlayerOptions(repeat: true, single: .on), current: 2)
         #expect(queue.finishCurrent() == .play(2))
         #expect(queue.next() == .play(3))
     }
 
-    @Test func `Consume removes what ended and what was skipped, not what was gone back from`() throws {
+    @Test func `consume removes items that ended or were skipped, but not on previous`() throws {
         var queue = try queue(4, PlayerOptions(consume: true), current: 1)
         #expect(queue.finishCurrent() == .play(2))
         #expect(queue.next() == .play(3))
@@ -91,13 +93,13 @@ import Testing
         #expect(queue.items.isEmpty)
     }
 
-    @Test func `Consume with repeat ends when nothing is left`() throws {
+    @Test func `consume with repeat stops when the queue is empty`() throws {
         var queue = try queue(2, PlayerOptions(repeat: true, consume: true), current: 2)
         #expect(queue.finishCurrent() == .play(1))
         #expect(queue.finishCurrent() == .stop)
     }
 
-    @Test func `Previous goes to the item before, at the first to itself or, with repeat, to the last`() throws {
+    @Test func `previous goes back one item; from the first it stays or, with repeat, goes to the last`() throws {
         var queue = try queue(3, current: 2)
         #expect(queue.previous() == .play(1))
         #expect(queue.previous() == .play(1))
@@ -105,7 +107,7 @@ import Testing
         #expect(queue.previous() == .play(3))
     }
 
-    @Test func `Random plays each item once, and the copy of a queue foretells the order`() throws {
+    @Test func `random plays each item once, and a copy of the queue predicts the order`() throws {
         var queue = try queue(20, PlayerOptions(random: true), current: nil)
         _ = queue.selectFirst()
         var ahead = queue
@@ -118,7 +120,7 @@ import Testing
         #expect(heard != Array(1...20))
     }
 
-    @Test func `A random round that begins anew does not begin with the item that ended`() throws {
+    @Test func `a new random round does not begin with the item that ended the last one`() throws {
         for seed in 0..<50 {
             var queue = PlayerQueue(
                 state: PlayerState(options: PlayerOptions(repeat: true, random: true)),
@@ -134,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `Previous goes back along the random order`() throws {
+    @Test func `previous goes back along the random order`() throws {
         var queue = try queue(9, PlayerOptions(random: true))
         let first = queue.selectFirst()?.id
         let second = queue.next()
@@ -143,7 +145,7 @@ import Testing
         #expect(queue.next() == second)
     }
 
-    @Test func `What is added while random is on is played in this round`() throws {
+    @Test func `items that are added while random is on are played in the same round`() throws {
         var queue = try queue(3, PlayerOptions(random: true))
         _ = queue.selectFirst()
         _ = queue.next()
@@ -153,16 +155,16 @@ import Testing
         #expect(rest == 3)
     }
 
-    @Test func `The item behind a removed current one becomes current`() throws {
+    @Test func `removing the current item makes the next one current`() throws {
         var queue = try queue(3, current: 2)
-        try queue.remove(id: 2)
+        try queue.remove(ids: [2])
         #expect(queue.currentID == 3)
-        try queue.remove(id: 3)
+        try queue.remove(ids: [3])
         #expect(queue.currentID == nil)
-        #expect(throws: PlayerError.noSuchItem(id: 3)) { try queue.remove(id: 3) }
+        #expect(throws: PlayerError.noSuchItem(id: 3)) { try queue.remove(ids: [3]) }
     }
 
-    @Test func `Shuffling brings the current item to the front and loses none`() throws {
+    @Test func `shuffling moves the current item to the front and loses none`() throws {
         var queue = try queue(30, current: 17)
         try queue.shuffle()
         #expect(queue.items.first?.id == 17)
@@ -170,7 +172,7 @@ import Testing
         #expect(queue.items.map(\.id) != [17] + (1...30).filter { $0 != 17 })
     }
 
-    @Test func `Pause and none at an item's end`() throws {
+    @Test func `the action at an item's end can be pause or none`() throws {
         var pauses = try queue(2, PlayerOptions(actionAtItemEnd: .pause), current: 1)
         #expect(pauses.finishCurrent() == .pause(2))
         var stays = try queue(2, PlayerOptions(actionAtItemEnd: .none), current: 1)
@@ -178,7 +180,7 @@ import Testing
         #expect(stays.currentID == 1)
     }
 
-    @Test func `An item that cannot be played is passed over and, with consume, kept`() throws {
+    @Test func `an unplayable item is skipped and, even with consume, kept`() throws {
         var queue = try queue(2, PlayerOptions(consume: true), current: 1)
         #expect(queue.skipUnplayable() == .play(2))
         #expect(queue.items.count == 2)
@@ -194,11 +196,11 @@ import Testing
         ["Ärger 2", "ärger 10", "日本 3", "日本 20"],
         ["", " ", "-1", "1", "a"],
     ])
-    func `Numbers in names are counted, not spelled, and cases and spellings are one`(names: [String]) {
+    func `names sort by the value of their numbers, regardless of case and normalization`(names: [String]) {
         for _ in 0..<5 { #expect(names.shuffled().map(NaturalName.init).sorted().map(\.name) == names) }
     }
 
-    @Test func `A driver that there is not is refused with those that there are`() throws {
+    @Test func `an unknown driver is refused with a list of the known ones`() throws {
         #expect(try AudioDriverName("auto") == .auto)
         #expect(try AudioDriverName("wav:/a:b.wav") == .wav("/a:b.wav"))
         #expect(try AudioDriverName("pulse") == .live("pulse"))

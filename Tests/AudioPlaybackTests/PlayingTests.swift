@@ -1,11 +1,12 @@
 import AudioPlayback
 import BackgrounderAPI
 import Foundation
+import MediaFiles
 import TestSupport
 import Testing
 
 extension Playback {
-    /// Commands, observers and restarts, into the paced null device.
+    /// Commands, observers and restarts, with the paced null device.
     @Suite(.serialized) struct PlayingTests {
         let media: Media
 
@@ -19,7 +20,9 @@ extension Playback {
             ]
         }
 
-        @Test func `Null plays at the pace of a clock, and observers are told at each multiple`() async throws {
+        @Test func `the null device plays in real time, and observers get each multiple of their interval`()
+            async throws
+        {
             let fixture = PlayerFixture(driver: .null)
             let times = await fixture.player.addPeriodicTimeObserver(forInterval: .milliseconds(100))
             let path = try await media.wav("a.wav", seconds: 2)
@@ -32,7 +35,8 @@ extension Playback {
             }
             try await fixture.wait("the end") { $0.timeControlStatus == .stopped }
             let took = (ContinuousClock.now - began)
-            #expect(took > .milliseconds(1_950) && took < .seconds(10), "\(took)")
+            #expect(took > .milliseconds(1_950), "\(took)")
+            #expect(took < .seconds(10), "\(took)")
             try await fixture.shutDown()
             let elapsed = await seen.value.map(\.elapsed)
             for tenth in 1...19 {
@@ -42,7 +46,7 @@ extension Playback {
             #expect(elapsed == elapsed.sorted())
         }
 
-        @Test func `A second observer does not wait for the first one's next value`() async throws {
+        @Test func `a second observer does not wait for the next value of the first one`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let slow = await fixture.player.addPeriodicTimeObserver(forInterval: .seconds(30))
             _ = try await fixture.player.play(paths: [try await media.wav("a.wav", seconds: 40)])
@@ -59,7 +63,7 @@ extension Playback {
             withExtendedLifetime(slow) {}
         }
 
-        @Test func `Pause holds the position and play goes on from it`() async throws {
+        @Test func `pause holds the position, and play resumes from it`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let path = try await media.wav("a.wav", seconds: 30)
             _ = try await fixture.player.play(paths: [path])
@@ -68,14 +72,15 @@ extension Playback {
             #expect(paused.timeControlStatus == .paused)
             let first = try #require(paused.elapsed)
             let journal = await fixture.journal.state
-            #expect(journal.timeControlStatus == .paused && abs(journal.elapsed - first) < 0.05)
+            #expect(journal.timeControlStatus == .paused)
+            #expect(abs(journal.elapsed - first) < 0.05)
             let second = try await fixture.player.toggle()
             #expect(second.timeControlStatus == .playing)
             #expect(abs(try #require(second.elapsed) - first) < 0.1)
             try await fixture.wait("progress") { $0.elapsed ?? 0 > first + 0.3 }
         }
 
-        @Test func `Seeking is exact, relative or absolute, and past the end it is refused`() async throws {
+        @Test func `absolute and relative seeks reach their time, and a seek past the end is refused`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let paths = try await three(20)
             await #expect(throws: PlayerError.emptyQueue) { try await fixture.player.seek(to: 1) }
@@ -94,27 +99,28 @@ extension Playback {
             let stayed = await fixture.player.status()
             #expect(stayed.currentItem?.id == items[0].id)
             #expect(stayed.elapsed ?? 9 < 2)
-            let ended = try await fixture.player.seek(to: 100, pastEnd: .endItem)
-            #expect(ended.currentItem?.id == items[1].id && ended.elapsed ?? 9 < 0.3)
+            let ended = try await fixture.player.seek(id: items[0].id, to: 100)
+            #expect(ended.currentItem?.id == items[1].id)
+            #expect(ended.elapsed ?? 9 < 0.3)
             await #expect(throws: PlayerError.self) { try await fixture.player.seek(to: .nan) }
             await #expect(throws: PlayerError.self) { try await fixture.player.seek(to: -1) }
             _ = try await fixture.player.seek(to: 19.5)
             try await fixture.wait("the third") { $0.currentItem?.id == items[2].id }
         }
 
-        @Test func `Behind a seek the output rests as long as before it`() async throws {
+        @Test func `after a seek the output thread wakes up rarely`() async throws {
             let fixture = PlayerFixture(driver: .null)
             _ = try await fixture.player.play(paths: [try await media.wav("a.wav", seconds: 40)])
             try await fixture.wait("some progress") { $0.elapsed ?? 0 > 0.2 }
             _ = try await fixture.player.seek(to: 10)
-            // The first half of what is decoded ahead is heard, and what follows is decoded in many parts.
+            // Half of the audio decoded ahead has been heard now, and the rest is decoded in many parts.
             try await fixture.wait("a step") { $0.elapsed ?? 0 > 13 }
             let before = try wakeups(of: "audio output")
-            try await fixture.wait("more of them") { $0.elapsed ?? 0 > 19 }
+            try await fixture.wait("more steps") { $0.elapsed ?? 0 > 19 }
             #expect(try wakeups(of: "audio output") - before <= 5)
         }
 
-        /// How often threads of that name went to sleep so far.
+        /// Returns how often threads of this name have gone to sleep.
         private func wakeups(of name: String) throws -> Int {
             try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").reduce(0) { sum, thread in
                 guard let status = try? String(contentsOfFile: "/proc/self/task/\(thread)/status", encoding: .utf8),
@@ -125,7 +131,7 @@ extension Playback {
             }
         }
 
-        @Test func `Next and previous play, also from a pause`() async throws {
+        @Test func `next and previous start playing, even from a pause`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let ids = try await fixture.player.append(try await three(20)).map(\.id)
             await #expect(throws: PlayerError.stopped) { try await fixture.player.next() }
@@ -133,34 +139,36 @@ extension Playback {
             #expect(try await fixture.player.next().currentItem?.id == ids[1])
             _ = await fixture.player.pause()
             let status = try await fixture.player.next()
-            #expect(status.currentItem?.id == ids[2] && status.timeControlStatus == .playing)
+            #expect(status.currentItem?.id == ids[2])
+            #expect(status.timeControlStatus == .playing)
             _ = await fixture.player.pause()
             #expect(try await fixture.player.previous().timeControlStatus == .playing)
             #expect(try await fixture.player.previous().currentItem?.id == ids[0])
             #expect(try await fixture.player.play(id: ids[2]).currentItem?.id == ids[2])
             let ended = try await fixture.player.next()
-            #expect(ended.timeControlStatus == .stopped && ended.currentItem == nil)
+            #expect(ended.timeControlStatus == .stopped)
+            #expect(ended.currentItem == nil)
             await #expect(throws: PlayerError.noSuchItem(id: 99)) { try await fixture.player.play(id: 99) }
         }
 
-        @Test func `A folder is its media in natural order, and what is missing adds nothing`() async throws {
+        @Test func `a folder adds its media in natural order, and a missing file adds nothing`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let paths = try await three(0.2)
             try Data("x".utf8).write(to: URL(fileURLWithPath: media.scratch.file("cover.jpg")))
             let items = try await fixture.player.append([media.scratch.path])
             #expect(items.map(\.path) == paths)
-            await #expect(throws: PlayerError.noSuchPath(path: "/nowhere.mp3")) {
+            await #expect(throws: MediaError.noSuchPath(path: "/nowhere.mp3")) {
                 try await fixture.player.append([paths[0], "/nowhere.mp3"])
             }
             let fifo = media.path("fifo.mp3")
             try #require(mkfifo(fifo, 0o600) == 0)
-            await #expect(throws: PlayerError.notPlayableKind(path: fifo, kind: "FIFO")) {
+            await #expect(throws: MediaError.notPlayableKind(path: fifo, kind: "FIFO")) {
                 try await fixture.player.append([fifo])
             }
             #expect(await fixture.player.queue().count == 3)
         }
 
-        @Test func `A playlist is what it names and can be played; with nothing of that it is refused`() async throws {
+        @Test func `a playlist adds its playable entries, and is refused without any`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let paths = try await three(0.2)
             let list = try media.scratch.write("#EXTM3U\r\ngone.mp3\r\n\(paths[1])\r\nhttp://x/\r\n", to: "l.M3U8")
@@ -170,29 +178,29 @@ extension Playback {
             )
             for (text, fault) in [("", nil), ("x\n", "line 1: \(media.path("x")): no such file or folder")] {
                 let empty = try media.scratch.write(text, to: "empty.m3u")
-                await #expect(throws: PlayerError.emptyPlaylist(path: empty, fault: fault)) {
+                await #expect(throws: MediaError.emptyPlaylist(path: empty, fault: fault)) {
                     try await fixture.player.append([paths[0], empty])
                 }
             }
             let binary = try media.scratch.write("a\0", to: "binary.pls")
             let reason = "not a playlist: it is not a text file"
-            await #expect(throws: PlayerError.unreadable(path: binary, reason: reason)) {
+            await #expect(throws: MediaError.unreadable(path: binary, reason: reason)) {
                 try await fixture.player.append([binary])
             }
             #expect(await fixture.player.queueLength == 3)
         }
 
-        @Test func `A folder with names of all kinds is read whole, in the order in which people count`() async throws {
+        @Test func `a folder with thousands of names is read completely, in natural order`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let folder = media.path("many")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-            // Long and short names, so that entries end anywhere in the memory that they are read into.
+            // Long and short names, so that entries end anywhere in the buffer that they are read into.
             let names = (1...3000).map { "\($0) \(String(repeating: "ü", count: $0 % 120)).wav" }
             for name in names { try Data().write(to: URL(fileURLWithPath: "\(folder)/\(name)")) }
             #expect(try await fixture.player.append([folder]).map(\.path) == names.map { "\(folder)/\($0)" })
         }
 
-        @Test func `Changing the queue while it plays changes what comes next`() async throws {
+        @Test func `changing the queue during playback changes the next item`() async throws {
             let paths = try await three(1)
             let fixture = PlayerFixture(driver: .null)
             let items = try await fixture.player.append(paths)
@@ -205,35 +213,39 @@ extension Playback {
             #expect(fixture.currentItems == [1, 4, nil])
         }
 
-        @Test func `Removing the current item plays the following one, and stops while paused`() async throws {
+        @Test func `removing the current item plays the next one, or stops while paused`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let items = try await fixture.player.append(try await three(20))
             _ = try await fixture.player.play()
             try await fixture.player.remove(id: items[0].id)
             var status = await fixture.player.status()
-            #expect(status.currentItem?.id == items[1].id && status.timeControlStatus == .playing)
+            #expect(status.currentItem?.id == items[1].id)
+            #expect(status.timeControlStatus == .playing)
             _ = await fixture.player.pause()
             try await fixture.player.remove(id: items[1].id)
             status = await fixture.player.status()
-            #expect(status.timeControlStatus == .stopped && status.currentItem?.id == items[2].id)
+            #expect(status.timeControlStatus == .stopped)
+            #expect(status.currentItem?.id == items[2].id)
             try await fixture.player.clear()
             #expect(await fixture.player.status().currentItem == nil)
             await #expect(throws: PlayerError.emptyQueue) { try await fixture.player.play() }
         }
 
-        @Test func `Single pauses at the start of the next item`() async throws {
+        @Test func `oneshot pauses at the start of the next item once`() async throws {
             let fixture = PlayerFixture(driver: .null)
             _ = try await fixture.player.append(try await three(0.4))
             _ = try await fixture.player.setOptions(single: .oneshot)
             _ = try await fixture.player.play()
             let status = try await fixture.wait("the pause") { $0.timeControlStatus == .paused }
-            #expect(status.currentItem?.id == 2 && status.elapsed == 0 && status.single == .off)
+            #expect(status.currentItem?.id == 2)
+            #expect(status.elapsed == 0)
+            #expect(status.single == .off)
             _ = try await fixture.player.play()
             try await fixture.wait("the end") { $0.timeControlStatus == .stopped }
             #expect(fixture.currentItems == [1, 2, 3, nil])
         }
 
-        @Test func `Consume and repeat come to an end, options are kept and wrong ones refused`() async throws {
+        @Test func `consume with repeat ends, options are stored, and invalid ones are refused`() async throws {
             let fixture = PlayerFixture(driver: .null)
             _ = try await fixture.player.append(try await three(0.2))
             await #expect(throws: PlayerError.invalidVolume(101)) { try await fixture.player.setOptions(volume: 101) }
@@ -245,7 +257,7 @@ extension Playback {
             #expect(await fixture.journal.state.options == PlayerOptions(volume: 30, repeat: true, consume: true))
         }
 
-        @Test func `From the very start the position is kept each half second of sound`() async throws {
+        @Test func `the position is saved every half second of sound, from the start`() async throws {
             for _ in 0..<6 {
                 let journal = MemoryJournal()
                 let fixture = PlayerFixture(driver: .null, journal: journal)
@@ -253,13 +265,13 @@ extension Playback {
                 _ = try await fixture.player.play()
                 try await fixture.wait("three positions") { _ in journal.keptPositions.count >= 3 }
                 let kept = [0] + journal.keptPositions.prefix(3).map(\.elapsed)
-                // Half a second, and as much again for a machine that is busy.
+                // Half a second, plus the same for a busy machine.
                 #expect(zip(kept, kept.dropFirst()).allSatisfy { $1 - $0 < 1 }, "\(kept)")
                 try await fixture.shutDown()
             }
         }
 
-        @Test func `A restart gives queue, item and position back and plays on`() async throws {
+        @Test func `a restart restores queue, item and position, and continues playing`() async throws {
             let journal = MemoryJournal()
             let first = PlayerFixture(driver: .null, journal: journal)
             _ = try await first.player.append(try await three(20))
@@ -268,12 +280,15 @@ extension Playback {
             try await first.wait("the position to be stored") { _ in
                 journal.keptPosition?.elapsed ?? 0 > 7.3
             }
-            // What a kill would leave behind.
+            // The state after a kill.
             let killed = await journal.state.at(journal.keptPosition)
-            #expect(killed.currentItemID == 2 && killed.elapsed > 7.3 && killed.timeControlStatus == .playing)
+            #expect(killed.currentItemID == 2)
+            #expect(killed.elapsed > 7.3)
+            #expect(killed.timeControlStatus == .playing)
             try await first.shutDown()
             let state = await journal.state
-            #expect(state.timeControlStatus == .playing && state.currentItemID == 2)
+            #expect(state.timeControlStatus == .playing)
+            #expect(state.currentItemID == 2)
             let second = PlayerFixture(driver: .null, queue: await journal.queue, state: state, journal: journal)
             let status = try await second.wait("playing") {
                 $0.timeControlStatus == .playing && $0.elapsed ?? 0 > state.elapsed + 0.2
@@ -289,7 +304,7 @@ extension Playback {
             #expect(abs(try #require(paused.elapsed) - stored) < 0.001)
         }
 
-        @Test func `A suspended player is silent, is stored as playing, and goes on`() async throws {
+        @Test func `a suspended player is paused, is stored as playing, and can be resumed`() async throws {
             let fixture = PlayerFixture(driver: .null)
             _ = try await fixture.player.play(paths: try await three(20))
             try await fixture.wait("some progress") { $0.elapsed ?? 0 > 0.3 }
@@ -303,7 +318,7 @@ extension Playback {
             }
         }
 
-        @Test func `Tags, lengths and formats are read behind everything else`() async throws {
+        @Test func `tags, lengths and formats are read in the background`() async throws {
             let source = try await media.wav("source.wav", seconds: 3)
             let mp3 = media.path("tagged.mp3")
             try await Tool.run(
@@ -327,8 +342,12 @@ extension Playback {
             #expect(items.map(\.id) == [1, 2])
             try await fixture.wait("the tags") { _ in await fixture.player.queue().allSatisfy { $0.codec != nil } }
             let tagged = try #require(await fixture.journal.queue.first)
-            #expect(tagged.title == "Ein Titel" && tagged.artist == "Künstler" && tagged.album == "Album")
-            #expect(tagged.codec == "mp3" && tagged.sampleRate == 44_100 && tagged.channels == 2)
+            #expect(tagged.title == "Ein Titel")
+            #expect(tagged.artist == "Künstler")
+            #expect(tagged.album == "Album")
+            #expect(tagged.codec == "mp3")
+            #expect(tagged.sampleRate == 44_100)
+            #expect(tagged.channels == 2)
             #expect(abs(try #require(tagged.duration) - 3) < 0.06)
             #expect(await fixture.journal.queue.last?.duration == 3)
         }

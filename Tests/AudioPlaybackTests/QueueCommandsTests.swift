@@ -1,17 +1,18 @@
 import AudioPlayback
 import BackgrounderAPI
 import Foundation
+import MediaFiles
 import TestSupport
 import Testing
 
-/// What other protocols ask of the queue.
+/// The commands for the queue that other protocols use.
 extension Playback {
     @Suite struct QueueCommandsTests {
         private let media: Media
 
         init() throws { media = try Media() }
 
-        /// Paths of sound files that are there.
+        /// Makes sound files and returns their paths.
         private func files(_ count: Int) async throws -> [String] {
             let source = try await media.wav("0.wav", seconds: 10, rate: 8000, channels: 1)
             return try [source]
@@ -22,7 +23,7 @@ extension Playback {
                 }
         }
 
-        @Test func `Ranges are taken out, moved, swapped and mixed in one step each, and stored`() async throws {
+        @Test func `ranges are moved, swapped, removed and shuffled in one step each, and stored`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let player = fixture.player
             _ = try await player.append(Array(repeating: try await files(1)[0], count: 9))
@@ -36,8 +37,10 @@ extension Playback {
             try await player.remove(ids: [8, 9])
             try await player.shuffle(1..<3)
             let ids = await player.queue().map(\.id)
-            #expect(ids.first == 2 && ids.last == 3 && Set(ids[1..<3]) == [6, 7])
-            // What the files say comes in between, whenever it does.
+            #expect(ids.first == 2)
+            #expect(ids.last == 3)
+            #expect(Set(ids.dropFirst().dropLast()) == [6, 7])
+            // The descriptions of the files may be stored in between.
             try await fixture.waitForDescriptions()
             #expect(await fixture.journal.queue == player.items(in: 0..<100))
             #expect(await player.item(id: 3)?.position == 3)
@@ -49,7 +52,7 @@ extension Playback {
             #expect(await player.queueLength == 4)
         }
 
-        @Test func `Who asks for what changed since a version gets that and no more`() async throws {
+        @Test func `the changes since a version are exactly the items that changed`() async throws {
             let fixture = PlayerFixture(driver: .null, startsAtOnce: false)
             let player = fixture.player
             let file = try await files(1)[0]
@@ -65,7 +68,7 @@ extension Playback {
             #expect(await player.queueVersion > described)
         }
 
-        @Test func `A file without audio is refused before anything is queued`() async throws {
+        @Test func `a file without audio is refused before anything is queued`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let wav = try await files(1)[0]
             let refused = [
@@ -78,7 +81,7 @@ extension Playback {
                 ),
             ]
             for path in refused {
-                await #expect(throws: PlayerError.notAudio(path: path, reason: "not a supported audio format")) {
+                await #expect(throws: MediaError.notAudio(path: path, reason: "not a supported audio format")) {
                     try await fixture.player.append([wav, path])
                 }
             }
@@ -88,7 +91,7 @@ extension Playback {
             #expect(try await fixture.player.append([renamed]).map(\.path) == [renamed])
         }
 
-        @Test func `What follows is foretold, and an error is forgotten when somebody says so`() async throws {
+        @Test func `the next item is known in advance, and an error is cleared on request`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let player = fixture.player
             let paths = try await files(2)
@@ -97,7 +100,7 @@ extension Playback {
             _ = try await player.append([paths[0], text, paths[1]])
             try media.scratch.write("no sound", to: "text.wav")
             _ = try await player.play()
-            // The second cannot be played, which shows as soon as it is decoded ahead.
+            // The second file cannot be played, which shows as soon as it is decoded ahead.
             try await fixture.wait("the fault") { $0.lastError?.path == text }
             #expect(await player.nextItem?.id == 3)
             await player.clearError()
@@ -108,19 +111,20 @@ extension Playback {
             #expect(await player.nextItem?.id == 3)
         }
 
-        @Test func `When a range with the item that plays goes, the one behind it plays`() async throws {
+        @Test func `removing a range with the current item plays the item after the range`() async throws {
             let fixture = PlayerFixture(driver: .null)
             _ = try await fixture.player.append(try await files(4))
             _ = try await fixture.player.play(id: 2)
             try await fixture.player.remove(positions: 0..<3)
             let status = await fixture.player.status()
-            #expect(status.currentItem?.id == 4 && status.currentItem?.position == 0)
+            #expect(status.currentItem?.id == 4)
+            #expect(status.currentItem?.position == 0)
             #expect(status.timeControlStatus == .playing)
             try await fixture.player.remove(positions: 0..<1)
             #expect(await fixture.player.status().timeControlStatus == .stopped)
         }
 
-        @Test func `An insert without a position is behind the current item, in front where there is none`()
+        @Test func `an insert without a position goes after the current item, or to the front without one`()
             async throws
         {
             let fixture = PlayerFixture(driver: .null)
@@ -132,12 +136,12 @@ extension Playback {
             #expect(await fixture.player.queue().map(\.id) == [3, 1, 4, 5, 2])
         }
 
-        @Test func `After a write that failed the whole queue is written, then changes again`() async throws {
+        @Test func `after a failed write the whole queue is written, then changes again`() async throws {
             let fixture = PlayerFixture(driver: .null, startsAtOnce: false)
             let file = try await files(1)[0]
             _ = try await fixture.player.append([file, file])
             try await fixture.waitForDescriptions()
-            // The command's first write shows that the journal takes any; its second one fails.
+            // The command's first write probes the journal; the second one fails.
             await fixture.journal.refuse(1, after: 1)
             await #expect(throws: PlayerError.notStored(reason: "DiskFull()", isInEffect: true)) {
                 try await fixture.player.remove(id: 1)
@@ -149,7 +153,7 @@ extension Playback {
             #expect(await fixture.journal.queue.map(\.id) == [3, 2])
         }
 
-        @Test func `A change that cannot be stored is refused, and changes nothing`() async throws {
+        @Test func `a change that cannot be stored is refused and has no effect`() async throws {
             let fixture = PlayerFixture(driver: .null, startsAtOnce: false)
             let file = try await files(1)[0]
             _ = try await fixture.player.append([file, file])
@@ -168,13 +172,26 @@ extension Playback {
             #expect(await fixture.player.status().volume == 100)
         }
 
-        @Test func `What told nothing is not asked again at each start, but once more when its turn comes`()
-            async throws
-        {
+        @Test func `files that are played but cannot be stored are reported to the caller`() async throws {
+            let fixture = PlayerFixture(driver: .null, startsAtOnce: false)
+            let file = try await files(1)[0]
+            // The command's first write probes the journal; the second one fails.
+            await fixture.journal.refuse(1, after: 1)
+            await #expect(throws: PlayerError.notStored(reason: "DiskFull()", isInEffect: true)) {
+                try await fixture.player.play(paths: [file])
+            }
+            let status = await fixture.player.status()
+            #expect(status.timeControlStatus == .playing)
+            #expect(status.currentItem?.path == file)
+            _ = await fixture.player.pause()
+            #expect(await fixture.journal.queue.map(\.path) == [file])
+        }
+
+        @Test func `an unreadable file is not read again at each start, but when it is played`() async throws {
             let path = try await files(1)[0]
             let items = (1...30).map { PlayerItem(id: $0, position: $0 - 1, path: path) }
             let journal = MemoryJournal()
-            try await journal.save([.replaced(items)], state: PlayerState())
+            try await journal.save([.replaced(items)], state: PlayerState(), isStateNew: true)
             let fixture = PlayerFixture(driver: .null, queue: items, unreadable: [2, 20], journal: journal)
             try await fixture.wait("all others") { _ in
                 await fixture.player.queue().count { $0.sampleRate == 8000 } == 29
@@ -184,16 +201,16 @@ extension Playback {
             try await fixture.wait("the last") { _ in await fixture.player.item(id: 20)?.sampleRate == 8000 }
         }
 
-        @Test func `Of a file that tells nothing this is stored, of one that is not there it is not`() async throws {
+        @Test func `an unreadable file is stored as unreadable, but a missing one is not`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let text = try media.scratch.write("ID3 and no sound", to: "text.mp3")
             let items = [
                 PlayerItem(id: 1, position: 0, path: media.path("gone")), PlayerItem(id: 2, position: 1, path: text),
             ]
             _ = try await fixture.player.append([text])
-            try await fixture.wait("the look into it") { _ in await fixture.journal.unreadable == [1] }
+            try await fixture.wait("the unreadable file") { _ in await fixture.journal.unreadable == [1] }
             let other = PlayerFixture(driver: .null, queue: items)
-            try await other.wait("the look into them") { _ in await other.journal.unreadable == [2] }
+            try await other.wait("the unreadable file only") { _ in await other.journal.unreadable == [2] }
         }
     }
 }

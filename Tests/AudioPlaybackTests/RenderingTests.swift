@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension Playback {
-    /// What comes out of `wav:` and `raw:` is what the reference decoders give, sample for sample.
+    /// The output of `wav:` and `raw:` matches the reference decoders, sample for sample.
     @Suite(.serialized) struct RenderingTests {
         let media: Media
 
@@ -25,7 +25,7 @@ extension Playback {
             ["-b", "128"], ["-V", "4"], ["-t", "-b", "128"], ["-t", "-V", "4"], ["-m", "m", "-b", "64"],
             ["--nores", "-b", "320"],
         ])
-        func `An MP3 comes out as mpg123 decodes it`(options: [String]) async throws {
+        func `an MP3 is rendered as mpg123 decodes it`(options: [String]) async throws {
             let source = try await media.wav("source.wav", seconds: 7)
             let path = media.path("item.mp3")
             try await Tool.run(words: ["lame", "--quiet"] + options + [source, path])
@@ -39,20 +39,20 @@ extension Playback {
             ["-b", "16"], ["-b", "8"], ["-b", "24"], ["-b", "32"], ["-e", "a-law"], ["-e", "mu-law"],
             ["-e", "floating-point", "-b", "32"],
         ])
-        func `A WAV comes out as sox reads it`(options: [String]) async throws {
+        func `a WAV is rendered as sox reads it`(options: [String]) async throws {
             let path = try await media.wav("item.wav", options: options)
             let expected = try await media.soxRounded(path)
             #expect(try await render([path]) == expected)
         }
 
-        @Test func `FLAC are played, whatever they are called`() async throws {
+        @Test func `a FLAC is played regardless of its file name`() async throws {
             let source = try await media.wav("source.wav")
             let flac = media.path("flac.mp3")
             try await Tool.run("sox", source, "-t", "flac", flac)
             #expect(try await render([flac]) == media.sox(source))
         }
 
-        @Test func `Items of one format are joined without a sample too many or too few`() async throws {
+        @Test func `items of one format are joined without extra or missing samples`() async throws {
             let paths = [
                 try await media.mp3("a.mp3", seconds: 3, frequency: 300, "-V", "4"),
                 try await media.wav("b.wav", seconds: 0.37, frequency: 500),
@@ -65,7 +65,7 @@ extension Playback {
             #expect(try await render(paths) == expected)
         }
 
-        @Test func `Another format is another file, and each file is whole`() async throws {
+        @Test func `each change of format starts another file, and each file is complete`() async throws {
             let output = media.path("out.wav")
             let paths = [
                 try await media.wav("a.wav", seconds: 1, rate: 44_100),
@@ -86,7 +86,7 @@ extension Playback {
             #expect(fixture.currentItems == [1, 2, 3, 4, nil])
         }
 
-        @Test func `The volume is the cube of its part`() async throws {
+        @Test func `the volume scales samples by the cube of its fraction`() async throws {
             let path = try await media.wav("item.wav")
             let samples = try await render([path], options: PlayerOptions(volume: 50))
             let expected = try await media.sox(path).map { Int16((Double($0) / 8).rounded(.toNearestOrAwayFromZero)) }
@@ -94,7 +94,7 @@ extension Playback {
             #expect(zip(samples, expected).allSatisfy { abs(Int($0) - Int($1)) <= 1 })
         }
 
-        @Test func `The raw driver writes nothing but samples`() async throws {
+        @Test func `the raw driver writes only samples`() async throws {
             let path = try await media.wav("item.wav")
             let output = media.path("out.raw")
             let fixture = PlayerFixture(driver: .raw(output))

@@ -4,9 +4,10 @@ import TestSupport
 import Testing
 
 @testable import AudioPlayback
+@testable import MediaFiles
 
 extension Playback {
-    /// Gains of tags act on the samples of their item, from its first frame to its last.
+    /// Gains from tags apply to the samples of their item, from the first frame to the last.
     @Suite(.serialized) struct ReplayGainTests {
         let media: Media
 
@@ -33,15 +34,13 @@ extension Playback {
             samples.map { Int16(max(-32_768, min(32_767, (Double($0) * factor).rounded()))) }
         }
 
-        /// Rounding of the factor to 16 bits and of the product is one step each.
+        /// Allows for rounding, of the factor to 16 bits and of the product.
         private func expectEqual(_ samples: some Collection<Int16>, _ expected: some Collection<Int16>) {
             #expect(samples.count == expected.count)
             #expect(zip(samples, expected).allSatisfy { abs(Int($0) - Int($1)) <= 1 })
         }
 
-        @Test func `Each item has its own gain from its first frame on, and one without tags is left alone`()
-            async throws
-        {
+        @Test func `each item has its own gain from its first frame, and one without tags is unchanged`() async throws {
             let tags = ["REPLAYGAIN_TRACK_GAIN": "-6.50 dB", "REPLAYGAIN_ALBUM_GAIN": "+3.00 dB"]
             let quiet = try await flac("quiet.wav", tags)
             let plain = try await media.wav("plain.wav", seconds: 0.4)
@@ -52,16 +51,14 @@ extension Playback {
             #expect(try await render([quiet, plain, loud], .off) == first + second + third)
             let track = scaled(first, by: pow(10, -6.5 / 20)) + second + scaled(third, by: pow(10, 2 / 20.0))
             expectEqual(try await render([quiet, plain, loud], .track), track)
-            // Where there is only one of the two, it is taken.
+            // An item with only one of the two gains uses that one.
             let album = scaled(first, by: pow(10, 3 / 20.0)) + second + scaled(third, by: pow(10, 2 / 20.0))
             expectEqual(try await render([quiet, plain, loud], .album), album)
             expectEqual(try await render([quiet, plain, loud], .auto), album)
             expectEqual(try await render([quiet], .auto, random: true), track.prefix(first.count))
         }
 
-        @Test func `A gain is lowered to what the peak allows; where none is known, what is too loud is cut`()
-            async throws
-        {
+        @Test func `a gain is limited by the peak; if the peak is unknown, loud samples are clipped`() async throws {
             let known = try await flac("known.wav", ["REPLAYGAIN_TRACK_GAIN": "12", "REPLAYGAIN_TRACK_PEAK": "0.8"])
             let samples = try await media.sox(known)
             expectEqual(try await render([known], .track), scaled(samples, by: 1.25))
@@ -69,11 +66,11 @@ extension Playback {
             expectEqual(try await render([unknown], .track), scaled(samples, by: pow(10, 12 / 20.0)))
         }
 
-        @Test func `What lame, metaflac and Opus write is understood`() async throws {
+        @Test func `gains from lame, flac and opusenc are read`() async throws {
             let wav = try await media.wav("item.wav", seconds: 3)
             let mp3 = media.path("item.mp3")
             try await Tool.run("lame", "--quiet", "--replaygain-accurate", "-b", "192", wav, mp3)
-            // The mpg123 program applies what its library reads; its peak is the tag's as well.
+            // The mpg123 program applies the gain that its library reads, and the same peak from the tag.
             let data = try await Tool.run("mpg123", "-q", "--rva-mix", "-s", "-e", "s16", mp3)
             let reference = [UInt8](data).withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
             #expect(reference != (try await media.mpg123(mp3)))
@@ -96,7 +93,7 @@ extension Playback {
             #expect(try openSampleSource(file).replayGain.factor(.track) == pow(10, -6.0 / 20))
         }
 
-        @Test func `Gains in the frames of an ID3 tag go before those of the encoder`() async throws {
+        @Test func `gains in the frames of an ID3 tag override those of the encoder`() async throws {
             let wav = try await media.wav("item.wav", seconds: 1)
             let mp3 = media.path("item.mp3")
             try await Tool.run(
@@ -108,7 +105,7 @@ extension Playback {
             #expect(gain.album == ReplayGain.Value(gain: -9))
         }
 
-        @Test func `The peak that lame writes is found behind a tag that has a footer`() async throws {
+        @Test func `the peak that lame writes is found after a tag with a footer`() async throws {
             let mp3 = try await media.mp3("item.mp3", seconds: 1, "--replaygain-accurate", "-b", "192")
             let gain = try openSampleSource(MediaFile(path: mp3)).replayGain
             #expect(gain.track?.peak != nil)
@@ -123,11 +120,11 @@ extension Playback {
         }
 
         @Test(arguments: ["", "loud", "1e999", "-200 dB", "nan", "3 dB or so", "0x1p3 dB dB"])
-        func `What is no gain is none`(text: String) {
+        func `an invalid gain is ignored`(text: String) {
             #expect(ReplayGain { $0 == "REPLAYGAIN_TRACK_GAIN" ? text : nil } == ReplayGain())
         }
 
-        @Test func `A state of a version without the option has it off`() throws {
+        @Test func `a stored state without the option has replay gain off`() throws {
             let old = """
                 {"volume": 70, "repeat": true, "single": false, "consume": false, "random": false,
                 "actionAtItemEnd": "pause"}
@@ -136,7 +133,7 @@ extension Playback {
             #expect(options == PlayerOptions(volume: 70, repeat: true, actionAtItemEnd: .pause))
         }
 
-        @Test func `It is set by a command, shown, stored and heard`() async throws {
+        @Test func `replay gain is set by a command, shown, stored and heard`() async throws {
             let path = try await flac("item.wav", ["REPLAYGAIN_TRACK_GAIN": "-20 dB"], seconds: 4)
             let fixture = PlayerFixture(driver: .wav(media.path("out.wav")))
             let status = try await fixture.player.setOptions(replayGain: .track)

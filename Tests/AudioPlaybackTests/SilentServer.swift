@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A sound server that takes connections and never answers.
+/// A sound server that accepts connections and never answers.
 final class SilentServer: Sendable {
     private let descriptor: CInt
     private let path: String
@@ -19,10 +19,11 @@ final class SilentServer: Sendable {
         }
         self.path = path
         self.descriptor = descriptor
-        try #require(hasBound && listen(descriptor, 64) == 0)
+        try #require(hasBound)
+        try #require(listen(descriptor, 64) == 0)
     }
 
-    /// Until somebody connects, for 10 s at most.
+    /// Waits until a client connects, for 10 s at most.
     func connected() async throws {
         let descriptor = descriptor
         let ready = await withCheckedContinuation { continuation in
@@ -31,7 +32,7 @@ final class SilentServer: Sendable {
                 continuation.resume(returning: poll(&waiting, 1, 10_000))
             }
         }
-        try #require(ready == 1, "somebody connects")
+        try #require(ready == 1, "a client connects")
     }
 
     /// Ends all connections.

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A mounted folder that stops answering when it is told to. It is unmounted with the last reference.
+/// A mounted folder that stops answering on request. It is unmounted with the last reference.
 final class SlowDisk: Sendable {
-    /// The files of `source`, as they are seen through the disk.
+    /// The mount point, which shows the files of `source`.
     let path: String
     private let process: ForegroundProcess
     private let input: FileHandle
@@ -36,14 +36,14 @@ final class SlowDisk: Sendable {
         Self.unmount(path)
     }
 
-    /// From now on every read waits.
+    /// Makes every read wait from now on.
     func hold() async throws {
         let before = output.lines.count { $0 == "holding" }
         try input.write(contentsOf: Data("hold\n".utf8))
         try await output.wait(for: "the hold") { lines, _ in lines.count { $0 == "holding" } > before ? true : nil }
     }
 
-    /// Until a read waits.
+    /// Waits until a read is blocked.
     func isWaitedFor() async throws {
         try await output.wait(for: "a read that waits") { lines, _ in lines.contains("waiting") ? true : nil }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A FIFO that a player writes to: the player goes on as fast as it is read, so a test says at which sample it is.
+/// A FIFO that a player writes to. The player is only as fast as the reader, so a test controls its position.
 final class SlowListener: Sendable {
     let path: String
 
@@ -17,7 +17,7 @@ final class SlowListener: Sendable {
         return Ear(descriptor: try #require(descriptor >= 0 ? descriptor : nil))
     }
 
-    /// What is heard in one opening of the device.
+    /// The reader of the sound from one opening of the device.
     final class Ear: Sendable {
         fileprivate let descriptor: CInt
 
@@ -25,7 +25,7 @@ final class SlowListener: Sendable {
 
         deinit { close(descriptor) }
 
-        /// The next `count` samples, fewer at the end, which is where the player closes the device.
+        /// Returns the next `count` samples, or fewer if the player closes the device.
         func read(_ count: Int) async -> [Int16] {
             let descriptor = descriptor
             return await SlowListener.onThread {
@@ -43,7 +43,7 @@ final class SlowListener: Sendable {
             }
         }
 
-        /// Everything up to the closing.
+        /// Returns all samples until the player closes the device.
         func rest() async -> [Int16] {
             var all: [Int16] = []
             while true {

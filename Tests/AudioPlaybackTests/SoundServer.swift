@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A private pulseaudio with a sink that nobody hears. One at a time: its address is in the environment of the process.
+/// A private PulseAudio server with a silent sink. Use one at a time: its address is in this process's environment.
 final class SoundServer {
     private static let scratch: ScratchDirectory = {
         // A constant cannot throw, and without a folder there is nothing to test.
@@ -42,7 +42,7 @@ final class SoundServer {
 
     func end() { process = nil }
 
-    /// Records what reaches the sink into a file of raw samples.
+    /// Records the sink's input into a file of raw samples.
     func record(to path: String) async throws {
         recorder = try Tool.start(
             "parec",
@@ -64,14 +64,13 @@ final class SoundServer {
         let deadline = ContinuousClock.now + .seconds(10)
         func size() -> Int { (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0 }
         while size() == 0 {
-            // Each question is a process of its own, so this takes its time.
+            // Each query starts a process, which paces the loop.
             _ = try await Tool.run("pactl", "--server", Self.address, "info")
             try #require(ContinuousClock.now < deadline, "parec records")
         }
     }
 
-    /// Ends the recording that went into `path`, as soon as it has everything that was played: what was on its way to the
-    /// file then is followed by silence.
+    /// Ends the recording in `path` once it ends in silence, and so has everything that was played.
     func stopRecording(_ path: String) async throws {
         let silence = 44_100 * 2 * 2 / 4
         let deadline = ContinuousClock.now + .seconds(10)
@@ -79,7 +78,7 @@ final class SoundServer {
             let recorded = try Data(contentsOf: URL(fileURLWithPath: path))
             if recorded.count > silence, recorded.suffix(silence).allSatisfy({ $0 == 0 }) { break }
             try #require(ContinuousClock.now < deadline, "the recording ends in silence")
-            // parec does not tell what it has written.
+            // parec does not report its progress, so poll the file.
             try await Task.sleep(for: .milliseconds(50))
         }
         recorder = nil

@@ -1,11 +1,13 @@
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
 @testable import AudioPlayback
+@testable import MediaFiles
 
-/// What files say about themselves, as the usual tools wrote it.
+/// Tags and pictures, as the usual tools write them.
 @Suite struct TagTests {
     private let media: Media
 
@@ -21,7 +23,7 @@ import Testing
         SongTag(.albumArtist, "Various"), SongTag(.disc, "2"),
     ]
 
-    /// The comments that stand for ``tags``, each behind `option`.
+    /// The arguments that write ``tags`` as comments, each after `option`.
     private static func comments(_ option: String) -> [String] {
         [
             "title=Zwölf Boxkämpfer", "artist=Ann", "artist=Bob", "album=Alb", "tracknumber=03/12", "date=1999-12-31",
@@ -29,7 +31,7 @@ import Testing
         ].flatMap { [option, $0] }
     }
 
-    /// A PNG of one point.
+    /// A PNG of one pixel.
     private static let png = Data(
         base64Encoded: """
             iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==
@@ -65,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: ["flac", "ogg", "opus", "mp3"])
-    func `Tags are those that the encoder was given`(_ kind: String) async throws {
+    func `tags are read as they were given to the encoder`(_ kind: String) async throws {
         let path = try await encoded(kind)
         let description = try describe(path)
         let expected = kind == "mp3" ? Self.tags.filter { $0.value != "Bob" } : Self.tags
@@ -81,13 +83,13 @@ import Testing
     }
 
     @Test(arguments: ["flac", "opus", "mp3"])
-    func `A picture is given as it was put in`(_ kind: String) async throws {
+    func `a picture is read as it was embedded`(_ kind: String) async throws {
         let picture = try describe(try await encoded(kind, picture: true), withPicture: true).picture
         #expect(picture?.type == "image/png")
         #expect(picture.map { Data($0.bytes) } == Self.png)
     }
 
-    @Test func `The old tag at the end of an MP3 stands where there is no other`() async throws {
+    @Test func `the ID3v1 tag at the end of an MP3 is used if there is no other`() async throws {
         let path = try await media.mp3(
             "old.mp3",
             seconds: 0.5,
@@ -110,7 +112,7 @@ import Testing
         )
     }
 
-    @Test func `The chunks of a WAV file and an AIFF file have tags, too`() async throws {
+    @Test func `tags are read from the chunks of WAV and AIFF files`() async throws {
         let source = try await media.wav("source.wav", seconds: 0.5)
         for kind in ["wav", "aiff"] {
             let path = media.path("tagged.\(kind)")
@@ -131,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `A picture shows the front of the cover where one does`() {
+    @Test func `the first valid front cover is preferred to other pictures`() {
         var choice = Picture.Choice()
         choice.offer { Picture(type: nil, bytes: [1], isFrontCover: false) }
         choice.offer { Picture(type: nil, bytes: [2], isFrontCover: false) }
@@ -143,11 +145,13 @@ import Testing
     }
 
     @Test(arguments: ["17": "Rock", "(17)": "Rock", "(17)Hard Rock": "Hard Rock", "(RX)": "(RX)", "300": "300", "": ""])
-    func `A genre may be a number`(_ text: String, _ name: String) { #expect(ID3Genre.name(text) == name) }
+    func `a genre number is replaced by its name`(_ text: String, _ name: String) {
+        #expect(ID3Genre.name(text) == name)
+    }
 
     // MARK: Hostile files
 
-    /// A comment header: the vendor's name and the comments, with what lengths they claim.
+    /// Returns a comment header: an empty vendor and the comments, with the lengths that they claim.
     private static func header(vendor: Int, count: Int, _ comments: [(length: Int, text: [UInt8])]) -> [UInt8] {
         var bytes = number(vendor) + number(count)
         for comment in comments { bytes += number(comment.length) + comment.text }
@@ -162,7 +166,7 @@ import Testing
         Array("fLaC".utf8) + metadataBlock(block, claimed: claimed, isLast: true)
     }
 
-    /// A block of comments.
+    /// Returns a metadata block of comments.
     private static func metadataBlock(_ content: [UInt8], claimed: Int? = nil, isLast: Bool) -> [UInt8] {
         var bytes: [UInt8] = [isLast ? 0x84 : 0x04]
         bytes += number(claimed ?? content.count)[..<3].reversed()
@@ -189,7 +193,7 @@ import Testing
         VorbisComments(try MediaFile(path: media.scratch.write(bytes, to: "hostile")))?.entries
     }
 
-    @Test func `Lengths that no file has end the list`() throws {
+    @Test func `impossible lengths end the list of comments`() throws {
         let good = (length: 3, text: Array("A=b".utf8))
         let entry = VorbisComments.Entry(name: "A", value: "b")
         func expect(_ expected: [VorbisComments.Entry], vendor: Int = 0, count: Int, _ list: [(Int, [UInt8])]) throws {
@@ -209,7 +213,7 @@ import Testing
         #expect(try comments(Array("RIFF".utf8)) == nil)
     }
 
-    @Test func `A thousand comments and a mebibyte of them are enough`() throws {
+    @Test func `at most 1,000 comments and 1 MiB of comments are read`() throws {
         let many = Self.header(vendor: 0, count: 5_000, .init(repeating: (3, Array("A=b".utf8)), count: 5_000))
         #expect(try comments(Self.flac(many))?.count == 1_000)
         let long = (length: 60_000, text: Array("A=".utf8) + [UInt8](repeating: 97, count: 59_998))
@@ -217,7 +221,7 @@ import Testing
         #expect(large?.count == 17)
     }
 
-    @Test func `A file has one block of comments`() throws {
+    @Test func `only the first block of comments is read`() throws {
         let blocks = ["A=b", "C=d", "E=f"].map { text in
             Self.metadataBlock(Self.header(vendor: 0, count: 1, [(3, Array(text.utf8))]), isLast: text == "E=f")
         }
@@ -225,7 +229,7 @@ import Testing
         #expect(entries == [VorbisComments.Entry(name: "A", value: "b")])
     }
 
-    @Test func `A comment packet goes over pages, past those of other streams`() throws {
+    @Test func `a comment packet is read across pages, past those of other streams`() throws {
         let text = Array(String(repeating: "x", count: 600).utf8)
         let list = Self.header(vendor: 0, count: 1, [(length: 602, text: Array("A=".utf8) + text)])
         let packet = Array("OpusTags".utf8) + list
@@ -237,7 +241,7 @@ import Testing
         ]
         let file = Self.ogg([head, other, parts[0], other, parts[1], parts[2]])
         #expect(try comments(file)?.first?.value.utf8.count == 600)
-        // Cut off anywhere, it is over there.
+        // A packet that is cut off gives no comments.
         for end in stride(from: 0, to: file.count, by: 13) {
             #expect(try comments(Array(file[..<end]))?.isEmpty != false)
         }
@@ -246,7 +250,7 @@ import Testing
         #expect(try comments(endless) == [])
     }
 
-    @Test func `Damage anywhere in a file's head is no more than missing tags`() async throws {
+    @Test func `damage in a file's head costs tags but gives no empty or unprintable ones`() async throws {
         var generator = SeededGenerator(seed: 5)
         for kind in ["flac", "opus", "ogg", "mp3"] {
             let good = try await [UInt8](Data(contentsOf: URL(fileURLWithPath: encoded(kind, picture: true))))

@@ -2,7 +2,7 @@ import BackgroundTasks
 import Testing
 
 @Suite struct FibonacciTests {
-    @Test func `The numbers are exact in every digit, and start over at 10^40`() {
+    @Test func `the numbers are exact in every digit and start over at 10^40`() {
         var numbers = Fibonacci()
         var texts = ["\(numbers)"]
         for _ in 0..<192 {
@@ -13,18 +13,19 @@ import Testing
         #expect(texts[41] == "Position 42 = 433494437")
         #expect(texts[191] == "Position 192 = 9663391306290450775010025392525829059713")
         #expect(texts[192] == "Position 1 = 1")
-        // Each is the sum of the two before, digit by digit.
+        // Each number is the sum of the previous two, digit by digit.
         let digits = texts[..<192].map { $0.split(separator: " ").last.map(String.init) ?? "" }
         for index in 2..<192 { #expect(Self.sum(digits[index - 1], digits[index - 2]) == digits[index]) }
-        #expect(digits.allSatisfy { $0.count <= 40 } && Self.sum(digits[191], digits[190]).count == 41)
+        #expect(digits.allSatisfy { $0.count <= 40 })
+        #expect(Self.sum(digits[191], digits[190]).count == 41)
     }
 
     @Test(arguments: [(1, 1), (42, 42), (192, 192), (193, 1), (0, 1), (-5, 1), (Int.max, 1)])
-    func `It goes on where it was`(position: Int, expected: Int) {
+    func `counting continues at a valid position and starts over at any other`(position: Int, expected: Int) {
         #expect(Fibonacci(position: position).position == expected)
     }
 
-    /// As on paper.
+    /// Adds two decimal numbers digit by digit.
     private static func sum(_ left: String, _ right: String) -> String {
         var (a, b) = (left.compactMap(\.wholeNumberValue), right.compactMap(\.wholeNumberValue))
         var (result, carry) = ("", 0)

@@ -1,17 +1,18 @@
 import ChildProcesses
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// What runs real processes is tested one after the other: some of it holds them to their time.
+/// Tests of real processes. They run one after the other, because some measure time.
 @Suite(.serialized) enum RealProcesses {}
 
 extension RealProcesses {
-    /// The keepers are the real program, and so are the trees that they end.
+    /// Real keepers and real process trees.
     @Suite struct KeeperTests {
         private static let trees = 50
 
-        /// A command whose output is read here.
+        /// Begins a command and returns a reader of its output.
         private static func begin(
             _ arguments: [String],
             directory: String? = nil,
@@ -28,20 +29,21 @@ extension RealProcesses {
             return (process, LineReader(pipe.readEnd))
         }
 
-        /// Begins a script, kills it as soon as it is ready, and looks whether all of it could be ended.
+        /// Begins a script, kills it as soon as it is ready and expects that all its processes end.
         private static func killWhenReady(_ script: String) async throws {
             let (process, output) = try await begin(["/bin/sh", "-c", script])
             try await output.waitForReady()
             process.kill()
             let end = await process.end()
-            #expect(end?.isComplete == true && end?.exitStatus == 128 + SIGKILL)
+            #expect(end?.isComplete == true)
+            #expect(end?.exitStatus == 128 + SIGKILL)
         }
 
-        @Test func `Nothing survives of fifty hostile trees`() async throws {
+        @Test func `no process of fifty hostile trees survives`() async throws {
             let tokens = Array(
                 Set((0..<Self.trees * 2).map { _ in Int.random(in: 100_000..<1_000_000) }).prefix(Self.trees)
             )
-            // As many at once as a small machine can stand.
+            // Tuned: five at a time, which a small machine can run.
             for batch in stride(from: 0, to: tokens.count, by: 5).map({ tokens[$0..<min($0 + 5, tokens.count)] }) {
                 try await withThrowingTaskGroup { group in
                     for token in batch {
@@ -54,9 +56,9 @@ extension RealProcesses {
                             process.terminate()
                             process.kill()
                             let end = await process.end()
-                            #expect(
-                                end?.exitStatus == 128 + SIGKILL && end?.wasEnded == true && end?.isComplete == true
-                            )
+                            #expect(end?.exitStatus == 128 + SIGKILL)
+                            #expect(end?.wasEnded == true)
+                            #expect(end?.isComplete == true)
                             #expect(ProcessSearch.running(with: "\(token)") == [])
                         }
                     }
@@ -65,7 +67,7 @@ extension RealProcesses {
             }
         }
 
-        @Test func `What hops from process to process as fast as it can is caught`() async throws {
+        @Test func `a process that forks and exits as fast as it can is caught`() async throws {
             let token = Int.random(in: 100_000..<1_000_000)
             let hop = """
                 my $n = 0; while (1) { my $p = fork(); exit 0 if $p; setsid();
@@ -75,11 +77,11 @@ extension RealProcesses {
             #expect(ProcessSearch.running(with: "\(token)") == [])
         }
 
-        @Test func `What has lost its first thread and its session is ended with the others`() async throws {
+        @Test func `a process without its first thread and in another session is ended with the others`() async throws {
             try await Self.killWhenReady("setsid /usr/bin/python3 -c '\(Self.headless)' & exec sleep 1000")
         }
 
-        /// Its first thread ends, and is a zombie while another one goes on.
+        /// A script whose first thread ends and is a zombie while another thread continues.
         private static let headless = """
             import ctypes, threading, time
             def work():
@@ -90,15 +92,16 @@ extension RealProcesses {
             ctypes.CDLL(None).pthread_exit(None)
             """
 
-        @Test func `What a command leaves behind goes with it`() async throws {
+        @Test func `processes that a command leaves behind are ended with it`() async throws {
             let token = Int.random(in: 100_000..<1_000_000)
             let (process, _) = try await Self.begin(["/bin/sh", "-c", "setsid env -i sleep 86400.\(token) & exit 3"])
             let end = await process.end()
-            #expect(end?.exitStatus == 3 && end?.wasEnded == false)
+            #expect(end?.exitStatus == 3)
+            #expect(end?.wasEnded == false)
             #expect(ProcessSearch.running(with: "86400.\(token)") == [])
         }
 
-        @Test func `A tree whose keeper is killed is found by its mark, group and session`() async throws {
+        @Test func `a tree whose keeper is killed is found by its mark, group and session`() async throws {
             let token = Int.random(in: 100_000..<1_000_000)
             let script = """
                 trap '' TERM; setsid sleep 86400.\(token) & (setsid sh -c 'sleep 86400.\(token)' &)
@@ -111,7 +114,7 @@ extension RealProcesses {
             #expect(ProcessSearch.running(with: "86400.\(token)") == [])
         }
 
-        @Test func `What has a dead leader's number by now is spared, and so is its group`() async throws {
+        @Test func `a process that reuses a dead leader's pid is spared, and so is its group`() async throws {
             let token = Int.random(in: 100_000..<1_000_000)
             let (process, output) = try await Self.begin(["/bin/sh", "-c", "sleep 86400.\(token) & echo ready; wait"])
             try await output.waitForReady()
@@ -125,7 +128,7 @@ extension RealProcesses {
             #expect(ProcessSearch.running(with: "86400.\(token)") == [])
         }
 
-        @Test func `A keeper that a process of its tree stopped does its work nevertheless`() async throws {
+        @Test func `a keeper that was stopped by a process of its tree still ends the tree`() async throws {
             let script = "trap 'kill -STOP $PPID; echo ready' TERM; echo begun; while :; do sleep 0.05; done"
             let (process, output) = try await Self.begin(["/bin/sh", "-c", script])
             try await output.wait(for: "trap") { lines, _ in lines.contains("begun") ? () : nil }
@@ -135,7 +138,7 @@ extension RealProcesses {
             #expect(await process.end()?.isComplete == true)
         }
 
-        @Test func `A command has nothing of the service but its environment`() async throws {
+        @Test func `a command inherits no descriptors, session or blocked signals from the service`() async throws {
             let mark = "BACKGROUNDER_TASK=test-\(UInt64.random(in: 0 ... .max))"
             let script = """
                 echo "$BACKGROUNDER_TASK"; pwd; ls -x /proc/$$/fd
@@ -145,16 +148,16 @@ extension RealProcesses {
             #expect(await process.end()?.exitStatus == 0)
             let lines = try await output.wait(for: "end of the output") { $1 ? $0 : nil }
             try #require(lines.count == 6, "\(lines)")
-            #expect(
-                lines[0] == String(mark.split(separator: "=")[1]) && lines[1] == "/usr"
-                    && lines[2].split(separator: " ") == ["0", "1", "2"]
-            )
+            #expect(lines[0] == String(mark.split(separator: "=")[1]))
+            #expect(lines[1] == "/usr")
+            #expect(lines[2].split(separator: " ") == ["0", "1", "2"])
             #expect(
                 lines[3].split(separator: " ").compactMap { Int32($0) }
                     == Array(repeating: process.running.pid, count: 3)
             )
-            // The C library keeps two signals of its own ignored in what it spawns (32 and 33).
-            #expect(lines[4] == "SigBlk:\t0000000000000000" && lines[5] == "SigIgn:\t0000000180000000")
+            // The C library leaves two of its own signals (32 and 33) ignored in spawned processes.
+            #expect(lines[4] == "SigBlk:\t0000000000000000")
+            #expect(lines[5] == "SigIgn:\t0000000180000000")
         }
 
         enum Fault: CaseIterable {
@@ -163,7 +166,7 @@ extension RealProcesses {
         }
 
         @Test(arguments: Fault.allCases)
-        func `What cannot be started is refused with its reason`(_ fault: Fault) async throws {
+        func `a command that cannot be started is refused with the reason`(_ fault: Fault) async throws {
             let scratch = try ScratchDirectory()
             let file = try scratch.write("echo hello\n", to: "file")
             let executable = try scratch.write("hello\n", to: "executable")
@@ -185,26 +188,27 @@ extension RealProcesses {
                     (["true", String(repeating: "a", count: 1 << 20)], nil, SpawnFailure(.program, "true", E2BIG))
                 }
             await #expect(throws: failure) { _ = try await Self.begin(arguments, directory: directory) }
-            #expect(!failure.description.contains("\n") && failure.description.hasPrefix("cannot "))
+            #expect(!failure.description.contains("\n"))
+            #expect(failure.description.hasPrefix("cannot "))
         }
 
-        @Test func `The longest command may be all control characters`() async throws {
+        @Test func `the longest command may consist of control characters`() async throws {
             let (process, _) = try await Self.begin(["true", String(repeating: "\u{1}", count: 65_530)])
             #expect(await process.end()?.exitStatus == 0)
         }
 
-        @Test func `Without a keeper's program nothing begins`() async throws {
+        @Test func `no command begins without a working keeper program`() async throws {
             let order = CommandOrder(["true"], mark: "A=1")
             await #expect(throws: SpawnFailure(.keeper, "/no/such", ENOENT)) {
                 _ = try await KeptProcess.begin(order, keeper: "/no/such")
             }
-            // A program that is no keeper says nothing.
+            // A program that is not a keeper sends no reply.
             await #expect(throws: SpawnFailure(.keeper, "/bin/true", ECHILD)) {
                 _ = try await KeptProcess.begin(order, keeper: "/bin/true")
             }
         }
 
-        @Test func `Output is kept up to its limit, and the command does not wait for the rest`() async throws {
+        @Test func `output is kept up to its limit, and the command does not block on the rest`() async throws {
             let scratch = try ScratchDirectory()
             var order = CommandOrder(["/bin/sh", "-c", "head -c 300000 /dev/zero | tr '\\0' x; echo end"], mark: "A=1")
             order.output = CommandOrder.OutputFile(path: scratch.file("log"), limit: 100_000)
@@ -214,14 +218,14 @@ extension RealProcesses {
             #expect(text == String(repeating: "x", count: 100_000))
         }
 
-        @Test func `Left alone, a keeper asks and ends its command in time, and says how it went`() async throws {
+        @Test func `a keeper without its service ends the command on time and records the result`() async throws {
             let scratch = try ScratchDirectory()
-            let now = monotonicTime()
+            let now = MonotonicTime.now.sinceStart
             let order = CommandOrder(
                 ["/bin/sh", "-c", "trap 'echo asked' TERM; echo ready; while :; do sleep 0.05; done"],
                 mark: "A=1",
                 lease: .until(
-                    // Behind the start of three programs, also on a busy machine.
+                    // Tuned: after the start of three programs, even on a busy machine.
                     term: (now + .milliseconds(3000)).nanoseconds,
                     kill: (now + .milliseconds(3400)).nanoseconds
                 ),
@@ -229,7 +233,7 @@ extension RealProcesses {
                 socket: scratch.file("socket"),
                 result: scratch.file("result")
             )
-            // A process of its own begins it, and is gone; its output ends with the keeper.
+            // A separate process begins the keeper and exits; the driver's output ends with the keeper.
             let json = String(decoding: try JSONEncoder().encode(order), as: UTF8.self)
             let driver = try await ProgramRun.of(
                 "/usr/bin/python3",
@@ -240,15 +244,19 @@ extension RealProcesses {
                 CommandEnd.self,
                 from: Data(contentsOf: URL(fileURLWithPath: scratch.file("result")))
             )
-            #expect(end.wasEnded && end.isComplete && end.exitStatus == 128 + SIGKILL)
+            #expect(end.wasEnded)
+            #expect(end.isComplete)
+            #expect(end.exitStatus == 128 + SIGKILL)
             let late = end.time - (now + .milliseconds(3400)).nanoseconds
-            #expect(late >= 0 && late < 300_000_000, "\(late) ns late")
+            #expect(late >= 0, "\(late) ns late")
+            #expect(late < 300_000_000, "\(late) ns late")
             let text = try String(contentsOfFile: scratch.file("log"), encoding: .utf8)
-            #expect(text.hasPrefix("ready\n") && text.hasSuffix("asked\n"))
+            #expect(text.hasPrefix("ready\n"))
+            #expect(text.hasSuffix("asked\n"))
             #expect(!FileManager.default.fileExists(atPath: scratch.file("socket")))
         }
 
-        @Test func `A keeper that takes three seconds to answer is found`() async throws {
+        @Test func `a keeper that takes three seconds to answer is found`() async throws {
             let scratch = try ScratchDirectory()
             let (socket, mark) = (scratch.file("socket"), "BACKGROUNDER_TASK=test-\(UInt64.random(in: 0 ... .max))")
             let order = CommandOrder(["sleep", "86400"], mark: mark, socket: socket)
@@ -259,11 +267,11 @@ extension RealProcesses {
             _ = await threeSeconds.end()
             kill(process.running.keeper, SIGCONT)
             #expect(await finding.value?.running.pid == process.running.pid)
-            // Whoever comes later takes the keeper from the first, who takes it for killed, and ends the tree.
+            // The second connection replaces the first, which then takes the keeper for killed and ends the tree.
             #expect(await process.end() == nil)
         }
 
-        /// Starts a keeper as the service does, and ends without a word once its command runs.
+        /// A script that starts a keeper as the service does and exits silently once the command runs.
         private static let driver = """
             import os, socket, subprocess, sys
             os.dup2(1, 9, inheritable=True)
@@ -281,6 +289,6 @@ extension RealProcesses {
 
 extension LineReader {
     fileprivate func waitForReady() async throws {
-        try await wait(for: "tree that stands") { lines, _ in lines.contains("ready") ? () : nil }
+        try await wait(for: "tree that is ready") { lines, _ in lines.contains("ready") ? () : nil }
     }
 }

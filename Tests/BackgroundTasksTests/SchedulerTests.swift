@@ -1,99 +1,116 @@
 import BackgroundTasks
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// Budgets, in time that passes when the test says so.
+/// Budgets of real commands on a virtual clock.
 @Suite struct TaskBudgetTests {
-    /// A task of code, with what its handler was told.
-    private static func begin(_ rig: TaskRig, strict: Bool = false) async throws -> Int {
-        try await rig.scheduler.beginBackgroundTask(
-            "code",
-            budget: .seconds(180),
-            grace: .seconds(5),
-            strict: strict
-        ) { [log = rig.log] in log.note("handler") }
-    }
+    /// Starts at the real time, because the leases of keepers, which read the real clock, must end in the future.
+    private let clock = VirtualClock(MonotonicTime.now.sinceStart)
 
-    @Test func `The handler is called at the grace, and the end comes at the budget`() async throws {
-        let clock = VirtualClock(.seconds(1000))
+    @Test func `a task is asked to end when only its grace is left, and is killed when its budget ends`()
+        async throws
+    {
         let rig = try TaskRig(clock)
-        let id = try await Self.begin(rig)
-        #expect(try await rig.scheduler.backgroundTimeRemaining(id) == .seconds(180))
+        let asked = try NamedPipe(rig.scratch.file("asked"))
+        let task = try await rig.beginStanding(budget: 180, grace: 5) { pipe in
+            "trap 'echo asked >\(asked.path)' TERM; echo stands >\(pipe); while :; do sleep 0.05; done"
+        }
+        let id = task.id
+        #expect(task.remaining == 180)
         try await clock.waitForSleeper(.seconds(175))
         clock.advance(by: .milliseconds(174_999))
         #expect(try await rig.scheduler.task(id).state == .running)
-        #expect(try await rig.scheduler.backgroundTimeRemaining(id) == .milliseconds(5001))
+        #expect(try await rig.scheduler.task(id).remaining == 5.001)
         clock.advance(by: .milliseconds(1))
         try await rig.wait(for: .expiring, of: id)
-        try await rig.log.wait(for: 1, with: "handler")
+        _ = try await asked.reader.wait(for: "signal") { lines, _ in lines.first }
         try await clock.waitForSleeper(.seconds(5))
         clock.advance(by: .seconds(5))
         let over = try await rig.wait(for: .expired, of: id)
-        #expect(over.used == 180 && over.remaining == nil)
+        #expect(over.remaining == nil)
+        #expect(over.exitStatus == 128 + SIGKILL)
         #expect(rig.log.messages.contains("Background time remaining = 5.0 seconds"))
         #expect(rig.log.messages.count { $0 == "Background task ended." } == 1)
-        await #expect(throws: TaskError.over(id: id, state: .expired)) {
-            try await rig.scheduler.endBackgroundTask(id)
-        }
+        await #expect(throws: TaskError.over(id: id, state: .expired)) { try await rig.scheduler.end(id) }
     }
 
-    @Test func `Nothing counts while somebody is attached, unless it is strict`() async throws {
-        let clock = VirtualClock(.seconds(1000))
+    @Test func `an end that cannot be stored is stored as soon as a retry succeeds`() async throws {
         let rig = try TaskRig(clock)
-        let (id, strict) = (try await Self.begin(rig), try await Self.begin(rig, strict: true))
+        let id = try await rig.begin("sleep 100", budget: 180, grace: 5).id
+        rig.journal.refusesSaves = true
+        let ended = try await rig.scheduler.end(id)
+        #expect(ended.state == .ended)
+        #expect(ended.detail == "the end is not stored, so it is lost at a restart")
+        for _ in 0..<2 {
+            try await clock.waitForSleeper(.seconds(30))
+            clock.advance(by: .seconds(30))
+        }
+        try await clock.waitForSleeper(.seconds(30))
+        #expect(try await rig.scheduler.task(id).detail != nil)
+        rig.journal.refusesSaves = false
+        clock.advance(by: .seconds(30))
+        try await rig.waitForChange("the stored end") { (try? await rig.scheduler.task(id).detail) == .some(nil) }
+        #expect(rig.journal.saved.records.first?.task.state == .ended)
+        try await clock.waitForNoTimer()
+    }
+
+    @Test func `only a strict budget counts while a client is attached`() async throws {
+        let rig = try TaskRig(clock)
+        let id = try await rig.begin("sleep 100", budget: 180, grace: 5).id
+        let strict = try await rig.begin("sleep 100", budget: 180, grace: 5, strict: true).id
         clock.advance(by: .seconds(10))
         await rig.scheduler.apply(isAnyoneAttached: true)
-        #expect(try await rig.scheduler.backgroundTimeRemaining(id) == nil)
-        #expect(try await rig.scheduler.backgroundTimeRemaining(strict) == .seconds(170))
+        #expect(try await rig.scheduler.task(id).remaining == nil)
+        #expect(try await rig.scheduler.task(strict).remaining == 170)
         clock.advance(by: .seconds(150))
         let held = try await rig.scheduler.task(id)
-        #expect(held.used == 10 && held.remaining == nil)
+        #expect(held.used == 10)
+        #expect(held.remaining == nil)
         await rig.scheduler.apply(isAnyoneAttached: false)
         try await clock.waitForSleeper(.seconds(15))
         clock.advance(by: .seconds(15))
         try await rig.wait(for: .expiring, of: strict)
         #expect(try await rig.scheduler.task(id).remaining == 155)
         #expect(rig.journal.saved.records.first { $0.task.id == id }?.used == .seconds(10))
-        try await rig.scheduler.endBackgroundTask(id)
-        #expect(try await rig.scheduler.task(id).state == .ended)
+        #expect(try await rig.scheduler.end(id).state == .ended)
     }
 
-    @Test func `Each begin needs its own end, and a second end of one is an error`() async throws {
-        let rig = try TaskRig(VirtualClock(.seconds(1000)))
-        let (first, second) = (try await Self.begin(rig), try await Self.begin(rig))
+    @Test func `ending a task leaves others open, and ending it again is an error`() async throws {
+        let rig = try TaskRig(clock)
+        let first = try await rig.scheduler.beginSample().id
+        let second = try await rig.scheduler.beginSample().id
         #expect(first != second)
-        try await rig.scheduler.endBackgroundTask(first)
+        _ = try await rig.scheduler.end(first)
         #expect(await rig.scheduler.openTasks().map(\.id) == [second])
-        await #expect(throws: TaskError.over(id: first, state: .ended)) {
-            try await rig.scheduler.endBackgroundTask(first)
-        }
-        await #expect(throws: TaskError.noSuchTask(id: 99)) { try await rig.scheduler.endBackgroundTask(99) }
+        await #expect(throws: TaskError.over(id: first, state: .ended)) { try await rig.scheduler.end(first) }
+        await #expect(throws: TaskError.noSuchTask(id: 99)) { try await rig.scheduler.end(99) }
         await #expect(throws: TaskError.noSuchTask(id: 99)) { _ = try await rig.scheduler.output(99) }
     }
 
-    @Test func `Thirty-two are open at once, and a hundred of those that are over are kept`() async throws {
-        let rig = try TaskRig(VirtualClock(.seconds(1000)))
+    @Test func `at most 32 tasks are open, and the last 100 that ended are kept`() async throws {
+        let rig = try TaskRig(clock)
         var ids: [Int] = []
-        for _ in 0..<32 { ids.append(try await Self.begin(rig)) }
-        await #expect(throws: TaskError.tooMany(limit: 32)) { _ = try await Self.begin(rig) }
+        for _ in 0..<32 { ids.append(try await rig.scheduler.beginSample().id) }
+        await #expect(throws: TaskError.tooMany(limit: 32)) { try await rig.scheduler.beginSample() }
         for _ in 0..<90 {
-            try await rig.scheduler.endBackgroundTask(ids.removeFirst())
-            ids.append(try await Self.begin(rig))
+            _ = try await rig.scheduler.end(ids.removeFirst())
+            ids.append(try await rig.scheduler.beginSample().id)
         }
-        for id in ids { try await rig.scheduler.endBackgroundTask(id) }
+        for id in ids { _ = try await rig.scheduler.end(id) }
         #expect(await rig.scheduler.tasks().map(\.id) == Array(23...122))
         #expect(rig.journal.saved.records.map(\.task.id) == Array(23...122))
         #expect(await !rig.scheduler.isAtWork)
     }
 
-    @Test func `What began first and ends last is still known`() async throws {
-        let rig = try TaskRig(VirtualClock(.seconds(1000)))
-        let first = try await Self.begin(rig)
+    @Test func `the task that began first and ended last is kept`() async throws {
+        let rig = try TaskRig(clock)
+        let first = try await rig.scheduler.beginSample().id
         for _ in 0..<100 {
-            let other = try await Self.begin(rig)
-            try await rig.scheduler.endBackgroundTask(other)
+            let other = try await rig.scheduler.beginSample().id
+            _ = try await rig.scheduler.end(other)
         }
         #expect(try await rig.scheduler.end(first).state == .ended)
         #expect(await rig.scheduler.tasks().map(\.id) == [first] + Array(first + 2...first + 100))
@@ -105,7 +122,7 @@ import Testing
     ]
 
     @Test(arguments: wrongTimes)
-    func `Times that cannot be are refused`(budget: Double?, grace: Double?) async throws {
+    func `invalid budgets and grace times are refused`(budget: Double?, grace: Double?) async throws {
         let rig = try TaskRig(VirtualClock(.seconds(1000)))
         await #expect(throws: TaskError.self) { _ = try await rig.begin("true", budget: budget, grace: grace) }
         await #expect(throws: TaskError.self) { _ = try await rig.scheduler.beginSample(budget: budget, grace: grace) }
@@ -121,17 +138,18 @@ import Testing
         TaskRequest(name: "a", command: ["true"], directory: "/" + String(repeating: "a", count: 4095)),
         TaskRequest(name: "a", command: ["true", String(repeating: "a", count: 65_536)]),
     ])
-    func `Names and commands that cannot be are refused`(_ request: TaskRequest) async throws {
+    func `invalid names and commands are refused`(_ request: TaskRequest) async throws {
         let rig = try TaskRig(VirtualClock(.seconds(1000)))
         await #expect(throws: TaskError.self) { _ = try await rig.scheduler.begin(request) }
         await #expect(throws: TaskError.self) { _ = try await rig.scheduler.addHook(request) }
-        #expect(rig.journal.saved.records.isEmpty && rig.journal.saved.hooks.isEmpty)
+        #expect(rig.journal.saved.records.isEmpty)
+        #expect(rig.journal.saved.hooks.isEmpty)
     }
 }
 
-/// The sample, in such time too.
+/// The sample task in virtual time.
 @Suite struct TaskSampleTests {
-    @Test func `It counts twice a second, says so in the log, and goes on where it was after a return`() async throws {
+    @Test func `the sample counts twice a second, logs each number and continues when a client returns`() async throws {
         let clock = VirtualClock(.seconds(1000))
         let rig = try TaskRig(clock)
         let id = try await rig.scheduler.beginSample(budget: 10, grace: 8).id
@@ -159,10 +177,10 @@ import Testing
         try await rig.wait(for: .running, of: id + 1)
         try await clock.waitForSleeper(.milliseconds(500))
         clock.advance(by: .milliseconds(500))
-        try await rig.waitForChange("a number for who is attached") {
+        try await rig.waitForChange("the next number") {
             await rig.scheduler.openTasks().first?.detail == "\(Fibonacci(position: position + 1))"
         }
-        // It is shown, and not logged, while somebody looks.
+        // While a client is attached, numbers are shown but not logged.
         #expect(rig.log.messages.count { $0.hasPrefix("App is backgrounded.") } == position - 1)
         #expect(try await rig.scheduler.task(id).repeat == false)
         #expect(try await rig.scheduler.task(id + 1).repeat)

@@ -8,10 +8,10 @@ import TestSupport
 import Testing
 
 extension RealProcesses {
-    /// Real commands in real time, each by itself.
+    /// Real commands in real time, one after the other.
     @Suite struct TaskCommandTests {
-        @Test func `Thirty tasks expire within 50 ms of their budget`() async throws {
-            // What else runs on the machine only adds to it: the best of a few shows what the scheduler does.
+        @Test func `thirty tasks expire within 50 ms of their budget`() async throws {
+            // Other load only adds to the error, so the best of a few attempts shows the scheduler's own.
             var best = Double.infinity
             for _ in 0..<5 where best >= 0.05 {
                 best = min(best, try await Self.expiryError(of: 30))
@@ -19,7 +19,7 @@ extension RealProcesses {
             #expect(best < 0.05, "the 95th percentile was \(best) s")
         }
 
-        /// Seconds by which so many at once are late, at the 95th percentile.
+        /// Returns how many seconds `count` concurrent tasks expire late, at the 95th percentile.
         private static func expiryError(of count: Int) async throws -> Double {
             let rig = try TaskRig()
             let ids = try await withThrowingTaskGroup { group in
@@ -31,7 +31,7 @@ extension RealProcesses {
             var errors: [Double] = []
             for id in ids {
                 let task = try await rig.wait(for: .expired, of: id)
-                // One that was asked before its trap stood went then.
+                // A task that got the signal before it set its trap ended then.
                 if task.exitStatus == 128 + SIGKILL { errors.append(task.used - 1) }
             }
             errors.sort()
@@ -43,7 +43,11 @@ extension RealProcesses {
         @Test(arguments: [
             ("exit 0", BackgroundTaskState.finished, 0), ("exit 3", .failed, 3), ("kill -9 $$", .failed, 137),
         ])
-        func `A command that ends by itself says how`(script: String, state: BackgroundTaskState, status: Int32)
+        func `a command that ends by itself reports its exit status and output`(
+            script: String,
+            state: BackgroundTaskState,
+            status: Int32
+        )
             async throws
         {
             let rig = try TaskRig()
@@ -51,10 +55,11 @@ extension RealProcesses {
             let task = try await rig.wait(for: state, of: id)
             #expect(task.exitStatus == status)
             let output = try await rig.scheduler.output(id)
-            #expect(output.text == "one\ntwo\n" && !output.truncated)
+            #expect(output.text == "one\ntwo\n")
+            #expect(!output.truncated)
         }
 
-        @Test func `What cannot be started is a task that failed, with its reason`() async throws {
+        @Test func `a command that cannot be started is a failed task with the reason`() async throws {
             let rig = try TaskRig()
             let gone = SpawnFailure(.directory, "/no/such", ENOENT)
             await #expect(throws: TaskError.cannotStart(id: 1, gone)) {
@@ -65,12 +70,12 @@ extension RealProcesses {
             #expect(await !rig.scheduler.isAtWork)
         }
 
-        /// It ignores SIGTERM.
+        /// A script that ignores SIGTERM.
         private static func stubborn(_ pipe: String) -> String {
             "trap '' TERM; echo > \(pipe); while :; do sleep 5; done"
         }
 
-        @Test func `An end asks first, and waits until the task is over`() async throws {
+        @Test func `ending a task asks first and waits until the task is over`() async throws {
             let rig = try TaskRig()
             let kind = try await rig.beginStanding {
                 "trap 'echo bye; exit 0' TERM; echo > \($0); while :; do sleep 0.05; done"
@@ -78,13 +83,14 @@ extension RealProcesses {
             let stubborn = try await rig.beginStanding(budget: 60, grace: 0.3, Self.stubborn).id
             #expect(try await rig.scheduler.end(stubborn).exitStatus == 137)
             let ended = try await rig.scheduler.end(kind)
-            #expect(ended.state == .ended && ended.exitStatus == 0)
-            // Before it the shell may tell of the sleep that the signal ended.
+            #expect(ended.state == .ended)
+            #expect(ended.exitStatus == 0)
+            // The shell may print a message about the interrupted sleep first.
             #expect(try await rig.scheduler.output(kind).text.hasSuffix("bye\n"))
             await #expect(throws: TaskError.over(id: kind, state: .ended)) { _ = try await rig.scheduler.end(kind) }
         }
 
-        @Test func `What cannot be ended is said before its keeper is given up`() async throws {
+        @Test func `a process that cannot be killed is reported in the task's detail`() async throws {
             let rig = try TaskRig()
             let task = try await rig.beginStanding(budget: 60, grace: 0.2) {
                 "exec /usr/bin/python3 -c '\(Self.traceable)' > \($0)"
@@ -109,7 +115,7 @@ extension RealProcesses {
             #expect(try await rig.scheduler.end(task.id).detail == "some of its processes could not be killed")
         }
 
-        /// May be traced by anybody, also where only a parent may (Yama).
+        /// A script that any process may trace, even where Yama restricts tracing to parents.
         private static let traceable = """
             import ctypes, time
             ctypes.CDLL(None).prctl(0x59616D61, ctypes.c_ulong(2**64 - 1), 0, 0, 0)
@@ -117,7 +123,8 @@ extension RealProcesses {
             time.sleep(1000)
             """
 
-        /// Holds what is left of a process that was killed (PTRACE_SEIZE) until its own input ends: nobody can reap that.
+        /// A script that holds a killed process as a zombie (PTRACE_SEIZE) until its own input ends, so that no other
+        /// process can reap it.
         private static let tracer = """
             import ctypes, sys
             ptrace = ctypes.CDLL(None).ptrace
@@ -127,24 +134,26 @@ extension RealProcesses {
             sys.stdin.read()
             """
 
-        @Test func `A repeated task that expired begins again when somebody attaches`() async throws {
+        @Test func `an expired repeated task begins again when a client attaches`() async throws {
             let rig = try TaskRig()
             let id = try await rig.begin("sleep 100", budget: 0.4, grace: 0.2, repeat: true).id
             try await rig.wait(for: .expired, of: id)
             await rig.scheduler.apply(isAnyoneAttached: true)
             let again = try await rig.wait(for: .running, of: id + 1)
-            #expect(again.repeat && again.command == ["/bin/sh", "-c", "sleep 100"] && again.remaining == nil)
+            #expect(again.repeat)
+            #expect(again.command == ["/bin/sh", "-c", "sleep 100"])
+            #expect(again.remaining == nil)
             await rig.scheduler.apply(isAnyoneAttached: false)
             try await rig.wait(for: .expired, of: id + 1)
             await rig.scheduler.apply(isAnyoneAttached: true)
             try await rig.wait(for: .running, of: id + 2)
             #expect(try await rig.scheduler.end(id + 2).state == .ended)
-            // A kill at any time costs no repetition, and makes no two of one.
+            // After each transaction there is exactly one task to repeat, so a kill loses and doubles none.
             #expect(rig.journal.repeating.allSatisfy { $0.count == 1 }, "\(rig.journal.repeating)")
             #expect(rig.journal.repeating.last == [id + 2])
         }
 
-        @Test func `A repetition and a hook's task have the environment that was asked for`() async throws {
+        @Test func `a repetition and a hook's task have the requested environment`() async throws {
             let rig = try TaskRig()
             let environment = ["PATH": "\(rig.scratch.path):/usr/bin:/bin", "COLOUR": "green"]
             let program = try rig.scratch.write("#!/bin/sh\necho $COLOUR; exec sleep 100", to: "only-in-this-path")
@@ -175,7 +184,7 @@ extension RealProcesses {
             }
         }
 
-        @Test func `A repetition outlives a store that is full and the stop of the service`() async throws {
+        @Test func `a repetition survives a full store and a stop of the service`() async throws {
             let rig = try TaskRig()
             let service = ServiceGroup(
                 services: [rig.scheduler],
@@ -200,13 +209,13 @@ extension RealProcesses {
             #expect(rig.journal.repeating.last == [id + 1])
         }
 
-        @Test func `A hook begins a task each time the last client leaves, until it is removed`() async throws {
+        @Test func `a hook begins a task each time the last client leaves, until it is removed`() async throws {
             let rig = try TaskRig()
             let request = TaskRequest(name: "sync", command: ["/bin/sh", "-c", "echo away"], budget: 20)
             let hook = try await rig.scheduler.addHook(request)
             #expect(hook.grace == 5)
             await #expect(throws: TaskError.hookExists(name: "sync")) { _ = try await rig.scheduler.addHook(request) }
-            // The service begins with nobody attached: nobody left.
+            // No client was attached at the start, so none has left.
             await rig.scheduler.apply(isAnyoneAttached: false)
             for id in 1...2 {
                 await rig.scheduler.apply(isAnyoneAttached: true)
@@ -218,10 +227,11 @@ extension RealProcesses {
             await #expect(throws: TaskError.noSuchHook(name: "sync")) { try await rig.scheduler.removeHook("sync") }
             await rig.scheduler.apply(isAnyoneAttached: true)
             await rig.scheduler.apply(isAnyoneAttached: false)
-            #expect(await rig.scheduler.tasks().count == 2 && rig.journal.saved.hooks.isEmpty)
+            #expect(await rig.scheduler.tasks().count == 2)
+            #expect(rig.journal.saved.hooks.isEmpty)
         }
 
-        @Test func `At the stop all get a second, whatever they do with it`() async throws {
+        @Test func `stopping the service ends all tasks within about a second, even stubborn ones`() async throws {
             let rig = try TaskRig()
             let service = ServiceGroup(
                 services: [rig.scheduler],
@@ -230,21 +240,21 @@ extension RealProcesses {
             let running = Task { try await service.run() }
             let kind = try await rig.begin("sleep 100").id
             let stubborn = try await rig.beginStanding(Self.stubborn).id
-            let code = try await rig.scheduler.beginBackgroundTask("code") {}
+            let sample = try await rig.scheduler.beginSample().id
             let start = ContinuousClock.now
             await service.triggerGracefulShutdown()
             try await running.value
             #expect(ContinuousClock.now - start < .seconds(1.6))
-            for id in [kind, stubborn, code] { #expect(try await rig.scheduler.task(id).state == .ended) }
+            for id in [kind, stubborn, sample] { #expect(try await rig.scheduler.task(id).state == .ended) }
             #expect(try await rig.scheduler.task(stubborn).exitStatus == 137)
             await #expect(throws: TaskError.stopping) { _ = try await rig.begin("true") }
         }
 
-        @Test func `What ran at another boot is lost, and so is code; nothing of it begins again`() async throws {
+        @Test func `a task of an earlier boot is lost and does not begin again`() async throws {
             let journal = MemoryTaskJournal()
             let first = try TaskRig(journal: journal)
             let command = try await first.begin("sleep 100", repeat: true).id
-            _ = try await first.scheduler.beginBackgroundTask("code") {}
+            _ = try await first.scheduler.beginSample()
             let second = try TaskRig(journal: journal, boot: "another boot")
             await second.scheduler.resume()
             await second.scheduler.apply(isAnyoneAttached: true)

@@ -1,12 +1,12 @@
 import BackgroundTasks
 import BackgrounderAPI
-import ChildProcesses
 import Foundation
 import Logging
 import Synchronization
+import SystemSupport
 import TestSupport
 
-/// A scheduler with a journal in memory and ears for its changes; its keepers are the real program.
+/// A scheduler with a journal in memory and real keepers, which records its changes.
 final class TaskRig: Sendable {
     let scheduler: BackgroundTaskScheduler
     let journal: MemoryTaskJournal
@@ -21,7 +21,7 @@ final class TaskRig: Sendable {
 
     init(
         clock: (any Clock<Duration>)? = nil,
-        now: @escaping @Sendable () -> Duration = monotonicTime,
+        now: @escaping @Sendable () -> Duration = { MonotonicTime.now.sinceStart },
         journal: MemoryTaskJournal = MemoryTaskJournal(),
         boot: String = "this boot",
         scratch: ScratchDirectory? = nil
@@ -53,7 +53,7 @@ final class TaskRig: Sendable {
 
     var changes: [BackgroundTask] { heard.changes.withLock { $0 } }
 
-    /// What the scheduler says of the task as soon as it is in `state`.
+    /// Returns the task as soon as the scheduler reports it in `state`.
     @discardableResult
     func wait(for state: BackgroundTaskState, of id: Int) async throws -> BackgroundTask {
         try await heard.signal.wait(for: "task \(id) that is \(state.rawValue)") {
@@ -61,7 +61,7 @@ final class TaskRig: Sendable {
         }
     }
 
-    /// A shell command that begins as a task.
+    /// Begins a shell command as a task.
     func begin(
         _ script: String,
         budget: Double? = nil,
@@ -81,7 +81,7 @@ final class TaskRig: Sendable {
         )
     }
 
-    /// A shell command that begins as a task, once it stands: when `script`, which gets the path of a pipe, wrote a line there.
+    /// Begins a shell command as a task and returns when `script` has written a line to the pipe at the path it gets.
     func beginStanding(
         budget: Double? = nil,
         grace: Double? = nil,
@@ -89,11 +89,11 @@ final class TaskRig: Sendable {
     ) async throws -> BackgroundTask {
         let pipe = try NamedPipe(scratch.file("standing-\(UInt64.random(in: 0 ... .max))"))
         let task = try await begin(script(pipe.path), budget: budget, grace: grace)
-        try await pipe.reader.wait(for: "command that stands") { lines, _ in lines.first }
+        try await pipe.reader.wait(for: "command that is ready") { lines, _ in lines.first }
         return task
     }
 
-    /// Returns when `look` finds what it looks for after a change of a task.
+    /// Returns when `look` returns `true` after a change of a task.
     func waitForChange(_ what: String, _ look: @Sendable () async -> Bool) async throws {
         try await heard.signal.wait(for: what) { await look() ? () : nil }
     }
@@ -106,9 +106,10 @@ final class MemoryTaskJournal: TaskJournal {
         var hooks: [TaskHook] = []
         var lastID = 0
         var isFull = false
+        var refusesSaves = false
         var repeating: [[Int]] = []
 
-        /// After each transaction.
+        /// Records the repeated tasks after a transaction.
         mutating func noteRepeating() {
             repeating.append(records.values.filter { $0.task.repeat }.map(\.task.id).sorted())
         }
@@ -124,7 +125,13 @@ final class MemoryTaskJournal: TaskJournal {
         set { state.withLock { $0.isFull = newValue } }
     }
 
-    /// Which tasks were to be repeated after each transaction so far: what a service finds that was killed then.
+    /// Whether it refuses changes of tasks.
+    var refusesSaves: Bool {
+        get { state.withLock { $0.refusesSaves } }
+        set { state.withLock { $0.refusesSaves = newValue } }
+    }
+
+    /// The repeated tasks after each transaction, which a service would find if it was killed then.
     var repeating: [[Int]] { state.withLock { $0.repeating } }
 
     var saved: SavedTasks {
@@ -143,7 +150,8 @@ final class MemoryTaskJournal: TaskJournal {
     }
 
     func save(_ records: [TaskRecord]) async throws {
-        state.withLock { state in
+        try state.withLock { state in
+            guard !state.refusesSaves else { throw Full() }
             for record in records { state.records[record.task.id] = record }
             state.noteRepeating()
         }

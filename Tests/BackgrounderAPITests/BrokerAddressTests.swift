@@ -8,7 +8,7 @@ import Testing
         ("mqtt://127.0.0.1:18830", "mqtt://127.0.0.1:18830"), ("mqtts://[::1]", "mqtts://[::1]:8883"),
         ("mqtt://[fe80::1%eth0]:1", "mqtt://[fe80::1%eth0]:1"), ("mqtt://my_broker:65535", "mqtt://my_broker:65535"),
     ])
-    func `A host and a port are a broker`(text: String, canonical: String) throws {
+    func `a broker address has a scheme, a host and an optional port`(text: String, canonical: String) throws {
         let address = try BrokerAddress(text)
         #expect(address.description == canonical)
         #expect(try BrokerAddress(canonical) == address)
@@ -22,25 +22,25 @@ import Testing
         "mqtt://[::1", "mqtt://[broker]", "mqtt://::1", "mqtt://-b", "mqtt://.b", "mqtt://b\u{7}", "mqtt://bröker",
         "mqtt://[::1]x", "mqtt://\(String(repeating: "b", count: 254))",
     ])
-    func `Anything else is none`(text: String) {
+    func `an invalid broker address is rejected`(text: String) {
         #expect(throws: BrokerAddressError.self) { try BrokerAddress(text) }
     }
 
     @Test(arguments: ["mqtt://ann:secret@broker", "http://ann:secret@broker", "ann:secret@broker"])
-    func `A password in it is refused, and not repeated`(text: String) {
+    func `an address with a password is rejected without repeating the password`(text: String) {
         #expect(throws: BrokerAddressError.userInformation) { try BrokerAddress(text) }
         #expect(!BrokerAddressError.userInformation.description.contains("secret"))
     }
 
     @Test(arguments: ["t", "/", "a/b/c", "+", "#", "a/+/c", "+/+", "a/#", "$SYS/#", "a//b", "grüße/日本"])
-    func `A topic may have wildcards for whole levels`(text: String) throws {
+    func `a topic may have wildcards for whole levels`(text: String) throws {
         #expect(try TopicFilter(text).description == text)
     }
 
     @Test(arguments: [
         "", "a+", "+a", "a/b+/c", "#/a", "a/#/b", "a#", "##", "a/\u{1}", "a\0b", String(repeating: "t", count: 1025),
     ])
-    func `Other topics are none`(text: String) {
+    func `an invalid topic is rejected`(text: String) {
         #expect(throws: TopicFilterError.self) { try TopicFilter(text) }
     }
 }

@@ -1,7 +1,7 @@
 import BackgrounderAPI
 import Foundation
 
-/// Values of the interface, with everything and with the least.
+/// Values of the interface, with all fields and with only the required ones.
 enum Sample {
     static let date = Date(timeIntervalSince1970: 1_763_708_149.786)
     static let item = PlayerItem(

@@ -2,7 +2,7 @@ import BackgrounderAPI
 import Testing
 
 @Suite struct StateSnapshotTests {
-    @Test func `Of many transfers those that move are shown, and the oldest`() {
+    @Test func `of many transfers, the running and the oldest ones are shown`() {
         let transfers = (1...1000).map { id in
             Transfer(
                 id: id,

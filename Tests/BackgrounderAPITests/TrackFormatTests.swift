@@ -1,10 +1,11 @@
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
 @Suite struct TrackFormatTests {
-    /// Three segments: two points, one alone, three; with odd numbers.
+    /// Three segments, of two, one and three points, with extreme numbers.
     private let track: [Location] = {
         func location(
             _ latitude: Double,
@@ -39,14 +40,14 @@ import Testing
         return encoder.begin() + locations.map { encoder.append($0) }.joined() + encoder.end()
     }
 
-    @Test func `JSON is the array of the values, one a line`() throws {
+    @Test func `JSON is an array with one location a line`() throws {
         let text = write(track, as: .json)
         #expect(try JSON.decode([Location].self, from: Data(text.utf8)) == track)
         #expect(text.split(separator: "\n").count == track.count + 2)
         #expect(write([], as: .json) == "[]\n")
     }
 
-    @Test func `GeoJSON is a collection of points with longitude first and the rest as properties`() throws {
+    @Test func `GeoJSON is a collection of points, longitude first, with the rest as properties`() throws {
         let value = try JSONValue(parsing: write(track, as: .geojson))
         #expect(value["type"] == .string("FeatureCollection"))
         let features = try #require(value["features"]?.array)
@@ -61,12 +62,13 @@ import Testing
             #expect(properties["speed"]?.number == location.speed)
             #expect(properties["mode"] == .number(Double(location.mode)))
             #expect(properties["segmentStart"] == location.segmentStart.map { .bool($0) })
-            #expect(properties["latitude"] == nil && properties["altitude"] == nil)
+            #expect(properties["latitude"] == nil)
+            #expect(properties["altitude"] == nil)
         }
         #expect(try JSONValue(parsing: write([], as: .geojson))["features"] == .array([]))
     }
 
-    @Test func `GPX has a segment for each of ours, and the elements of a point in the order of the schema`() throws {
+    @Test func `GPX keeps the segments, and a point's elements are in the order of the schema`() throws {
         let root = try XMLTree.parse(write(track, as: .gpx))
         #expect(root.name == "gpx")
         #expect(root.attributes["version"] == "1.1")
@@ -96,7 +98,7 @@ import Testing
         #expect(points[2]["extensions"] == nil)
     }
 
-    @Test func `A longitude of 180 degrees is -180 in GPX, whose schema ends before it`() throws {
+    @Test func `GPX has -180 for a longitude of 180 degrees, which its schema excludes`() throws {
         let points = try XMLTree.parse(write(track, as: .gpx)).children[0].children.flatMap(\.children)
         #expect(
             points.map { $0.attributes["lon"] } == [
@@ -105,7 +107,7 @@ import Testing
         )
     }
 
-    @Test func `KML has a line for a segment and a point for a segment of one`() throws {
+    @Test func `KML has a line for each segment, and a point for a segment of one point`() throws {
         let root = try XMLTree.parse(write(track, as: .kml))
         #expect(root.name == "kml")
         #expect(root.attributes["xmlns"] == "http://www.opengis.net/kml/2.2")
@@ -126,19 +128,19 @@ import Testing
         #expect(placemarks.last?["TimeStamp"]?["when"]?.text == "1970-01-01T00:01:40.500Z")
     }
 
-    @Test func `A track that begins without a segment's start is one segment all the same`() throws {
+    @Test func `a track without a segment start is written as one segment`() throws {
         let rest = Array(track.suffix(2))
         #expect(try XMLTree.parse(write(rest, as: .gpx)).children[0].children.map(\.children.count) == [2])
         #expect(try XMLTree.parse(write(rest, as: .kml)).children[0].children.map(\.name) == ["name", "Placemark"])
     }
 
-    @Test func `An empty track is a whole document`() throws {
+    @Test func `an empty track is written as a complete document`() throws {
         #expect(try XMLTree.parse(write([], as: .gpx)).children[0].children.isEmpty)
         #expect(try XMLTree.parse(write([], as: .kml)).children[0].children.map(\.name) == ["name"])
         #expect(write([], as: .csv).split(whereSeparator: \.isNewline).count == 1)
     }
 
-    @Test func `CSV has a header, a row for each point with as many fields, and lines that end in CRLF`() {
+    @Test func `CSV has a header, a row with all fields for each point, and CRLF line ends`() {
         let text = write(track, as: .csv)
         #expect(text.hasSuffix("\r\n"))
         let rows = text.components(separatedBy: "\r\n").dropLast().map { $0.components(separatedBy: ",") }
@@ -165,7 +167,7 @@ import Testing
     }
 
     @Test(arguments: [TrackFormat.gpx, .kml, .csv, .geojson])
-    func `Numbers have no exponents and read back as they were`(format: TrackFormat) throws {
+    func `numbers have no exponents and are read back exactly`(format: TrackFormat) throws {
         var generator = SeededGenerator(seed: 7)
         var values = [1e-300, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 1e16, 0x1p70, -1e-5, -0.0, 0.1, 1e-4]
         values += (0..<500).map { _ in
@@ -192,7 +194,7 @@ import Testing
         }
     }
 
-    @Test func `Every format has its media type`() {
+    @Test func `every format has its media type`() {
         #expect(
             TrackFormat.allCases.map(\.mediaType) == [
                 "application/json", "application/geo+json", "application/gpx+xml",
@@ -202,7 +204,7 @@ import Testing
         )
     }
 
-    @Test(arguments: [1, 7, 4096]) func `CSV is read back as it was, in pieces of any length`(length: Int) throws {
+    @Test(arguments: [1, 7, 4096]) func `CSV is read back unchanged, in pieces of any length`(length: Int) throws {
         let text = Array(write(track, as: .csv).utf8)
         var decoder = CSVTrackDecoder()
         var read: [Location] = []
@@ -213,7 +215,7 @@ import Testing
     }
 
     @Test(arguments: ["1,2,3", "x,2,,,,,,,2026-11-21T00:00:00Z,3,", "1,2,,,,,,,yesterday,3,"])
-    func `A line that is no point of ours is an error with the line`(line: String) {
+    func `an invalid CSV line is an error that contains the line`(line: String) {
         var decoder = CSVTrackDecoder()
         #expect(throws: CSVTrackDecoder.MalformedLine(line: line)) {
             try decoder.feed("heading\r\n\(line)\r\n".utf8) { _ in }

@@ -2,9 +2,9 @@ import BackgrounderAPI
 import FoundationEssentials
 import Testing
 
-/// What the values look like as JSON.
+/// The JSON form of the values.
 @Suite struct ValueTests {
-    @Test func `Rejections are an object with every reason as a key, and their sum`() throws {
+    @Test func `rejection counts are an object with every reason as a key, and have a total`() throws {
         var counts = RejectionCounts()
         for (index, reason) in RejectionReason.allCases.enumerated() { counts[reason] = 1 << index }
         #expect(counts.total == 1023)
@@ -16,19 +16,19 @@ import Testing
         #expect(RejectionReason.allCases.allSatisfy { RejectionCounts()[$0] == 0 })
     }
 
-    @Test func `Counts of another version are read as far as they are known`() throws {
+    @Test func `rejection reasons of another version are ignored`() throws {
         let counts = try JSON.decode(RejectionCounts.self, from: Data(#"{"noFix":3,"weather":9}"#.utf8))
         #expect(counts[.noFix] == 3)
         #expect(counts.total == 3)
     }
 
     @Test(arguments: [(SingleMode.off, "false"), (.on, "true"), (.oneshot, #""oneshot""#)])
-    func `Single is false, true or oneshot`(mode: SingleMode, text: String) throws {
+    func `the single mode is written as false, true or oneshot`(mode: SingleMode, text: String) throws {
         #expect(try JSON.line(mode) == text)
         #expect(try JSON.decode(SingleMode.self, from: Data(text.utf8)) == mode)
     }
 
-    @Test func `Single is also read from words, and from nothing else`() throws {
+    @Test func `the single mode is also read from the words on and off, and from nothing else`() throws {
         #expect(try JSON.decode(SingleMode.self, from: Data(#""on""#.utf8)) == .on)
         #expect(try JSON.decode(SingleMode.self, from: Data(#""off""#.utf8)) == .off)
         for text in [#""twice""#, "1", "null", "[]"] {
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `A mode of replay gain that is none is told with those that are`() throws {
+    @Test func `an invalid replay gain mode is refused with a list of the valid ones`() throws {
         #expect(try JSON.decode(ReplayGainMode.self, from: Data(#""album""#.utf8)) == .album)
         let error = #expect(throws: DecodingError.self) {
             try JSON.decode(ReplayGainMode.self, from: Data(#""loud""#.utf8))
@@ -56,14 +56,14 @@ import Testing
             LocationChange(updating: false, desiredAccuracy: .best, distanceFilter: 2.5)
         ),
     ])
-    func `A change of the location tells null from absent, both ways`(text: String, change: LocationChange) throws {
+    func `a location change keeps null and absent apart`(text: String, change: LocationChange) throws {
         let read = try JSON.decode(LocationChange.self, from: Data(text.utf8))
         #expect(read == change)
         #expect(read.maximumAccuracy.map { $0 == nil } == change.maximumAccuracy.map { $0 == nil })
         #expect(try JSON.line(change) == text)
     }
 
-    @Test func `What is not known is absent`() throws {
+    @Test func `unknown values are omitted`() throws {
         let location = Location(latitude: 1, longitude: 2.5, timestamp: Date(timeIntervalSince1970: 0), mode: 2)
         #expect(
             try JSON.line(location)
@@ -84,7 +84,7 @@ import Testing
         )
     }
 
-    @Test func `A location survives the socket with all that it has`() throws {
+    @Test func `a location survives encoding and decoding unchanged`() throws {
         let location = Location(
             latitude: -37.334821056789,
             longitude: 180,
@@ -100,12 +100,12 @@ import Testing
         #expect(try JSON.decode(Location.self, from: JSON.encode(location)) == location)
     }
 
-    @Test func `Every error has its status`() {
+    @Test func `every error code has its HTTP status`() {
         let statuses = WireError.Code.allCases.map(\.httpStatus)
         #expect(statuses == [400, 403, 404, 405, 409, 413, 415, 422, 503])
     }
 
-    @Test func `A file's name is the end of its path`() {
+    @Test func `an item's file name is the last part of its path`() {
         #expect(PlayerItem(id: 1, position: 0, path: "/music/a b.mp3").fileName == "a b.mp3")
         #expect(PlayerItem(id: 1, position: 0, path: "/").fileName == "/")
     }

@@ -37,7 +37,7 @@ struct AudioSummaryTests {
         codec: "mp3"
     )
 
-    @Test func `The status of what plays has a bar as wide as the screen, the format, and how well it goes`() {
+    @Test func `the status of a playing item has a bar as wide as the screen, the format and the health`() {
         #expect(
             Self.status(Self.item, elapsed: 10).details(columns: 42) == [
                 "playing   Ann: Tune",
@@ -50,7 +50,7 @@ struct AudioSummaryTests {
         )
     }
 
-    @Test func `The settings are told as far as they are not those of the beginning`() {
+    @Test func `only settings that differ from the defaults are shown`() {
         var status = Self.status(nil, elapsed: nil)
         #expect(status.modes == ["repeat", "random"])
         (status.repeat, status.single, status.random, status.replayGain) = (false, .oneshot, false, .album)
@@ -60,11 +60,13 @@ struct AudioSummaryTests {
         #expect(status.modes == ["single", "replay gain album"])
     }
 
-    @Test func `Where nothing plays there is no bar, and where nothing is known nothing is said`() {
+    @Test func `without a playing item there is no bar, and unknown values are omitted`() {
         let lines = Self.status(nil, elapsed: nil).details(columns: 80)
-        #expect(lines.first == "stopped   nothing" && lines.count == 4)
+        #expect(lines.first == "stopped   nothing")
+        #expect(lines.count == 4)
         let unknown = PlayerItem(id: 1, position: 0, path: "/m/b")
         let bare = Self.status(unknown, elapsed: 1).details(columns: 5)
-        #expect(bare[1] == "          ──── 0:01" && bare[2] == "file      /m/b")
+        #expect(bare[1] == "          ──── 0:01")
+        #expect(bare[2] == "file      /m/b")
     }
 }

@@ -22,7 +22,7 @@ import Testing
             .state(StateSnapshot(status: status, track: [location], queue: [item])), .location(location),
             .currentItem(CurrentItem(item: item)), .currentItem(CurrentItem(item: nil)),
             .time(PlayerTime(itemID: 4, elapsed: 1.5, duration: 9)),
-            .lifecycle(Lifecycle(state: .background, attached: 0)),
+            .lifecycle(LifecycleState(state: .background, attached: 0)),
         ]
         var text = ": keepalive\n\n"
         for event in events {
@@ -42,25 +42,27 @@ import Testing
             Issue.record("\(events)")
             return
         }
-        #expect(state.track == [Self.location] && state.queue == [Self.item])
+        #expect(state.track == [Self.location])
+        #expect(state.queue == [Self.item])
         #expect(location == Self.location)
-        #expect(current.item == Self.item && none.item == nil)
+        #expect(current.item == Self.item)
+        #expect(none.item == nil)
         #expect(time == PlayerTime(itemID: 4, elapsed: 1.5, duration: 9))
-        #expect(lifecycle == Lifecycle(state: .background, attached: 0))
+        #expect(lifecycle == LifecycleState(state: .background, attached: 0))
     }
 
-    @Test func `A stream in one piece is all its events`() throws {
+    @Test func `a stream in one piece yields all its events`() throws {
         var parser = EventParser()
         check(parser.feed(try Self.bytes()))
     }
 
-    @Test func `A stream byte by byte is the same events`() throws {
+    @Test func `a stream that arrives byte by byte yields the same events`() throws {
         var parser = EventParser()
         check(try Self.bytes().flatMap { parser.feed(CollectionOfOne($0)) })
     }
 
     @Test(arguments: 1...20)
-    func `A stream in random pieces is the same events`(seed: UInt64) throws {
+    func `a stream in random pieces yields the same events`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var parser = EventParser()
         var rest = try Self.bytes()[...]
@@ -73,7 +75,7 @@ import Testing
         check(events)
     }
 
-    @Test func `An event whose data is none of its kind is left out, and the next is read`() {
+    @Test func `an event with invalid data is skipped, and the next event is read`() {
         var parser = EventParser()
         let text =
             "event: location\ndata: {\"latitude\":1}\n\nevent: time\ndata: no\n\nevent: time\ndata: {\"itemID\":1,\"elapsed\":2}\n\n"

@@ -91,7 +91,7 @@ import Testing
     }()
 
     @Test(arguments: [(80, 24), (40, 10), (200, 60), (81, 25), (30, 14), (120, 3), (13, 6), (500, 200)])
-    func `Every line is as wide as the terminal, and there are as many as it has rows`(columns: Int, rows: Int) {
+    func `the view has one line for each row of the terminal, each as wide as the terminal`(columns: Int, rows: Int) {
         for state in Self.states {
             let lines = LiveView.lines(state, columns: columns, rows: rows)
             #expect(lines.count == rows)
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `No size at all is too small`() {
+    @Test func `no terminal size is too small`() {
         for columns in 1...30 {
             for rows in 1...16 {
                 for state in Self.states {
@@ -113,10 +113,11 @@ import Testing
         }
     }
 
-    @Test func `Eighty by twenty-four shows all four panels`() {
+    @Test func `a terminal of 80 by 24 shows all four panels`() {
         let lines = LiveView.lines(Self.states[0], columns: 80, rows: 24)
         #expect(lines[0].hasPrefix("Backgrounder 0.1.0  active since 2025-11-21 06:55:49  1 attached"))
-        #expect(lines[1].hasPrefix("┌ Audio ──") && lines[1].contains("┐┌ Location ──"))
+        #expect(lines[1].hasPrefix("┌ Audio ──"))
+        #expect(lines[1].contains("┐┌ Location ──"))
         #expect(lines[2].hasPrefix("│ ▶ A: 日本の歌"))
         #expect(lines.contains { $0.contains("1:01 / 3:20") })
         #expect(lines.contains { $0.contains("playing, volume 80, null (no sound") })
@@ -125,29 +126,35 @@ import Testing
         #expect(lines.contains { $0.contains("best, every fix") })
         #expect(lines.contains { $0.contains("37.344721, -122.053309 ± 5 m") })
         #expect(lines.contains { $0.contains("15.9 m/s  256°  88 m high") })
-        #expect(lines[20].hasPrefix("┌ Tasks ─") && lines[20].contains("┌ Fetch ─"))
+        #expect(lines[20].hasPrefix("┌ Tasks ─"))
+        #expect(lines[20].contains("┌ Fetch ─"))
         #expect(lines[21].hasPrefix("│ none "))
         #expect(lines[23].hasPrefix("space play/pause  n next  p previous  q detach"))
     }
 
-    @Test func `Events change what is shown`() {
+    @Test func `events update the view`() {
         var state = Self.states[0]
         let fix = Location(latitude: -1, longitude: 2, timestamp: Date(timeIntervalSince1970: 1_763_709_000))
         state.apply(.location(fix))
-        #expect(state.track.count == 100 && state.track.last == fix)
-        #expect(state.status?.location?.accepted == 1201 && state.status?.location?.received == 1235)
+        #expect(state.track.count == 100)
+        #expect(state.track.last == fix)
+        #expect(state.status?.location?.accepted == 1201)
+        #expect(state.status?.location?.received == 1235)
         state.apply(.time(PlayerTime(itemID: 99, elapsed: 3)))
         #expect(state.status?.audio?.elapsed == 61.5)
         state.apply(.time(PlayerTime(itemID: 2, elapsed: 100, duration: 210)))
-        #expect(state.status?.audio?.elapsed == 100 && state.status?.audio?.currentItem?.duration == 210)
-        state.apply(.lifecycle(Lifecycle(state: .inactive, attached: 2)))
-        #expect(state.status?.state == .inactive && state.status?.attached == 2)
+        #expect(state.status?.audio?.elapsed == 100)
+        #expect(state.status?.audio?.currentItem?.duration == 210)
+        state.apply(.lifecycle(LifecycleState(state: .inactive, attached: 2)))
+        #expect(state.status?.state == .inactive)
+        #expect(state.status?.attached == 2)
         state.apply(.currentItem(CurrentItem(item: nil)))
-        #expect(state.status?.audio?.currentItem == nil && state.status?.audio?.elapsed == nil)
+        #expect(state.status?.audio?.currentItem == nil)
+        #expect(state.status?.audio?.elapsed == nil)
         #expect(LiveView.lines(state, columns: 80, rows: 24)[2].hasPrefix("│ not playing; space plays the queue   │"))
     }
 
-    @Test func `Only an empty queue has nothing to play`() {
+    @Test func `an empty queue is shown as nothing to play`() {
         var snapshot = Self.snapshot()
         snapshot.queue = []
         snapshot.status.audio?.currentItem = nil
@@ -156,7 +163,7 @@ import Testing
         #expect(LiveView.lines(state, columns: 80, rows: 24)[2].hasPrefix("│ nothing to play "))
     }
 
-    @Test func `A panel is a box with a title, cut and filled to its size`() {
+    @Test func `a panel is a box with a title, cut and padded to its size`() {
         #expect(
             Panel(title: "Audio", lines: ["one", "日本日本", "gone"]).render(columns: 9, rows: 4) == [
                 "┌ Audio ┐", "│ one   │", "│ 日本  │", "└───────┘",
@@ -168,7 +175,7 @@ import Testing
 }
 
 extension String {
-    /// Columns on a terminal, counted apart from the code under test: two for what is East Asian or a picture.
+    /// The columns on a terminal, counted without the code under test: two for East Asian characters and emoji.
     fileprivate var columns: Int {
         reduce(0) { sum, character in
             let value = character.unicodeScalars.first?.value ?? 0

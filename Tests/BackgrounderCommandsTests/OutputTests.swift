@@ -1,13 +1,13 @@
 import BackgrounderAPI
 import FoundationEssentials
+import SystemSupport
 import Testing
 
 @testable import BackgrounderCommands
 
-/// What commands print.
+/// The tables, lines and errors that commands print.
 @Suite struct OutputTests {
-    @Test func `A table's columns are as wide as their widest cells, numbers to the right, without blanks at the ends`()
-    {
+    @Test func `columns fit their widest cells, numbers are right-aligned, and lines have no trailing spaces`() {
         var table = Table([("ID", .right), ("NAME", .left), ("s", .right), ("", .left)])
         table.add(["1", "short", "3.5", ""])
         table.add(["100", "a longer name", "12.25", "x"])
@@ -20,17 +20,17 @@ import Testing
         )
     }
 
-    @Test func `A table without rows is its heading`() {
+    @Test func `a table without rows is only its heading`() {
         #expect(Table([("ID", .right), ("NAME", .left)]).render() == "ID  NAME")
     }
 
-    @Test func `Control characters reach no cell`() {
+    @Test func `control characters in a cell are replaced`() {
         var table = Table([("NAME", .left)])
         table.add(["a\u{1B}[31mb\nc"])
         #expect(table.render() == "NAME\na\u{FFFD}[31mb\u{FFFD}c")
     }
 
-    @Test func `Columns are those of the terminal, in which some characters are two wide`() {
+    @Test func `columns are aligned by their width on a terminal, where some characters are two columns wide`() {
         var table = Table([("NAME", .left), ("s", .right), ("", .right)])
         table.add(["日本の歌", "1", "歌"])
         table.add(["plain", "20", "x"])
@@ -43,7 +43,7 @@ import Testing
         )
     }
 
-    @Test func `Lines lose what a terminal would obey and keep their breaks`() {
+    @Test func `control and direction characters in lines are replaced, and line breaks are kept`() {
         #expect(["one", "two\u{7}\u{202E}", ""].printable == "one\ntwo\u{FFFD}\u{FFFD}\n")
     }
 
@@ -51,11 +51,11 @@ import Testing
         (0, "0 m"), (5, "5 m"), (4.75, "4.75 m"), (4.7, "4.7 m"), (99.999, "100 m"), (100, "100 m"), (1200.4, "1200 m"),
         (10, "10 m"),
     ])
-    func `Metres have no zeros behind the point`(value: Double, text: String) {
+    func `metres have no trailing zeros after the decimal point`(value: Double, text: String) {
         #expect(value.metres == text)
     }
 
-    @Test func `A record of the log is its time, level and message`() throws {
+    @Test func `a log record has a time, a level and a message`() throws {
         let record = LogRecord(line: "2026-11-21T06:55:49.786Z info  New location is  <+1>")
         #expect(record.timestamp == ISO8601.date("2026-11-21T06:55:49.786Z"))
         #expect(record.level == "info")
@@ -67,14 +67,15 @@ import Testing
     }
 
     @Test(arguments: ["", "Fatal error: index out of range", "2026-11-21T06:55:49.786Z info", "a b c d"])
-    func `A line of the log that is no record is its message`(line: String) throws {
+    func `a log line that is not a record is a message without time and level`(line: String) throws {
         let record = LogRecord(line: line)
-        #expect(record.timestamp == nil && record.level == nil)
+        #expect(record.timestamp == nil)
+        #expect(record.level == nil)
         #expect(record.message == line)
         #expect(try JSON.line(record) == "{\"message\":\"\(line)\"}")
     }
 
-    @Test func `The failure of a call is one line with what to do, and 4 where there is no such item`() {
+    @Test func `a failed call gives one line with a hint, and exit code 4 if the item does not exist`() {
         let failure = CommandFailure(
             WireError(.notFound, "there is no item 7", hint: "`backgrounder queue` lists the ids")
         )

@@ -1,5 +1,6 @@
 import BackgrounderAPI
 import Foundation
+import Playlists
 import TestSupport
 import Testing
 
@@ -16,14 +17,14 @@ import Testing
 
     private func paths(_ playlist: Playlist) -> [String] { playlist.entries.map(\.path) }
 
-    @Test func `Paths are relative to the playlist's folder`() throws {
+    @Test func `paths are relative to the playlist's folder`() throws {
         let path = try scratch.write("a.mp3\nsub dir/b #1.wav\n./sub dir/../日本.mp3\nsub dir\n", to: "list.m3u")
         let playlist = try Playlist(path: path)
         #expect(paths(playlist) == ["a.mp3", "sub dir/b #1.wav", "日本.mp3", "sub dir"].map(scratch.file))
         #expect(playlist.faults.isEmpty)
     }
 
-    @Test func `What cannot be added is told with its line, and the rest is taken`() throws {
+    @Test func `entries that cannot be added are reported with their lines, and the others are read`() throws {
         #expect(mkfifo(scratch.file("pipe"), 0o600) == 0)
         try scratch.write("a.mp3", to: "other.pls")
         let path = try scratch.write("a.mp3\n\nno.mp3\nhttp://x/y\nother.pls\npipe\n日本.mp3", to: "list.m3u")
@@ -39,8 +40,7 @@ import Testing
         )
     }
 
-    @Test func `What the service refuses becomes a fault of its line, and the others are added in order`() async throws
-    {
+    @Test func `files that the service refuses are reported, and the others are added in order`() async throws {
         let names = (0..<9).map { "\($0).mp3" }
         for name in names { try scratch.write("x", to: name) }
         var playlist = try Playlist(path: scratch.write(names.joined(separator: "\n"), to: "list.m3u"))
@@ -56,7 +56,7 @@ import Testing
         )
     }
 
-    @Test func `A long playlist is added in requests that the service takes`() async throws {
+    @Test func `a long playlist is added in requests below the service's size limit`() async throws {
         let line = "a.mp3\n" + String(repeating: "./", count: 100) + "a.mp3\n"
         var playlist = try Playlist(path: scratch.write(String(repeating: line, count: 10_000), to: "list.m3u"))
         var sizes: [Int] = []
@@ -64,21 +64,23 @@ import Testing
             sizes.append(try JSON.encode(request).count)
             return request.items
         }
-        #expect(added.count == 20_000 && Set(added) == [scratch.file("a.mp3")])
+        #expect(added.count == 20_000)
+        #expect(Set(added) == [scratch.file("a.mp3")])
         #expect(sizes.allSatisfy { $0 < 1 << 20 })
     }
 
-    @Test func `An empty playlist has nothing`() throws {
+    @Test func `an empty playlist has no entries and no faults`() throws {
         let playlist = try Playlist(path: try scratch.write("", to: "list.m3u"))
-        #expect(playlist.entries.isEmpty && playlist.faults.isEmpty)
+        #expect(playlist.entries.isEmpty)
+        #expect(playlist.faults.isEmpty)
     }
 
-    @Test func `A playlist that is not there is 4, a folder is 1`() throws {
+    @Test func `a missing playlist fails with exit code 4, a folder with 1`() throws {
         #expect(#expect(throws: CommandFailure.self) { try Playlist(path: scratch.file("none.m3u")) }?.exitCode == 4)
         #expect(#expect(throws: CommandFailure.self) { try Playlist(path: scratch.path) }?.exitCode == 1)
     }
 
-    @Test func `A linked playlist is read, with its paths from the link's folder`() throws {
+    @Test func `paths in a symbolically linked playlist are relative to the link's folder`() throws {
         let folder = scratch.file("lists")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         try scratch.write("a.mp3\n", to: "lists/list.m3u")
@@ -90,7 +92,7 @@ import Testing
         #expect(#expect(throws: CommandFailure.self) { try Playlist(path: broken) }?.exitCode == 4)
     }
 
-    @Test func `What never ends or never begins is refused at once`() throws {
+    @Test func `a pipe and an endless device are refused immediately`() throws {
         let pipe = scratch.file("pipe.m3u")
         #expect(mkfifo(pipe, 0o600) == 0)
         for path in [pipe, "/dev/zero"] {
@@ -98,12 +100,12 @@ import Testing
         }
     }
 
-    @Test func `A playlist over 16 MiB is refused with what may be given`() throws {
+    @Test func `a playlist larger than 16 MiB is refused`() throws {
         let path = try scratch.write("#" + String(repeating: "x", count: 16 << 20), to: "over.m3u")
         #expect(#expect(throws: CommandFailure.self) { try Playlist(path: path) }?.exitCode == 1)
     }
 
-    @Test func `A PLS is written where the name says so, and read again as it was`() throws {
+    @Test func `a name that ends in .pls writes a PLS file, which reads back unchanged`() throws {
         try scratch.write("x", to: "end .wav")
         let items = [
             PlayerItem(id: 1, position: 0, path: scratch.file("a.mp3"), title: "A=\u{1B}", duration: 12.5),
@@ -126,10 +128,11 @@ import Testing
                 """
         )
         let read = try Playlist(path: path)
-        #expect(paths(read) == items.map(\.path) && read.faults.isEmpty)
+        #expect(paths(read) == items.map(\.path))
+        #expect(read.faults.isEmpty)
     }
 
-    @Test func `What is written is read again as it was, with names and lengths for other players`() throws {
+    @Test func `a written playlist reads back unchanged and has titles and lengths for other players`() throws {
         let items = [
             PlayerItem(id: 1, position: 0, path: scratch.file("a.mp3"), title: "A\u{1B}", artist: "B", duration: 12.5),
             PlayerItem(id: 2, position: 1, path: scratch.file("sub dir/b #1.wav")),
@@ -150,7 +153,7 @@ import Testing
     }
 
     @Test(arguments: ["/a\nb.mp3", "/a\r\nb.mp3", "/a\rb.mp3"])
-    func `A path that a playlist cannot hold is refused, and nothing is written`(itemPath: String) throws {
+    func `a path that a playlist cannot hold is refused, and the file is left unchanged`(itemPath: String) throws {
         let path = try scratch.write("before", to: "out.m3u")
         #expect(throws: CommandFailure.self) {
             try Playlist.write([PlayerItem(id: 1, position: 0, path: itemPath)], to: path)

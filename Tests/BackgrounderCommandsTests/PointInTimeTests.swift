@@ -1,4 +1,3 @@
-import BackgrounderAPI
 import Foundation
 import Testing
 
@@ -6,21 +5,20 @@ import Testing
 
 @Suite struct PointInTimeTests {
     @Test(arguments: [("10m", 600), ("2h", 7200), ("7d", 604_800), ("90s", 90), ("500ms", 0.5)] as [(String, Double)])
-    func `A span is so long before now`(text: String, seconds: Double) throws {
+    func `a span means that long before now`(text: String, seconds: Double) throws {
         let before = Date()
         let date = try #require(PointInTime(argument: text)).date
-        #expect(
-            date >= before.addingTimeInterval(-seconds - 0.001) && date <= Date().addingTimeInterval(-seconds + 0.001)
-        )
+        #expect(date >= before.addingTimeInterval(-seconds - 0.001))
+        #expect(date <= Date().addingTimeInterval(-seconds + 0.001))
     }
 
-    @Test func `ISO 8601 is that time, with and without a zone`() {
+    @Test func `ISO 8601 times are read with and without a time zone`() {
         #expect(PointInTime(argument: "2014-12-22T04:05:13Z")?.date == Date(timeIntervalSince1970: 1_419_221_113))
         #expect(PointInTime(argument: "2014-12-22T06:05:13+02:00")?.date == Date(timeIntervalSince1970: 1_419_221_113))
         #expect(PointInTime(argument: "2014-12-22")?.date == Date(timeIntervalSince1970: 1_419_206_400))
     }
 
-    @Test func `Today and yesterday are midnights of this place`() throws {
+    @Test func `today and yesterday begin at local midnight`() throws {
         let today = try #require(PointInTime(argument: "today")).date
         let yesterday = try #require(PointInTime(argument: "yesterday")).date
         #expect(Calendar.current.startOfDay(for: Date()) == today)
@@ -30,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: ["", "10", "1.5", "soon", "tomorrow", "-10m", "10 m", "10m ago", "2014-13-01", "1e3"])
-    func `What is no time is refused`(text: String) {
+    func `text that is not a time is refused`(text: String) {
         #expect(PointInTime(argument: text) == nil)
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackgrounderCommands
 
-/// Values of options and arguments that are none of those allowed.
+/// Invalid values of options and arguments.
 struct RefusedValuesTests {
     static let times = "use ISO 8601, now, today, yesterday, or a span before now such as 10m, 2h, 7d"
 
@@ -22,11 +22,12 @@ struct RefusedValuesTests {
             ("queue move 1 x", "use a position in the queue, from 0"),
         ]
     )
-    func `A value that is refused is answered with what is allowed`(command: String, allowed: String) throws {
+    func `a refused value is answered with the allowed values`(command: String, allowed: String) throws {
         let error = try #require(throws: (any Error).self) {
             _ = try RootCommand.parseAsRoot(command.split(separator: " ").map(String.init))
         }
         let message = RootCommand.message(for: error)
-        #expect(RootCommand.exitCode(for: error).rawValue == 64 && message.contains(allowed), "\(message)")
+        #expect(RootCommand.exitCode(for: error).rawValue == 64, "\(message)")
+        #expect(message.contains(allowed), "\(message)")
     }
 }

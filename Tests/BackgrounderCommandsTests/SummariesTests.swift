@@ -30,8 +30,7 @@ import Testing
         )
     }
 
-    @Test("The location table says in a few lines why fixes are not taken")
-    func starved() {
+    @Test func `the location table explains in a few lines why fixes are rejected`() {
         let detail = "41 fixes in the last 60 s, accuracy 48 m, limit 30 m; try `location accuracy hundredMeters`"
         #expect(
             Self.status(quality: .starved, detail: detail).lines == [
@@ -43,14 +42,13 @@ import Testing
         )
     }
 
-    @Test("A quality that needs no words stands beside the source", arguments: [FixQuality.ok, nil])
-    func plain(quality: FixQuality?) {
+    @Test(arguments: [FixQuality.ok, nil])
+    func `a quality without details follows the source`(quality: FixQuality?) {
         let first = Self.status(quality: quality, detail: nil).lines[0]
         #expect(first == "connected, gpsd://localhost:2947" + (quality == nil ? "" : ", ok"))
     }
 
     @Test(
-        "A rejection is said in the unit of its reason",
         arguments: [
             (Rejection(reason: .outOfOrder, value: 3, limit: 0), "outOfOrder 3.0 s, limit 0.0 s"),
             (Rejection(reason: .implausible, value: 400, limit: 120), "implausible 400.0 m/s, limit 120.0 m/s"),
@@ -58,7 +56,7 @@ import Testing
             (Rejection(reason: .invalid), "invalid"),
         ]
     )
-    func rejection(rejection: Rejection, text: String) {
+    func `a rejection is shown in the unit of its reason`(rejection: Rejection, text: String) {
         var status = Self.status(quality: .ok, detail: nil)
         status.lastRejection = rejection
         #expect(status.lines.last == "last rejected: \(text)")

@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `A line to the north is upright, one to the east is flat`() {
+    @Test func `a line to the north is vertical, and one to the east is horizontal`() {
         let north = TrackDrawing(track([(0, 0), (0.001, 0)])).render(columns: 7, rows: 4)
         #expect(
             north.dropLast() == ["   ⢸   ", "   ⢸   ", "   ⢸   "]
@@ -28,7 +28,7 @@ import Testing
         #expect(east.first?.contains(" ") == false)
     }
 
-    @Test func `North is up and east is right`() throws {
+    @Test func `north is up and east is right`() throws {
         let lines = TrackDrawing(track([(0, 0), (0.001, 0.001)])).render(columns: 8, rows: 5)
         let top = try #require(lines.first).firstIndex { $0 != " " }
         let bottom = try #require(lines.dropLast().last).firstIndex { $0 != " " }
@@ -39,7 +39,7 @@ import Testing
         #expect(columns.0 > columns.1)
     }
 
-    @Test func `Nothing is drawn between two segments`() {
+    @Test func `nothing is drawn between two segments`() {
         let points = [(0.0, 0.0), (0.001, 0.0), (0.0, 0.01), (0.001, 0.01)]
         let joined = TrackDrawing(track(points)).render(columns: 20, rows: 4).dropLast().joined()
         let apart = TrackDrawing(track(points, starts: [0, 2])).render(columns: 20, rows: 4).dropLast().joined()
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [(4, 2), (7, 3), (37, 10), (96, 50)])
-    func `A random walk, also over the date line or at a pole, fits its box`(columns: Int, rows: Int) {
+    func `a random walk fits its box, even across the antimeridian or at a pole`(columns: Int, rows: Int) {
         var generator = SeededGenerator(seed: UInt64(columns))
         for origin in [(0.0, 0.0), (37.3, -122.0), (0.0, 179.9999), (89.9999, 10.0), (-90.0, 0.0)] {
             var place = origin
@@ -65,14 +65,14 @@ import Testing
         }
     }
 
-    @Test func `One point and a hundred on one place are a dot`() {
+    @Test func `one point and a hundred points at one place are a single dot`() {
         for count in [1, 100] {
             let lines = TrackDrawing(track(Array(repeating: (10, 20), count: count))).render(columns: 10, rows: 5)
             #expect(lines.dropLast().joined().count { $0 != " " } == 1)
         }
     }
 
-    @Test func `Without points or room nothing is drawn`() {
+    @Test func `nothing is drawn without points or room`() {
         #expect(TrackDrawing([]).render(columns: 80, rows: 24).isEmpty)
         #expect(TrackDrawing(track([(0, 0)])).render(columns: 3, rows: 24).isEmpty)
         #expect(TrackDrawing(track([(0, 0)])).render(columns: 80, rows: 1).isEmpty)

@@ -1,5 +1,6 @@
 import BackgrounderAPI
 import FoundationEssentials
+import SystemSupport
 import TestSupport
 import Testing
 
@@ -35,8 +36,8 @@ import Testing
         )
     }
 
-    @Test func `North is up, east is right, and a square stays one at any latitude`() throws {
-        // As far to the east as to the north, on the ground at 60°.
+    @Test func `north is up, east is right, and a square at 60° of latitude stays square`() throws {
+        // On the ground at 60° the distances to the east and to the north are equal.
         let svg = try draw(path([(60, 10), (60.01, 10.02)]))
         let (start, end) = (try place("start", svg), try place("end", svg))
         #expect(end.x > start.x)
@@ -44,7 +45,7 @@ import Testing
         #expect(abs((end.x - start.x) / (start.y - end.y) - 1) < 0.02)
     }
 
-    @Test(arguments: [0.0, 47, -70]) func `The scale bar is as long as it says`(latitude: Double) throws {
+    @Test(arguments: [0.0, 47, -70]) func `the scale bar is as long as its label says`(latitude: Double) throws {
         let path = path([(latitude, 0), (latitude, 0.02)])
         let svg = try draw(path)
         let bar = try #require(svg.children.first { $0.attributes["id"] == "scale" })
@@ -56,27 +57,27 @@ import Testing
         #expect(abs(path.length / (end.x - start.x) * pixels - metres) < metres * 0.01)
     }
 
-    @Test func `The length is that of WGS84`() {
+    @Test func `lengths are measured on the WGS84 ellipsoid`() {
         // Degrees at the equator and along a meridian, from the ellipsoid's axes.
         #expect(abs(path([(0, 0), (0, 1)]).length - 111_319.49) < 0.1)
         #expect(abs(path([(44.5, 0), (45.5, 0)]).length - 111_131.75) < 5)
     }
 
-    @Test func `A gap between segments is neither drawn nor counted`() throws {
+    @Test func `a gap between segments is neither drawn nor counted`() throws {
         let path = path([(0, 0), (0, 0.001), (0, 1), (0, 1.001)], starts: [2])
         #expect(abs(path.length - 222.6) < 0.2)
         let casing = try #require(try draw(path).children.first { $0.attributes["class"] == "casing" })
         #expect(casing.attributes["d"]?.filter { $0 == "M" }.count == 2)
     }
 
-    @Test func `A track over the antimeridian is one line`() throws {
+    @Test func `a track across the antimeridian takes the short way`() throws {
         let path = path([(0, 179.999), (0, -179.999)])
         #expect(abs(path.length - 222.6) < 0.2)
         let box = try #require(path.bounds)
         #expect(box.east - box.west < 300)
     }
 
-    @Test func `Each stretch has the colour of its speed, and grey where nobody knows it`() throws {
+    @Test func `each stretch has the colour of its speed, or grey if the speed is unknown`() throws {
         var path = TrackPath()
         for (index, speed) in [nil, 1.0, 1, 20].enumerated() {
             path.append(
@@ -96,7 +97,7 @@ import Testing
         #expect(SpeedScale(top: 1e308).colour(1e308) == SpeedScale.colours[5])
     }
 
-    @Test func `The top speed is of the speeds that were reported; places and times give it where none was`() throws {
+    @Test func `the top speed is the highest reported speed, or is calculated if none was reported`() throws {
         var path = TrackPath()
         for (index, speed) in [1.0, nil, 2].enumerated() {
             path.append(
@@ -115,7 +116,7 @@ import Testing
         #expect(abs(silent - 111.3) < 0.1)
     }
 
-    @Test func `One point, and points at one place, are drawn`() throws {
+    @Test func `one point, two points at one place and two opposite poles are drawn`() throws {
         for points in [[(1.0, 2.0)], [(1, 2), (1, 2)], [(90, 0), (-90, 0)]] {
             let svg = try draw(path(points, speed: nil))
             _ = try place("start", svg)
@@ -123,7 +124,7 @@ import Testing
         #expect(TrackMap(path: TrackPath(), title: "").render() == nil)
     }
 
-    @Test func `Memory and file stay bounded however long the track is, and start and end stay what they are`() throws {
+    @Test func `a long track is thinned to bounded memory and file size and keeps its last point`() throws {
         var path = TrackPath()
         var generator = SeededGenerator(seed: 4)
         var place = (latitude: 47.0, longitude: 8.0)
@@ -151,7 +152,7 @@ import Testing
         #expect(abs(last.x - place.longitude * .pi / 180 * 6_378_137) < 0.01)
     }
 
-    @Test func `More segments than there is room for are no problem either`() {
+    @Test func `a track with more segments than the capacity stays bounded`() {
         var path = TrackPath()
         for index in 0..<100_000 {
             path.append(
@@ -166,7 +167,7 @@ import Testing
         #expect(path.vertices.count <= TrackPath.capacity + 1)
     }
 
-    @Test func `Round numbers are 1, 2 or 5 times a power of ten`() {
+    @Test func `round numbers are 1, 2 or 5 times a power of ten`() {
         #expect([0.3, 1, 1.1, 3, 7, 20, 21, 999].map(niceCeiling) == [0.5, 1, 2, 5, 10, 20, 50, 1000])
     }
 }

@@ -1,6 +1,7 @@
 import BackgrounderAPI
 import Foundation
 import NIOCore
+import SystemSupport
 import TestSupport
 import Testing
 
@@ -22,10 +23,11 @@ import Testing
         )
     }
 
-    @Test func `A trip is a line with its times, kilometres and speeds`() {
+    @Test func `a trip is one line with its times, kilometres and speeds`() {
         let lines = TripTable.render([trip(1), trip(12, inProgress: true)], hasSparklines: false).split(separator: "\n")
         #expect(lines.count == 3)
-        #expect(lines[0].split(separator: " ").first == "ID" && !lines[0].contains("SPEED"))
+        #expect(lines[0].split(separator: " ").first == "ID")
+        #expect(!lines[0].contains("SPEED"))
         let words = lines[1].split(separator: " ")
         #expect(
             words == [
@@ -35,19 +37,20 @@ import Testing
         #expect(lines[2].contains("in progress"))
     }
 
-    @Test func `On a terminal the speeds are drawn`() {
+    @Test func `on a terminal the speeds are drawn as a sparkline`() {
         let lines = TripTable.render([trip(1)], hasSparklines: true).split(separator: "\n")
-        #expect(lines[0].hasSuffix("SPEED") && lines[1].hasSuffix("▁█"))
+        #expect(lines[0].hasSuffix("SPEED"))
+        #expect(lines[1].hasSuffix("▁█"))
     }
 
-    @Test func `No trip is said in words`() {
+    @Test func `a sentence replaces a table without trips`() {
         #expect(TripTable.render([], hasSparklines: true) == "No trips in this range.")
     }
 }
 
 @Suite struct ExportTests {
     @Test(arguments: TrackFormat.allCases, [1, 7, 100_000])
-    func `Points are counted in each format, in pieces of any length`(format: TrackFormat, length: Int) {
+    func `points are counted in each format, in pieces of any length`(format: TrackFormat, length: Int) {
         var encoder = format.makeEncoder()
         var text = encoder.begin()
         for index in 0..<250 {
@@ -68,7 +71,7 @@ import Testing
         #expect(counter.points == 250)
     }
 
-    @Test func `A file has its name once it is complete, and replaces the one before`() throws {
+    @Test func `an export replaces the previous file only when it is complete`() throws {
         let scratch = try ScratchDirectory()
         let path = try scratch.write("before", to: "a.gpx")
         let file = try ExportFile(path)
@@ -80,7 +83,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["a.gpx"])
     }
 
-    @Test func `What is thrown away leaves the file before as it was`() throws {
+    @Test func `a discarded export leaves the previous file unchanged`() throws {
         let scratch = try ScratchDirectory()
         let path = try scratch.write("before", to: "a.gpx")
         let file = try ExportFile(path)
@@ -91,11 +94,11 @@ import Testing
     }
 
     @Test(arguments: ["/dev/null", "/tmp", "/nowhere/a.gpx", "/proc/a.gpx"])
-    func `A name that cannot be a file is refused`(path: String) {
+    func `a path that cannot be a regular file is refused`(path: String) {
         #expect(throws: CommandFailure.self) { try ExportFile(path) }
     }
 
-    @Test func `A symbolic link stays one, and the file that it stands for gets the content`() throws {
+    @Test func `an export to a symbolic link keeps the link and writes to its target`() throws {
         let scratch = try ScratchDirectory()
         let (target, link) = (try scratch.write("before", to: "a.gpx"), scratch.file("link.gpx"))
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "a.gpx")
@@ -106,7 +109,7 @@ import Testing
         #expect(try String(contentsOfFile: target, encoding: .utf8) == "after")
     }
 
-    @Test func `What is no file where the unfinished one goes is refused, and nothing waits for it`() throws {
+    @Test func `a pipe in place of the unfinished file is refused without waiting`() throws {
         let scratch = try ScratchDirectory()
         #expect(mkfifo(scratch.file("a.gpx.part"), 0o600) == 0)
         #expect(throws: CommandFailure.self) { try ExportFile(scratch.file("a.gpx")) }

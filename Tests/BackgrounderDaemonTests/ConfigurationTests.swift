@@ -3,6 +3,7 @@ import BackgrounderAPI
 import Foundation
 import LocationUpdates
 import MPDServer
+import MediaFiles
 import TestSupport
 import Testing
 
@@ -31,8 +32,7 @@ import Testing
         ).load()
     }
 
-    @Test("The example of the interface is read as it stands there")
-    func example() throws {
+    @Test func `the values of an example file are read`() throws {
         try scratch.write("<gpx/>", to: "drive.gpx")
         let configuration = try load(
             """
@@ -70,7 +70,6 @@ import Testing
     }
 
     @Test(
-        "What is wrong is refused with its line, its key and what is allowed",
         arguments: [
             ("modes: [audio]\nfoo: 1", ":2: ", "foo"),
             ("modes: [audio]\nlocation:\n  desiredaccuracy: best", ":3: ", "location.desiredaccuracy"),
@@ -117,23 +116,26 @@ import Testing
             ("[1, 2]", ":1: ", "mapping"),
         ]
     )
-    func refused(yaml: String, line: String, word: String) throws {
+    func `an invalid file is refused with the line and the key or the allowed values`(
+        yaml: String,
+        line: String,
+        word: String
+    ) throws {
         let error = try #require(throws: ConfigurationError.self) { try load(yaml) }
         #expect(error.description.contains("config.yaml\(line)"), "\(error)")
         #expect(error.description.contains(word), "\(error)")
         #expect(!error.description.contains("\n"))
     }
 
-    @Test("A password that is refused is not repeated")
-    func secret() throws {
+    @Test func `a password of the wrong type is refused without showing it`() throws {
         let error = try #require(throws: ConfigurationError.self) {
             try load("modes: [audio]\nmpd: {password: [sesame]}")
         }
-        #expect(error.description.contains("mpd.password") && !error.description.contains("sesame"), "\(error)")
+        #expect(error.description.contains("mpd.password"), "\(error)")
+        #expect(!error.description.contains("sesame"), "\(error)")
     }
 
-    @Test("A file that is no text, too large, a folder or not there is refused")
-    func files() throws {
+    @Test func `a file that is not text, too large, a folder or missing is refused`() throws {
         func refusal(_ path: String) throws -> String {
             try #require(throws: ConfigurationError.self) {
                 try ConfigurationSource(
@@ -159,8 +161,7 @@ import Testing
         #expect(try refusal(scratch.file("none")).contains("No such file or directory; check the path"))
     }
 
-    @Test("Without a file the defaults hold, and the location mode needs no description")
-    func noFile() throws {
+    @Test func `without a file the defaults apply, and the location mode needs no usage description`() throws {
         let configuration = try ConfigurationSource(
             file: nil,
             standardFile: scratch.file("none.yaml"),
@@ -172,7 +173,7 @@ import Testing
         #expect(configuration.value(Keys.source) == .gpsd(GPSDAddress(host: "localhost")))
     }
 
-    @Test func `progress is every, off, or a duration, and a minute where nothing is said`() throws {
+    @Test func `log progress is every, off or a duration, and one minute by default`() throws {
         #expect(try load("modes: [audio]").value(Keys.logProgress) == .at(.seconds(60)))
         #expect(try load("modes: [audio]\nlog: {progress: every}").value(Keys.logProgress) == .every)
         #expect(try load("modes: [audio]\nlog: {progress: off}").value(Keys.logProgress) == .off)
@@ -202,8 +203,7 @@ import Testing
         #expect(limited.value(Keys.mpdDefaultPermissions) == [.read, .player])
     }
 
-    @Test("Options win over the environment, and the environment over the file")
-    func precedence() throws {
+    @Test func `options override the environment, and the environment overrides the file`() throws {
         let yaml =
             "modes: [audio]\naudio: {driver: pulse, latency: 100ms, queue: [a]}\nlocation: {desiredAccuracy: best}"
         let configuration = try load(
@@ -220,8 +220,7 @@ import Testing
         #expect(configuration.value(Keys.queue) == [scratch.file("b"), "/c"])
     }
 
-    @Test("An impossible variable or option is refused by its name")
-    func places() throws {
+    @Test func `an invalid variable or option is refused with its name`() throws {
         let variable = try #require(throws: ConfigurationError.self) {
             try load("modes: [audio]", environment: ["BACKGROUNDER_LOCATION_DISTANCE_FILTER": "far"])
         }
@@ -232,8 +231,8 @@ import Testing
         #expect(option.description.hasPrefix("--source: "))
     }
 
-    @Test("YAML's null is the null driver, and no value of anything else", arguments: ["null", "~", "\"null\""])
-    func null(word: String) throws {
+    @Test(arguments: ["null", "~", "\"null\""])
+    func `YAML's null is the null driver but not a latency`(word: String) throws {
         #expect(try load("modes: [audio]\naudio: {driver: \(word)}").value(Keys.driver) == .null)
         #expect(throws: ConfigurationError.self) { try load("modes: [audio]\naudio: {latency: \(word)}") }
     }

@@ -2,32 +2,33 @@ import BackgrounderAPI
 import FoundationEssentials
 import Glibc
 import Logging
+import SystemSupport
 import TestSupport
 import Testing
 
 @testable import BackgrounderDaemon
 
 @Suite struct LogTests {
-    @Test("A location is logged in the words of the interface, without what is unknown")
-    func locations() throws {
+    @Test func `a logged location has the documented format and omits unknown values`() throws {
         let time = try #require(ISO8601.date("2014-12-22T04:05:13Z"))
         var location = Location(latitude: 37.33482105, longitude: -122.03350886, timestamp: time)
-        #expect(location.logDescription == "<+37.33482105,-122.03350886> @ 2014-12-22T04:05:13.000Z")
+        func line() -> String {
+            var buffer = TextBuffer()
+            buffer.append(location)
+            return buffer.string
+        }
+        #expect(line() == "<+37.33482105,-122.03350886> @ 2014-12-22T04:05:13.000Z")
         location.course = 255.94
         location.horizontalAccuracy = 5
-        #expect(
-            location.logDescription
-                == "<+37.33482105,-122.03350886> +/- 5.00m (course 255.94) @ 2014-12-22T04:05:13.000Z"
-        )
+        #expect(line() == "<+37.33482105,-122.03350886> +/- 5.00m (course 255.94) @ 2014-12-22T04:05:13.000Z")
         location.speed = 15.9
         #expect(
-            location.logDescription
+            line()
                 == "<+37.33482105,-122.03350886> +/- 5.00m (speed 15.90 mps / course 255.94) @ 2014-12-22T04:05:13.000Z"
         )
     }
 
-    @Test("An inherited name of the journal does not make stderr the journal")
-    func inheritedJournal() throws {
+    @Test func `an inherited JOURNAL_STREAM does not redirect the log to the journal`() throws {
         let scratch = try ScratchDirectory()
         let path = scratch.file("backgrounder.log")
         let log = DaemonLog(path: path, level: .info, environment: ["JOURNAL_STREAM": "1:1"])
@@ -36,8 +37,7 @@ import Testing
         #expect(try String(contentsOfFile: path, encoding: .utf8).hasSuffix(" info here\n"))
     }
 
-    @Test("What is logged at once is a line each, and one destination keeps the order of all")
-    func batches() throws {
+    @Test func `a batch is logged as one line per item, in order with single messages`() throws {
         let scratch = try ScratchDirectory()
         let path = scratch.file("backgrounder.log")
         let log = DaemonLog(path: path, level: .info, environment: [:])
@@ -68,7 +68,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: rotated) == !isDeleted)
     }
 
-    @Test func `a rotated file from before the clock was set ages from now on`() throws {
+    @Test func `a rotated file from before the clock was set is dated now`() throws {
         let scratch = try ScratchDirectory()
         let log = DaemonLog(path: scratch.file("backgrounder.log"), level: .info, environment: [:])
         let rotated = try scratch.write("old\n", to: "backgrounder.log.1")
@@ -84,8 +84,7 @@ import Testing
         #expect(date == now)
     }
 
-    @Test("The file is bounded, and every line is one record without control characters")
-    func bounds() throws {
+    @Test func `the log file is bounded, and every record is one line without control characters`() throws {
         let scratch = try ScratchDirectory()
         let path = scratch.file("backgrounder.log")
         let log = DaemonLog(path: path, level: .info, environment: [:])
@@ -108,73 +107,8 @@ import Testing
     }
 }
 
-@Suite struct LifecycleTests {
-    private actor Record {
-        var attachments: [Bool] = []
-        var states: [ApplicationState] = []
-        var isWorking = true
-
-        func attachment(_ isAnyone: Bool) { attachments.append(isAnyone) }
-        func stopWorking() { isWorking = false }
-    }
-
-    @Test("Clients and work decide the state")
-    func states() async {
-        let record = Record()
-        let lifecycle = Lifecycle {
-            await record.isWorking
-        } onAttachment: {
-            await record.attachment($0)
-        } onChange: { _ in
-        }
-        #expect(lifecycle.current.state == .suspended)
-        await lifecycle.update()
-        #expect(lifecycle.current.state == .background)
-        let first = await lifecycle.attached()
-        let second = await lifecycle.attached()
-        #expect(lifecycle.current.state == .active)
-        #expect(lifecycle.current.attached == 2)
-        await lifecycle.stalled(first, true)
-        #expect(lifecycle.current.state == .active)
-        await lifecycle.stalled(second, true)
-        #expect(lifecycle.current.state == .inactive)
-        await lifecycle.stalled(first, false)
-        #expect(lifecycle.current.state == .active)
-        await lifecycle.detached(first)
-        #expect(lifecycle.current.state == .inactive)
-        await lifecycle.detached(second)
-        #expect(lifecycle.current.state == .background)
-        await record.stopWorking()
-        await lifecycle.update()
-        #expect(lifecycle.current.state == .suspended)
-        #expect(await record.attachments == [true, false])
-    }
-
-    @Test("However clients come and go at once, the modes hear last what is true")
-    func races() async {
-        let record = Record()
-        let lifecycle = Lifecycle {
-            false
-        } onAttachment: {
-            await Task.yield()
-            await record.attachment($0)
-        } onChange: { _ in
-        }
-        await withTaskGroup { group in
-            for _ in 0..<200 {
-                group.addTask { await lifecycle.detached(await lifecycle.attached()) }
-            }
-        }
-        #expect(lifecycle.current.attached == 0)
-        let attachments = await record.attachments
-        #expect(attachments.last == false)
-        #expect(zip(attachments, attachments.dropFirst()).allSatisfy { $0 != $1 })
-    }
-}
-
 @Suite struct InstanceLockTests {
-    @Test("A second instance is refused with the first one's pid, and has its turn when that is gone")
-    func second() throws {
+    @Test func `a second instance is refused with the first one's pid until the first releases the lock`() throws {
         let scratch = try ScratchDirectory()
         let paths = RuntimePaths(home: scratch.path, environment: [:], userID: 0)
         try FileManager.default.createDirectory(atPath: paths.run, withIntermediateDirectories: true)
@@ -195,8 +129,7 @@ import Testing
 }
 
 @Suite struct ClockTests {
-    @Test("The event loops' clock sleeps, and a cancelled sleep ends at once")
-    func sleeps() async throws {
+    @Test func `the event loops' clock sleeps, and a cancelled sleep ends immediately`() async throws {
         let clock = EventLoopClock.shared
         let start = clock.now
         try await clock.sleep(for: .milliseconds(30))

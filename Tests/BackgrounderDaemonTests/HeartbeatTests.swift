@@ -4,9 +4,9 @@ import Testing
 
 @testable import BackgrounderDaemon
 
-/// What systemd's watchdog hears.
+/// The notifications to systemd's watchdog.
 @Suite struct HeartbeatTests {
-    @Test func `each beat follows a check that returned, and a check that hangs ends them`() async throws {
+    @Test func `each heartbeat follows a completed check, and a hanging check stops them`() async throws {
         let scratch = try ScratchDirectory()
         let socket = try NotifySocket(scratch.file("notify"))
         let clock = VirtualClock()
@@ -45,7 +45,7 @@ import Testing
         #expect(Heartbeat(environment: environment, clock: VirtualClock()) {} == nil)
     }
 
-    @Test func `a watchdog for this process has one`() {
+    @Test func `a watchdog for this process gets a heartbeat`() {
         let environment = ["WATCHDOG_USEC": "1000000", "WATCHDOG_PID": "\(getpid())"]
         #expect(Heartbeat(environment: environment, clock: VirtualClock()) {} != nil)
     }

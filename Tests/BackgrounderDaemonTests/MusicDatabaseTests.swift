@@ -1,8 +1,8 @@
-import AudioPlayback
 import BackgrounderAPI
 import Foundation
 import Logging
 import MPDServer
+import MusicLibrary
 import StateStore
 import Synchronization
 import TestSupport
@@ -10,7 +10,7 @@ import Testing
 
 @testable import BackgrounderDaemon
 
-/// The music database over a real directory, which inotify watches.
+/// The music database over a real directory watched by inotify.
 @Suite struct MusicDatabaseTests {
     private let scratch: ScratchDirectory
     private let rig: MusicRig
@@ -21,7 +21,7 @@ import Testing
         rig = try MusicRig(scratch)
     }
 
-    @Test func `What lies in the directory is in the database, and nothing that a link has elsewhere`() async throws {
+    @Test func `the directory's songs are indexed, except hidden ones and links that lead outside`() async throws {
         try rig.makeFolder("b/c")
         try rig.makeFolder("empty")
         try rig.makeFolder(".hidden")
@@ -47,12 +47,13 @@ import Testing
         #expect(try await words(database.tree(below: "b")) == "b/ b/again.flac b/c/ b/c/x.flac")
         #expect(try await words(database.tree(below: "")) == "2.flac 10.flac b/ b/again.flac b/c/ b/c/x.flac")
         #expect(try await database.statistics().songs == 4)
-        #expect(rig.events.contains(.update) && rig.events.contains(.database))
+        #expect(rig.events.contains(.update))
+        #expect(rig.events.contains(.database))
         #expect(database.relativePath(of: rig.path("b/c/x.flac")) == "b/c/x.flac")
         #expect(try await database.absolutePath(of: "b/c/x.flac") == rig.path("b/c/x.flac"))
     }
 
-    @Test func `What changes in the directory changes in the database`() async throws {
+    @Test func `changes in the directory appear in the database`() async throws {
         try rig.makeFolder("a")
         try await rig.add("a/one.flac", artist: "Ann")
         rig.start()
@@ -77,20 +78,19 @@ import Testing
         try rig.move("../away/moved", to: "back")
         try await rig.wait(forSongs: ["back/deep/five.flac", "back/deep/four.flac"])
         try rig.remove("back")
-        try await rig.wait(forSongs: [])
-        #expect(try await database.entries(in: "").isEmpty)
+        try await rig.wait(for: "an empty database") { try await database.entries(in: "").isEmpty }
     }
 
-    /// Overwritten with something else, or with a link that leads out of the directory.
+    /// The song is overwritten with text, or replaced by a link that leads out of the directory.
     @Test(arguments: [true, false])
-    func `A song that is none any more is gone, and that is told; of a file without sound it is not`(
+    func `a song replaced by another kind of file is removed with an event; deleting that file posts none`(
         _ isOverwritten: Bool
     ) async throws {
         try rig.makeFolder("")
         try rig.makeFolder("../outside")
         for name in ["one.flac", "two.flac", "../outside/x.flac"] { try await rig.add(name) }
         rig.start()
-        try await rig.wait(for: "the first look") { rig.events.contains(.database) && rig.events.last == .update }
+        try await rig.wait(for: "the first scan") { rig.events.contains(.database) && rig.events.last == .update }
         if isOverwritten {
             try Data("no sound".utf8).write(to: URL(fileURLWithPath: rig.path("one.flac")))
         } else {
@@ -99,7 +99,7 @@ import Testing
         }
         let words = "1 song; 0 new, 0 changed, 1 removed"
         try await rig.wait(for: words) { rig.log.lines.contains { $0.contains(words) } }
-        try await rig.wait(for: "a word of it") { rig.events.count { $0 == .database } == 2 }
+        try await rig.wait(for: "the second database event") { rig.events.count { $0 == .database } == 2 }
         try await rig.wait(forSongs: ["two.flac"])
         try rig.remove("one.flac")
         _ = try await database.update("", rescan: false)
@@ -110,10 +110,10 @@ import Testing
         try await rig.wait(for: added) { rig.log.lines.contains { $0.contains(added) } }
     }
 
-    @Test func `Many changes are few transactions`() async throws {
+    @Test func `many changes need few transactions`() async throws {
         try rig.makeFolder("")
         rig.start()
-        try await rig.wait(for: "the first look") { rig.log.lines.count == 1 }
+        try await rig.wait(for: "the first scan") { rig.log.lines.count == 1 }
         try await rig.add("../song.flac")
         for index in 0..<300 {
             try FileManager.default.linkItem(atPath: scratch.file("song.flac"), toPath: rig.path("\(index).flac"))
@@ -122,9 +122,9 @@ import Testing
         #expect(rig.events.count { $0 == .database } < 30)
     }
 
-    @Test func `A directory that is missing is waited for, in whatever folder it will come`() async throws {
+    @Test func `a missing music directory is indexed whenever it appears`() async throws {
         rig.start()
-        try await rig.wait(for: "a word of it") { rig.log.lines.contains { $0.contains("No such file or directory") } }
+        try await rig.wait(for: "the log line") { rig.log.lines.contains { $0.contains("No such file or directory") } }
         #expect(try await database.entries(in: "").isEmpty)
         try rig.makeFolder("../beside/a")
         try await rig.add("../beside/a/one.flac")
@@ -138,18 +138,18 @@ import Testing
         try await rig.wait(forSongs: ["two.flac", "a/one.flac"])
     }
 
-    @Test func `An update looks at a part, and a rescan also at what seems unchanged`() async throws {
+    @Test func `a rescan reads a file again even if its size and time are unchanged`() async throws {
         try rig.makeFolder("a")
         try await rig.add("a/one.flac", artist: "Ann")
         rig.start()
         try await rig.wait(forSongs: ["a/one.flac"])
-        // Another name of as many letters, and the time set back: only a look into the file can tell.
         let modified = try await database.song("a/one.flac").modified
         try await rig.add("a/one.flac", artist: "Bob")
         var times = [timespec(), timespec(tv_sec: 1_000_000_000, tv_nsec: 0)]
         utimensat(AT_FDCWD, rig.path("a/one.flac"), &times, 0)
         try await rig.wait(for: "the other time") { try await database.song("a/one.flac").modified != modified }
         #expect(try await database.song("a/one.flac").tags == [SongTag(.artist, "Bob")])
+        // The size and the time stay the same, so only reading the file reveals the new tag.
         let content = try Data(contentsOf: URL(fileURLWithPath: rig.path("a/one.flac")))
         let changed = content.replacing("ARTIST=Bob".utf8, with: "ARTIST=Cat".utf8)
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: rig.path("a/one.flac")))
@@ -157,15 +157,15 @@ import Testing
         futimens(file.fileDescriptor, &times)
         let number = try await database.update("a", rescan: true)
         #expect(number > 1)
-        try await rig.wait(for: "what is in the file") {
+        try await rig.wait(for: "the tag in the file") {
             try await database.song("a/one.flac").tags == [SongTag(.artist, "Cat")]
         }
         try await rig.wait(for: "the end of the job") { await database.updateJob() == nil }
     }
 
-    /// Cut off by the end of the process, or by a store that fails once.
+    /// Interrupted by the end of the process, or by a store that fails once.
     @Test(arguments: [true, false])
-    func `A scan that was cut off is taken up where it was`(_ isForGood: Bool) async throws {
+    func `an interrupted scan continues where it stopped`(_ isForGood: Bool) async throws {
         try rig.makeFolder("")
         try await rig.add("../song.flac")
         for index in 0..<500 {
@@ -180,7 +180,7 @@ import Testing
         _ = try await events.changed.wait(for: "the failure", within: 30) {
             rig.log.lines.contains { $0.hasPrefix("error Cannot update the music database") } ? true : nil
         }
-        // Two commits, each of 100 songs, or of what was read in 2 s.
+        // Two commits, each of 100 songs or of those read within 2 s.
         let kept = try rig.store.songCount()
         #expect((2...200).contains(kept))
         if isForGood {
@@ -200,7 +200,7 @@ import Testing
         try await first.value
     }
 
-    @Test func `Nothing outside of the directory can be named`() async throws {
+    @Test func `no request can reach a path outside the music directory`() async throws {
         try rig.makeFolder("a")
         try rig.makeFolder("../outside")
         try await rig.add("a/one.flac")
@@ -237,7 +237,7 @@ import Testing
         #expect(try await rig.songs() == ["a/one.flac"])
     }
 
-    @Test func `A picture lies beside the song or in it`() async throws {
+    @Test func `a song's picture is found in its folder or in the song's file`() async throws {
         try rig.makeFolder("a")
         try await rig.add("a/one.flac")
         rig.start()
@@ -259,9 +259,7 @@ import Testing
         )
     }
 
-    @Test func `A name is what its bytes are, also where it only changes between the two forms of a letter`()
-        async throws
-    {
+    @Test func `names are compared by their bytes: composed and decomposed letters differ`() async throws {
         let (composed, decomposed) = ("caf\u{E9}.flac", "cafe\u{301}.flac")
         func expect(_ names: [String]) async throws {
             let names = Set(names.map { Array($0.utf8) })
@@ -280,7 +278,7 @@ import Testing
         try await expect([composed, decomposed])
     }
 
-    @Test func `A name with several dots in front is not hidden`() async throws {
+    @Test func `a name that begins with two or three dots is not hidden`() async throws {
         try rig.makeFolder("...and justice")
         for name in ["...and justice/one.flac", "..two.flac", ".three.flac"] { try await rig.add(name) }
         rig.start()
@@ -292,10 +290,10 @@ import Testing
         }
     }
 
-    @Test func `A path is what its bytes are`() {
+    @Test func `paths are compared by their bytes`() {
         let directory = MusicDirectory("/srv/müsik/")
         #expect(directory.relative("/srv/müsik/a/b.mp3") == "a/b.mp3")
-        // The same letters, written with an accent of its own, are another folder.
+        // The same name with a decomposed umlaut is another folder.
         #expect(directory.relative("/srv/mu\u{308}sik/a/b.mp3") == nil)
         #expect(directory.relative("/srv/müsik/../a") == nil)
         #expect(MusicDirectory.normalized("a//b/") == "a/b")
@@ -318,7 +316,7 @@ import Testing
     }
 }
 
-/// An index that fails after some commits, once or for good.
+/// An index that fails after some commits, once or permanently.
 private final class BreakingIndex: MusicIndex {
     private let index: StoreIndex
     private let isForGood: Bool
@@ -341,7 +339,7 @@ private final class BreakingIndex: MusicIndex {
             left -= 1
             return left
         }
-        if left == -1 || left < 0 && isForGood { throw Broken() }
+        if left == -1 || (left < 0 && isForGood) { throw Broken() }
         return try index.apply(changes)
     }
 }

@@ -1,22 +1,22 @@
-import AudioPlayback
 import Foundation
 import MPDServer
+import MusicLibrary
 import TestSupport
 import Testing
 
 @testable import BackgrounderDaemon
 
-/// The playlists of MPD's clients, in a real directory.
+/// The playlists that MPD clients store, in a real directory.
 @Suite struct MusicPlaylistTests {
     private let rig: MusicRig
     private var database: MusicDatabase { rig.database }
 
     init() throws { rig = try MusicRig(ScratchDirectory()) }
 
-    @Test func `Stored playlists are files that are written whole or not at all`() async throws {
+    @Test func `playlists are stored as files that are written completely or not at all`() async throws {
         try rig.makeFolder("a")
         rig.start()
-        try await rig.wait(for: "the first look") { rig.log.lines.count == 1 }
+        try await rig.wait(for: "the first scan") { rig.log.lines.count == 1 }
         try await database.savePlaylist("trip 10", ["a/one.flac", "two.flac"])
         try await database.savePlaylist("Trip 2", [])
         #expect(try await database.playlists().map(\.name) == ["Trip 2", "trip 10"])
@@ -62,7 +62,7 @@ import Testing
         await #expect(throws: MPDDatabaseError.self) { try await database.savePlaylist("gone", []) }
     }
 
-    @Test func `A playlist gets a name that is free, and is never there under both`() async throws {
+    @Test func `renaming a playlist requires a free name and moves the file without copying it`() async throws {
         try rig.makeFolder("")
         try await database.savePlaylist("old", ["one.flac"])
         try await database.savePlaylist("taken", ["two.flac"])
@@ -80,7 +80,7 @@ import Testing
         try await database.renamePlaylist("old", to: "new")
         #expect(try await database.playlists().map(\.name) == ["new", "taken"])
         #expect(try await database.playlist("new") == ["one.flac"])
-        // No copy, of which there would be two for a moment.
+        // The same file: a copy would be visible under both names for a moment.
         #expect(try fileNumber("new") == file)
     }
 

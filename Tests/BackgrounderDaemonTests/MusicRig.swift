@@ -1,15 +1,14 @@
-import AudioPlayback
 import BackgrounderAPI
 import Foundation
 import Logging
-import MPDServer
+import MusicLibrary
 import StateStore
 import Synchronization
 import TestSupport
 
 @testable import BackgrounderDaemon
 
-/// A music directory with a database of it, and a way to wait until that knows something.
+/// A music directory, its database, and ways to wait for the state of the database.
 final class MusicRig: Sendable {
     let scratch: ScratchDirectory
     let store: StateStore
@@ -30,7 +29,7 @@ final class MusicRig: Sendable {
         database = MusicDatabase(
             directory: scratch.file("music"),
             store: store,
-            rest: .milliseconds(30),
+            quietTime: .milliseconds(30),
             logger: Logger(label: "music") { _ in log }
         )
         database.connect { [seen] event in seen.add(event) }
@@ -44,7 +43,7 @@ final class MusicRig: Sendable {
 
     var events: [MusicLibraryEvent] { seen.all }
 
-    /// Waits until the database has these songs, in the order of a walk.
+    /// Waits until the database has exactly these songs, in the order of a directory walk.
     func wait(forSongs paths: [String]) async throws {
         let last = Mutex<[String]>([])
         do {
@@ -71,7 +70,7 @@ final class MusicRig: Sendable {
         try await database.songs(.all, sortedBy: nil, window: nil).map(\.path)
     }
 
-    /// The path of something in the music directory, or beside it with `../` in front.
+    /// Returns the path of `name` in the music directory, or next to it if `name` begins with `../`.
     func path(_ name: String) -> String {
         if name.hasPrefix("../") { return scratch.file(String(name.dropFirst(3))) }
         return scratch.file(name.isEmpty ? "music" : "music/\(name)")
@@ -81,7 +80,7 @@ final class MusicRig: Sendable {
         try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: true)
     }
 
-    /// Half a second of a tone as FLAC, made once, in the music directory or beside it with `..`.
+    /// Writes half a second of a tone as FLAC to `path(name)`; the tone is synthesized once.
     func add(_ name: String, artist: String? = nil) async throws {
         let good = scratch.file("good.flac")
         if !FileManager.default.fileExists(atPath: good) {
@@ -105,7 +104,7 @@ final class MusicRig: Sendable {
     }
 }
 
-/// What the database told.
+/// The events that the database has sent.
 final class SeenEvents: Sendable {
     let changed = Signal()
     private let events = Mutex<[MusicLibraryEvent]>([])

@@ -1,6 +1,7 @@
 import BackgrounderAPI
 import Foundation
 import StateStore
+import SystemSupport
 import TestSupport
 import Testing
 
@@ -34,27 +35,33 @@ import Testing
         }
     }
 
-    @Test func `One import goes on at a time, and one that is let go makes room for the next`() async throws {
+    @Test func `only one import runs at a time, and abandoning it allows the next`() async throws {
         let imports = TrackImports(store: store)
         do {
             var steps = try await imports.begin(ImportRequest(path: file)).makeAsyncIterator()
             let first = try #require(try await steps.next())
-            #expect(first.stored > 0 && first.stored < 5000 && !first.finished)
+            #expect(first.stored > 0)
+            #expect(first.stored < 5000)
+            #expect(!first.finished)
             #expect(await refusal(ImportRequest(path: file), by: imports) == .conflict)
         }
         var last = ImportProgress()
         for try await progress in try await imports.begin(ImportRequest(path: file)) { last = progress }
-        #expect(last.finished && last.received == 5000 && last.known > 0 && last.known + last.stored == 5000)
+        #expect(last.finished)
+        #expect(last.received == 5000)
+        #expect(last.known > 0)
+        #expect(last.known + last.stored == 5000)
         #expect(await refusal(ImportRequest(path: "/nowhere.gpx"), by: imports) == .notFound)
         #expect(await refusal(ImportRequest(path: scratch.path), by: imports) == .invalid)
         #expect(await refusal(ImportRequest(path: "a.gpx"), by: imports) == .invalid)
-        #expect(await refusal(ImportRequest(path: file), by: imports) == nil, "what was refused is no import")
+        #expect(
+            await refusal(ImportRequest(path: file), by: imports) == nil,
+            "a refused request does not count as a running import"
+        )
         try store.close()
     }
 
-    @Test func `A file that comes again through a coarser filter takes no point from its trip, a finer one adds to it`()
-        async throws
-    {
+    @Test func `a finer filter adds points when a file is imported again; a coarser one removes none`() async throws {
         let imports = TrackImports(store: store)
         for (distance, points) in [(100.0, 500), (0, 5000), (200, 5000)] {
             for try await _ in try await imports.begin(ImportRequest(path: file, distanceFilter: distance)) {}
@@ -67,12 +74,13 @@ import Testing
         try store.close()
     }
 
-    @Test func `A history that cannot be written ends the import, and that is its last word`() async throws {
+    @Test func `a write failure ends the import, and its last progress reports the failure`() async throws {
         var steps = try await TrackImports(store: store).begin(ImportRequest(path: file)).makeAsyncIterator()
         _ = try await steps.next()
         try store.close()
         let last = try #require(try await steps.next())
-        #expect(last.finished && last.fault?.contains("cannot write the history") == true)
+        #expect(last.finished)
+        #expect(last.fault?.contains("cannot write the history") == true)
         #expect(last.received == last.stored + last.known + last.rejected.total)
         #expect(try await steps.next() == nil)
     }

@@ -5,9 +5,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a body may be, and what is said of the others.
+/// Request bodies that are accepted, and how the others are refused.
 @Suite struct BodyTests {
-    /// What reached the handlers.
+    /// The bodies that reached the handlers.
     private final class Received: Sendable {
         let changes = Mutex<[LocationChange]>([])
         let paths = Mutex<[String]>([])
@@ -45,7 +45,7 @@ import Testing
         try JSON.decode(WireError.self, from: Data(reply.body))
     }
 
-    @Test func `What fits is applied, null where it means something`() async throws {
+    @Test func `a valid body is applied, including null where it has a meaning`() async throws {
         let server = try await makeServer()
         let connection = try server.connect()
         for body in [
@@ -80,7 +80,7 @@ import Testing
         "{/**/}",
         "\u{FEFF}{}", "nul", "\"open", " ", "\0", String(repeating: "[", count: 100_000),
     ])
-    func `What is no JSON is 400`(body: String) async throws {
+    func `a body that is not JSON is refused with 400`(body: String) async throws {
         let server = try await makeServer()
         let reply = try await server.connect().send("PATCH", "/v1/location", body: body)
         #expect(reply.status == 400, "\(body.prefix(40))")
@@ -97,7 +97,7 @@ import Testing
         #"{"distanceFilter":[1]}"#,
         #"{"distanceFilter":1e999}"#, #"{"maximumAccuracy":"none"}"#, #"{"maximumAccuracy":{}}"#,
     ])
-    func `JSON of another shape is 422, and nothing of it is applied`(body: String) async throws {
+    func `JSON of the wrong shape is refused with 422, and none of it is applied`(body: String) async throws {
         let server = try await makeServer()
         let reply = try await server.connect().send("PATCH", "/v1/location", body: body)
         #expect(reply.status == 422, "\(body)")
@@ -114,7 +114,7 @@ import Testing
         #"{"items":["/a"],"position":1.5}"#,
         #"{"items":["/a"],"position":"1"}"#, #"{"items":["/a"],"position":null}"#, #"{"items":["/a"],"position":1e30}"#,
     ])
-    func `What is missing or of another type in a list is 422`(body: String) async throws {
+    func `a list with missing or mistyped values is refused with 422`(body: String) async throws {
         let server = try await makeServer()
         let reply = try await server.connect().send("POST", "/v1/queue", body: body)
         #expect(reply.status == 422, "\(body)")
@@ -122,7 +122,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `A word that is none of a key's is named with its key, without Swift's names`() async throws {
+    @Test func `an invalid word is reported with its key, without Swift names`() async throws {
         let server = try await makeServer()
         let connection = try server.connect()
         let position = try await connection.send("POST", "/v1/queue", body: #"{"items":["/a"],"after":"x"}"#)
@@ -130,7 +130,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `A route that takes nothing takes nothing or {}, and refuses the rest`() async throws {
+    @Test func `a route without a body accepts nothing or {} and refuses everything else`() async throws {
         let server = try await makeServer()
         let connection = try server.connect()
         #expect(try await connection.send("POST", "/v1/stop").status == 202)
@@ -140,7 +140,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `Up to 1 MiB goes in, and one byte more is 413, announced or not`() async throws {
+    @Test func `a body of 1 MiB is accepted, and one byte more is refused with 413, announced or not`() async throws {
         let server = try await makeServer()
         let frame = #"{"items":["/"]}"#
         let most = #"{"items":["/"# + String(repeating: "a", count: (1 << 20) - frame.utf8.count) + #""]}"#
@@ -167,7 +167,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `A body that comes byte by byte is a body`() async throws {
+    @Test func `a body that arrives byte by byte is accepted`() async throws {
         let server = try await makeServer()
         let connection = try server.connect()
         for byte

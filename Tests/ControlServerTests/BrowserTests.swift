@@ -4,7 +4,7 @@ import Testing
 
 @testable import ControlServer
 
-/// What a web page can make a browser send is refused.
+/// Requests that a web page can make a browser send.
 @Suite struct BrowserTests {
     private func makeServer() async throws -> ServerFixture {
         try await ServerFixture { router in
@@ -22,7 +22,7 @@ import Testing
         "evil.example", "evil.example:80", "localhost.evil.example", "127.0.0.1.evil.example", "192.168.1.5",
         "[::2]", "[::1].evil.example", "evil.example:80:80", "user@localhost",
     ])
-    func `A foreign host is refused`(host: String) async throws {
+    func `a foreign host is refused`(host: String) async throws {
         let server = try await makeServer()
         let reply = try await server.connect().send("GET", "/v1/status", headers: ["host": host])
         #expect(reply.status == 403)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: ["localhost", "localhost:8080", "127.0.0.1:1", "[::1]", "[::1]:80", "backgrounder", ""])
-    func `A host on this machine is served`(host: String) async throws {
+    func `a host on this machine is served`(host: String) async throws {
         let server = try await makeServer()
         #expect(try await server.connect().send("GET", "/v1/status", headers: ["host": host]).status == 200)
         try await server.stop()
@@ -41,7 +41,7 @@ import Testing
         ["origin": "http://evil.example"], ["origin": "null"], ["origin": "https://localhost"],
         ["origin": "http://localhost:99"], ["sec-fetch-site": "cross-site"], ["sec-fetch-site": "same-site"],
     ])
-    func `A page of another site is refused, whatever it asks for`(headers: [String: String]) async throws {
+    func `a page of another site is refused on every path`(headers: [String: String]) async throws {
         let server = try await makeServer()
         for (method, target) in [
             ("GET", "/v1/status"), ("POST", "/v1/stop"), ("GET", "/v1/events"), ("GET", "/nothing"),
@@ -53,7 +53,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `A page of the service itself is served`() async throws {
+    @Test func `a page of the service itself is served`() async throws {
         let server = try await makeServer()
         let headers = ["host": "localhost:80", "origin": "http://localhost:80", "sec-fetch-site": "same-origin"]
         #expect(try await server.connect().send("POST", "/v1/stop", headers: headers).status == 202)
@@ -63,7 +63,7 @@ import Testing
     @Test(arguments: [
         "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "", "application/jsonp",
     ])
-    func `A body that is not declared as JSON is refused`(type: String) async throws {
+    func `a body that is not declared as JSON is refused`(type: String) async throws {
         let server = try await makeServer()
         let reply = try await server.connect().send("POST", "/v1/stop", body: "{}", headers: ["content-type": type])
         #expect(reply.status == 415)
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: ["application/json", "Application/JSON; charset=utf-8"])
-    func `A body that is declared as JSON is taken`(type: String) async throws {
+    func `a body that is declared as JSON is accepted`(type: String) async throws {
         let server = try await makeServer()
         let reply = try await server.connect().send("POST", "/v1/stop", body: "{}", headers: ["content-type": type])
         #expect(reply.status == 202)
@@ -83,7 +83,7 @@ import Testing
         ["sec-fetch-site": "none"], ["sec-fetch-mode": "no-cors"], ["referer": "http://localhost/"],
         ["origin": "http://localhost"], ["user-agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0"],
     ])
-    func `A browser cannot attach, but read`(headers: [String: String]) async throws {
+    func `a browser can read events but cannot attach`(headers: [String: String]) async throws {
         let server = try await makeServer()
         let headers = headers.merging(["host": "localhost"]) { $1 }
         #expect(try await server.connect().send("GET", "/v1/events?attach=1", headers: headers).status == 403)

@@ -12,7 +12,7 @@ import Testing
         EventReader(limit: { 256 << 10 }, onOverflow: onOverflow)
     }
 
-    @Test func `What comes while the first state is encoded comes after it`() {
+    @Test func `events posted while the first state is encoded come after it`() {
         let reader = makeReader()
         reader.begin(with: .sample()) { event in
             if case .state = event { reader.post(Self.event, bytes: EventHub.encode(Self.event)) }
@@ -22,7 +22,7 @@ import Testing
         #expect(String(buffer: reader.take()) == "state location later")
     }
 
-    @Test func `256 KiB may wait, whether taken or not, and one byte more ends the reader`() {
+    @Test func `a reader overflows above 256 KiB of unsent bytes, whether taken or not`() {
         let overflows = Mutex(0)
         let reader = makeReader { overflows.withLock { $0 += 1 } }
         reader.begin(with: .sample()) { _ in ByteBuffer(repeating: 0, count: 500_000) }
@@ -34,7 +34,7 @@ import Testing
         #expect(overflows.withLock { $0 } == 1)
     }
 
-    @Test func `What was sent no longer counts`() {
+    @Test func `sent bytes no longer count towards the limit`() {
         let overflows = Mutex(0)
         let reader = makeReader { overflows.withLock { $0 += 1 } }
         reader.begin(with: .sample()) { _ in ByteBuffer() }
@@ -46,7 +46,7 @@ import Testing
         #expect(overflows.withLock { $0 } == 0)
     }
 
-    @Test func `Of states that wait only the newest is kept, and comes where it was posted`() {
+    @Test func `of pending states only the newest is kept, in the place where it was posted`() {
         let reader = makeReader()
         reader.begin(with: .sample()) { _ in ByteBuffer(string: "first ") }
         reader.post(Self.event, bytes: ByteBuffer(string: "location "))
@@ -54,8 +54,7 @@ import Testing
         #expect(String(buffer: reader.take()) == "location second")
     }
 
-    @Test func `A time waits until the one before it was taken, and comes before what is posted after it`() async throws
-    {
+    @Test func `of several pending times only the newest is delivered`() async throws {
         let reader = makeReader()
         reader.begin(with: .sample()) { _ in ByteBuffer() }
         _ = reader.take()
@@ -75,7 +74,7 @@ import Testing
         await observer.value
     }
 
-    @Test func `A time that another event came behind before it was taken does not hold up the next`() async throws {
+    @Test func `an event posted before a time is taken does not delay the next time`() async throws {
         let reader = makeReader()
         reader.begin(with: .sample()) { _ in ByteBuffer() }
         _ = reader.take()
@@ -98,7 +97,7 @@ import Testing
         await observer.value
     }
 
-    @Test func `One that does not read gets one more time, and the next when it reads again`() async throws {
+    @Test func `a reader that falls behind gets one more time, and the newest after it catches up`() async throws {
         let reader = makeReader()
         reader.begin(with: .sample()) { _ in ByteBuffer() }
         _ = reader.take()
@@ -131,7 +130,7 @@ import Testing
         await observer.value
     }
 
-    @Test func `Nothing is observed for one that does not read`() async throws {
+    @Test func `times are not observed while a reader is behind`() async throws {
         let reader = makeReader()
         reader.begin(with: .sample()) { _ in ByteBuffer() }
         let (ends, ended) = AsyncStream.makeStream(of: Void.self)

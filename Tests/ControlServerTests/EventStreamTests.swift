@@ -6,13 +6,13 @@ import TestSupport
 import Testing
 
 @Suite struct EventStreamTests {
-    /// A server of one hub, whose state is what a test says.
+    /// A server with one hub, whose state a test sets.
     private final class Rig: Sendable {
         let attachments = AttachmentLog()
         let snapshot = Mutex(StateSnapshot.sample())
         let (times, timesContinuation) = AsyncStream.makeStream(of: PlayerTime.self)
         let intervals = Mutex<[Duration]>([])
-        /// Held while a first state is put together, where a test wants to do something meanwhile.
+        /// Called while the first state is built.
         let gate = Mutex<(@Sendable () async -> Void)?>(nil)
         let hubBox = Mutex<EventHub?>(nil)
 
@@ -45,7 +45,7 @@ import Testing
 
     private let rig = Rig()
 
-    /// A reader of the stream, event by event.
+    /// Reads the stream event by event.
     private final class Reader {
         let connection: HTTPConnection
         let head: HTTPReply
@@ -57,7 +57,7 @@ import Testing
             head = try await connection.head()
         }
 
-        /// The next block, without its blank line; `nil` at the end of the stream.
+        /// Returns the next block without its blank line, or `nil` at the end of the stream.
         func next() async throws -> String? {
             while true {
                 if let end = buffer.firstRange(of: Array("\n\n".utf8)) {
@@ -69,7 +69,7 @@ import Testing
             }
         }
 
-        /// The next event's name and value. On a busy machine the comments of an attached reader come in between.
+        /// Returns the next event. Skips comments, which an attached reader may get on a busy machine.
         func event() async throws -> (name: String, data: JSONValue)? {
             var block: String
             repeat {
@@ -83,14 +83,14 @@ import Testing
             return (String(name), try JSONValue(parsing: String(data)))
         }
 
-        /// The longitudes of a `state`'s track or of a `location`.
+        /// Returns the longitudes of the track of a `state`, or the one of a `location`.
         static func longitudes(_ event: (name: String, data: JSONValue)) -> [Double] {
             let locations = event.name == "state" ? event.data["track"]?.array ?? [] : [event.data]
             return locations.compactMap { $0["longitude"]?.number }
         }
     }
 
-    @Test func `The state comes first, then the events as they happen`() async throws {
+    @Test func `the state comes first, then the events as they happen`() async throws {
         let server = try await rig.serve()
         let reader = try await Reader(server)
         #expect(reader.head.status == 200)
@@ -99,7 +99,7 @@ import Testing
         #expect(try await reader.event()?.name == "state")
         rig.hub.post(.location(.sample(1)))
         rig.hub.post(.currentItem(CurrentItem(item: nil)))
-        rig.hub.post(.lifecycle(Lifecycle(state: .active, attached: 1)))
+        rig.hub.post(.lifecycle(LifecycleState(state: .active, attached: 1)))
         rig.timesContinuation.yield(PlayerTime(itemID: 3, elapsed: 1.5))
         var names: [String] = []
         for _ in 0..<4 { names.append(try #require(try await reader.event()).name) }
@@ -113,7 +113,39 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `No location comes twice or gets lost, also when it is accepted while the first state is put together`()
+    @Test func `a state that takes long to build never follows a newer one`() async throws {
+        let server = try await rig.serve()
+        let reader = try await Reader(server)
+        #expect(try await reader.event()?.name == "state")
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let (released, release) = AsyncStream.makeStream(of: Void.self)
+        rig.snapshot.withLock { $0 = .sample(items: 1) }
+        rig.gate.withLock { gate in
+            gate = {
+                begin.yield()
+                for await _ in released { return }
+            }
+        }
+        rig.hub.stateChanged()
+        for await _ in begun { break }
+        rig.gate.withLock { $0 = nil }
+        rig.snapshot.withLock { $0 = .sample(items: 2) }
+        rig.hub.stateChanged()
+        // More than the least interval between two states.
+        try await Task.sleep(for: .milliseconds(250))
+        release.yield()
+        var items: [Int] = []
+        func next() async throws { items.append(try #require(try await reader.event()?.data["queue"]?.array?.count)) }
+        try await next()
+        rig.snapshot.withLock { $0 = .sample(items: 3) }
+        rig.hub.stateChanged()
+        // A newer state replaces one that still waits for the reader.
+        while items.last != 3 { try await next() }
+        #expect(items == items.sorted())
+        try await server.stop()
+    }
+
+    @Test func `locations accepted while the first state is built arrive exactly once`()
         async throws
     {
         let server = try await rig.serve()
@@ -131,7 +163,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `With events without pause the state is still first, and nothing is missing`() async throws {
+    @Test func `under a constant stream of events the state still comes first and nothing is missing`() async throws {
         let server = try await rig.serve()
         let isOver = Atomic(false)
         let poster = Task.detached { [rig] in
@@ -153,7 +185,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `States come at most ten times a second, the last of them with the last change`() async throws {
+    @Test func `states come at most ten times a second, and the last one has the last change`() async throws {
         let server = try await rig.serve()
         let reader = try await Reader(server)
         _ = try await reader.event()
@@ -177,7 +209,7 @@ import Testing
     @Test(arguments: [
         ("?observe=10ms", 10), ("?observe=0.5", 500), ("?observe=60s", 60_000), ("?observe=1m", 60_000), ("", 1000),
     ])
-    func `The interval of the times is the reader's`(query: String, milliseconds: Int64) async throws {
+    func `the reader chooses the interval of the times`(query: String, milliseconds: Int64) async throws {
         let server = try await rig.serve()
         let reader = try await Reader(server, query)
         rig.timesContinuation.yield(PlayerTime(itemID: 1, elapsed: 2, duration: 3))
@@ -192,14 +224,14 @@ import Testing
         "?observe=9ms", "?observe=61s", "?observe=x", "?observe=", "?observe=-1", "?attach=2", "?attach=",
         "?attach=yes",
     ])
-    func `An interval or an attachment that is none is 422`(query: String) async throws {
+    func `an invalid interval or attachment is refused with 422`(query: String) async throws {
         let server = try await rig.serve()
         #expect(try await server.connect().send("GET", "/v1/events\(query)").status == 422)
         #expect(rig.attachments.entries.isEmpty)
         try await server.stop()
     }
 
-    @Test func `Attaching counts, reading alone does not, and leaving is seen at once`() async throws {
+    @Test func `only attached readers count, and their leaving is noticed promptly`() async throws {
         let server = try await rig.serve()
         let observer = try await Reader(server)
         _ = try await observer.event()
@@ -214,17 +246,17 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `Fifty clients that leave before their first state are all forgotten`() async throws {
+    @Test func `fifty clients that leave before their first state are all detached`() async throws {
         let server = try await rig.serve()
         for _ in 0..<50 { try await server.connect().begin("GET", "/v1/events?attach=1") }
-        // The server takes connections in their order, and their first states as it comes to them.
+        // Connections are accepted in order, so the server has seen all fifty by now.
         let last = try await Reader(server, "?attach=1")
         _ = try await last.event()
         try await rig.attachments.wait(forAttached: 1)
         try await server.stop()
     }
 
-    @Test func `A stream outlives the limit of a request, also as the second of two requests in one piece`()
+    @Test func `a stream outlives the request limit, even as the second of two pipelined requests`()
         async throws
     {
         let server = try await rig.serve(requestLimit: .milliseconds(300))
@@ -235,7 +267,7 @@ import Testing
         #expect(try await connection.reply().status == 200)
         #expect(try await connection.head().status == 200)
         _ = try await connection.chunk()
-        // A connection without a request, made now, is closed when the limit of the first one is long over.
+        // A connection without a request that is made now is closed after the limit of the first one.
         _ = try await UnixSocket(server.path).receiveAll()
         _ = try await UnixSocket(server.path).receiveAll()
         rig.hub.post(.location(.sample(1)))
@@ -246,14 +278,14 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `A reader that stops reading is dropped above 256 KiB, and the others go on`() async throws {
+    @Test func `a reader that stops reading is dropped above 256 KiB, and the others continue`() async throws {
         let server = try await rig.serve()
         let slow = try await Reader(server, "?attach=1")
         let quick = try await Reader(server)
         _ = try await quick.event()
         let title = String(repeating: "t", count: 10_000)
         let event = Event.currentItem(CurrentItem(item: PlayerItem(id: 1, position: 0, path: "/a", title: title)))
-        // What the kernel's buffers hold comes on top; far less than 64 times as much is enough.
+        // The kernel buffers some bytes in addition, but far less than 64 times the limit.
         for _ in 0..<64 * 26 where !rig.attachments.entries.contains(.detached(1)) {
             rig.hub.post(event)
             #expect(try await quick.event()?.name == "currentItem")
@@ -265,7 +297,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `A state of over 256 KiB reaches a reader that reads`() async throws {
+    @Test func `a state of over 256 KiB reaches a reader that keeps reading`() async throws {
         let server = try await rig.serve()
         rig.snapshot.withLock { $0 = .sample(items: 6000) }
         let reader = try await Reader(server, "?attach=1")
@@ -277,7 +309,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `A reader that does not read is stalled, and no longer when it reads again`() async throws {
+    @Test func `a reader that does not read is stalled until it reads again`() async throws {
         var times = ReaderTimes()
         times.stall = .milliseconds(300)
         let server = try await rig.serve(readerTimes: times)
@@ -293,7 +325,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `An attached reader gets a comment when it is due, one that only reads does not`() async throws {
+    @Test func `an attached reader gets keepalive comments, one that only reads does not`() async throws {
         var times = ReaderTimes()
         times.keepalive = .milliseconds(100)
         let server = try await rig.serve(readerTimes: times)
@@ -307,7 +339,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `A stop with open streams, idle connections and half requests is quick, and ends the streams properly`()
+    @Test func `a stop with open streams, idle connections and half requests is quick and ends the streams`()
         async throws
     {
         let server = try await rig.serve()

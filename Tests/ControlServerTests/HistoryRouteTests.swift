@@ -2,20 +2,21 @@ import BackgrounderAPI
 import ControlServer
 import FoundationEssentials
 import Synchronization
+import SystemSupport
 import TestSupport
 import Testing
 
 @Suite struct HistoryRouteTests {
     private struct DiskFailure: Error {}
 
-    /// What was asked of the store.
+    /// The selections that the store was asked for.
     private final class Asked: Sendable {
         let ranges = Mutex<[HistorySelection]>([])
     }
 
     private let asked = Asked()
 
-    /// Serves `pages`, and an error after them where `fails`.
+    /// Serves `pages`, followed by an error if `fails`.
     private func makeServer(_ pages: [[Location]], fails: Bool = false) async throws -> ServerFixture {
         try await ServerFixture { [asked] router in
             router.serveHistory { selection in
@@ -29,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `All pages come as one document of the format that is asked for`() async throws {
+    @Test func `all pages are sent as one document in the requested format`() async throws {
         let pages = [(0..<1000).map { Location.sample($0) }, (1000..<1500).map { Location.sample($0) }]
         let server = try await makeServer(pages)
         let connection = try server.connect()
@@ -47,13 +48,13 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `No point at all is an empty document`() async throws {
+    @Test func `an empty history is an empty document`() async throws {
         let server = try await makeServer([])
         #expect(try await server.connect().send("GET", "/v1/track/history").text == "[]\n")
         try await server.stop()
     }
 
-    @Test func `The range is read as ISO 8601, also with an offset behind a bare plus`() async throws {
+    @Test func `a range is read as ISO 8601, even with an unescaped plus in its offset`() async throws {
         let server = try await makeServer([])
         let connection = try server.connect()
         _ = try await connection.send(
@@ -74,20 +75,20 @@ import Testing
         "since=yesterday", "since=", "until=1h", "format=xml", "format=", "format=JSON", "trip=", "trip=last",
         "trip=1.5",
     ])
-    func `A range or a format that is none is 422`(query: String) async throws {
+    func `an invalid range, format or trip is refused with 422`(query: String) async throws {
         let server = try await makeServer([])
         #expect(try await server.connect().send("GET", "/v1/track/history?\(query)").status == 422)
         #expect(asked.ranges.withLock { $0.isEmpty })
         try await server.stop()
     }
 
-    @Test func `What is refused before the first page is a wire error`() async throws {
+    @Test func `an error before the first page is answered with its status`() async throws {
         let server = try await makeServer([[.sample(1)]])
         #expect(try await server.connect().send("GET", "/v1/track/history?trip=9").status == 404)
         try await server.stop()
     }
 
-    @Test func `A store that fails in the middle breaks the connection, so that half is not taken for all`()
+    @Test func `a store that fails midway breaks the connection instead of ending the document`()
         async throws
     {
         let server = try await makeServer([[.sample(1)]], fails: true)

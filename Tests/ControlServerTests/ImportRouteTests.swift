@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct ImportRouteTests {
-    /// Says when it is let go.
+    /// Calls `onEnd` when it is released.
     private final class Job: Sendable {
         private let onEnd: @Sendable () -> Void
 
@@ -23,7 +23,7 @@ import Testing
         return progress
     }
 
-    @Test func `Each word on the progress is a line, the last one says that it is the last`() async throws {
+    @Test func `each progress report is one line, and the last is marked as finished`() async throws {
         let requests = Mutex<[ImportRequest]>([])
         let all = [progress(10), progress(20), progress(20, finished: true)]
         let server = try await ServerFixture { router in
@@ -37,7 +37,8 @@ import Testing
         }
         let body = #"{"path":"/a.gpx","distanceFilter":10}"#
         let reply = try await server.connect().send("POST", "/v1/track/import", body: body)
-        #expect(reply.status == 200 && reply.headers["content-type"] == "application/x-ndjson")
+        #expect(reply.status == 200)
+        #expect(reply.headers["content-type"] == "application/x-ndjson")
         let lines = try reply.text.split(separator: "\n").map {
             try JSON.decode(ImportProgress.self, from: Data($0.utf8))
         }
@@ -46,7 +47,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `A client that leaves ends the import`() async throws {
+    @Test func `a client that disconnects ends the import`() async throws {
         let ended = Signal()
         let isOver = Mutex(false)
         let server = try await ServerFixture { [ended] router in
@@ -65,5 +66,24 @@ import Testing
         }
         try await ended.wait(for: "end of the import") { isOver.withLock { $0 } ? () : nil }
         try await server.stop()
+    }
+
+    @Test func `a client that does not read ends the import`() async throws {
+        let ended = Signal()
+        let isOver = Mutex(false)
+        let server = try await ServerFixture { [ended] router in
+            router.serveImport(readerLimit: .milliseconds(200)) { _ in
+                let job = Job {
+                    isOver.withLock { $0 = true }
+                    ended.post()
+                }
+                return AsyncThrowingStream { withExtendedLifetime(job) { ImportProgress() } }
+            }
+        }
+        let connection = try server.connect()
+        try await connection.begin("POST", "/v1/track/import", body: #"{"path":"/a.gpx"}"#)
+        try await ended.wait(for: "end of the import") { isOver.withLock { $0 } ? () : nil }
+        try await server.stop()
+        withExtendedLifetime(connection) {}
     }
 }

@@ -1,10 +1,11 @@
 import BackgrounderAPI
 import ControlServer
 import Foundation
+import Logging
 import TestSupport
 import Testing
 
-/// Paths, methods, errors of the modes, and what is no HTTP.
+/// Paths, methods, errors of the modes, and input that is not HTTP.
 @Suite struct RoutingTests {
     private struct Refusal: WireErrorConvertible {
         var wireError: WireError { WireError(.conflict, "the queue is empty", hint: "add something") }
@@ -12,8 +13,11 @@ import Testing
 
     private struct Surprise: Error {}
 
-    private func makeServer(requestLimit: Duration = .seconds(10)) async throws -> ServerFixture {
-        try await ServerFixture(requestLimit: requestLimit) { router in
+    private func makeServer(
+        requestLimit: Duration = .seconds(10),
+        log: any LogHandler = SwiftLogNoOpLogHandler()
+    ) async throws -> ServerFixture {
+        try await ServerFixture(requestLimit: requestLimit, log: log) { router in
             router.on(Routes.status) { _ in .sample }
             router.on(Routes.queue) { _ in [] }
             router.on(Routes.shuffleQueue) { _ in [] }
@@ -37,7 +41,7 @@ import Testing
     @Test(arguments: [
         "/", "/v1", "/v1/statu", "/v1/status/more", "/v2/status", "/v1/queue/1/2", "/..", "/%00", "/v1/status%20",
     ])
-    func `An unknown path is 404 with the wire error`(path: String) async throws {
+    func `an unknown path is answered with 404 and a wire error`(path: String) async throws {
         let server = try await makeServer()
         let reply = try await server.connect().send("GET", path)
         #expect(reply.status == 404)
@@ -52,7 +56,9 @@ import Testing
         ("PATCH", "/v1/queue/shuffle", "POST"), ("GET", "/v1/queue/shuffle", "POST"), ("PROPFIND", "/v1/status", "GET"),
         ("CONNECT", "/v1/status", "GET"), ("PURGE", "/v1/queue", "GET, DELETE"),
     ])
-    func `A wrong method is 405 and says what is allowed`(method: String, path: String, allow: String) async throws {
+    func `a wrong method is answered with 405 and the allowed methods`(method: String, path: String, allow: String)
+        async throws
+    {
         let server = try await makeServer()
         let reply = try await server.connect().send(method, path)
         #expect(reply.status == 405)
@@ -61,7 +67,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `HEAD has no body, so that the next response on the connection is read right`() async throws {
+    @Test func `a response to HEAD has no body, so that the next response is read correctly`() async throws {
         let server = try await makeServer()
         let connection = try server.connect()
         #expect(try await connection.send("HEAD", "/v1/status").status == 405)
@@ -69,7 +75,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `A path's id is a whole number, else there is no such item`() async throws {
+    @Test func `an id in a path must be a whole number, otherwise the item is not found`() async throws {
         let server = try await makeServer()
         let connection = try server.connect()
         let moved = try await connection.send("PATCH", "/v1/queue/12", body: #"{"position":3}"#)
@@ -81,18 +87,22 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `Nothing to say is 204 without a body`() async throws {
+    @Test func `an empty reply is 204 without a body`() async throws {
         let server = try await makeServer()
         let connection = try server.connect()
         let reply = try await connection.send("DELETE", "/v1/queue")
         #expect(reply.status == 204)
-        #expect(reply.body.isEmpty && reply.headers["content-type"] == nil)
+        #expect(reply.body.isEmpty)
+        #expect(reply.headers["content-type"] == nil)
         #expect(try await connection.send("GET", "/v1/queue").text == "[]")
         try await server.stop()
     }
 
-    @Test func `What a mode throws is the wire error of its kind, and a surprise is 503`() async throws {
-        let server = try await makeServer()
+    @Test func `an error of a mode becomes its wire error, and an unexpected one becomes 503 and is logged`()
+        async throws
+    {
+        let log = LogLines()
+        let server = try await makeServer(log: log)
         let connection = try server.connect()
         let refused = try await connection.send("POST", "/v1/audio/play")
         #expect(refused.status == 409)
@@ -100,6 +110,7 @@ import Testing
         let surprise = try await connection.send("POST", "/v1/audio/next")
         #expect(surprise.status == 503)
         #expect(try code(surprise) == .unavailable)
+        #expect(log.lines.filter { $0.hasPrefix("error") } == ["error Cannot answer a request: Surprise()"])
         let query = try await connection.send("GET", "/v1/track?last=a%20b+c")
         #expect(query.status == 422)
         #expect(try JSON.decode(WireError.self, from: Data(query.body)).message == "last=a b+c")
@@ -112,7 +123,7 @@ import Testing
         "GET /v1/status HTTP/1.1\r\nx: " + String(repeating: "a", count: 20_000) + "\r\n\r\n",
         "POST /v1/audio/play HTTP/1.1\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
     ])
-    func `What is no HTTP gets 400 and the end of the connection`(bytes: String) async throws {
+    func `input that is not HTTP is answered with 400 and the end of the connection`(bytes: String) async throws {
         let server = try await makeServer()
         let socket = try UnixSocket(server.path)
         try await socket.send(bytes)
@@ -125,7 +136,7 @@ import Testing
     @Test(arguments: [
         "", "G", "GET /v1/status HTTP/1.1\r\n", "PATCH /v1/queue/1 HTTP/1.1\r\ncontent-length: 20\r\n\r\n{\"posi",
     ])
-    func `A connection without a whole request is closed after the limit`(bytes: String) async throws {
+    func `a connection without a complete request is closed after the limit`(bytes: String) async throws {
         let server = try await makeServer(requestLimit: .milliseconds(200))
         let begin = ContinuousClock.now
         let socket = try UnixSocket(server.path)
@@ -135,12 +146,12 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `What trickles in does not put the limit off`() async throws {
+    @Test func `a trickle of bytes does not extend the limit`() async throws {
         let server = try await makeServer(requestLimit: .milliseconds(300))
         let socket = try UnixSocket(server.path)
         let closed = Task { try await socket.receiveAll(within: 5) }
         let trickle = try UnixSocket(server.path)
-        // Each byte comes after the one before was surely read: the server closes while they come.
+        // The server closes the connection while bytes keep arriving.
         await #expect(throws: (any Error).self) {
             for _ in 0..<1_000_000 { try await trickle.send("GET /v1/status HTTP/1.1\r\nx: a\r\n".utf8.prefix(1)) }
         }
@@ -148,11 +159,11 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `A connection that is kept alive is closed after the limit, and not while it is used`() async throws {
+    @Test func `a persistent connection is closed after the limit, but not while it is used`() async throws {
         let server = try await makeServer(requestLimit: .milliseconds(600))
         let connection = try server.connect()
         let count = 20
-        // On a thread of its own, for which the tests beside it do not have to wait: three limits long.
+        // Sends for three times the limit, on a thread of its own so that parallel tests do not wait for it.
         Thread.detachNewThread { [socket = connection.socket] in
             let request = Array("GET /v1/status HTTP/1.1\r\nhost: b\r\n\r\n".utf8)
             for _ in 0..<count {
@@ -165,7 +176,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `Requests that come in one piece are answered in their order`() async throws {
+    @Test func `pipelined requests are answered in order`() async throws {
         let server = try await makeServer()
         let connection = try server.connect()
         let request = "GET /v1/status HTTP/1.1\r\nhost: b\r\n\r\nGET /v1/nothing HTTP/1.1\r\nhost: b\r\n\r\n"
@@ -177,12 +188,12 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `With 200 idle connections and a thousand of garbage the next good one is answered`() async throws {
+    @Test func `a valid request is answered despite 200 idle connections and 1000 with garbage`() async throws {
         let server = try await makeServer()
         var idle: [UnixSocket] = []
         for round in 0..<200 {
             idle.append(try UnixSocket(server.path))
-            // More than wait to be accepted would block this thread.
+            // More connections than the accept queue holds would block this thread.
             if round.isMultiple(of: 50) { #expect(try await server.connect().send("GET", "/v1/status").status == 200) }
         }
         for round in 0..<1000 {

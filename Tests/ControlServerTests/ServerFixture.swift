@@ -8,18 +8,19 @@ import ServiceLifecycle
 import Synchronization
 import TestSupport
 
-/// The server on a socket of its own, with routes that a test gives it.
+/// A server on a temporary socket, with the routes of a test.
 final class ServerFixture: Sendable {
     let path: String
     private let scratch: ScratchDirectory
     private let service: ServiceGroup
     private let run: Task<Void, any Error>
 
-    /// Returns when the socket takes connections.
+    /// Returns once the socket accepts connections.
     init(
         requestLimit: Duration = .seconds(10),
         access: AccessPolicy = AccessPolicy(owner: getuid()),
-        seats: SeatLimits = SeatLimits(total: SeatLimits.most),
+        slots: ConnectionLimits = ConnectionLimits(total: ConnectionLimits.most),
+        log: any LogHandler = SwiftLogNoOpLogHandler(),
         routes: (inout ControlRouter) -> Void = { _ in }
     ) async throws {
         scratch = try ScratchDirectory()
@@ -28,7 +29,7 @@ final class ServerFixture: Sendable {
         routes(&router)
         let running = Signal()
         let isRunning = Mutex(false)
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let logger = Logger(label: "test") { _ in log }
         let server = ControlServer(
             socket: path,
             router: router,
@@ -36,7 +37,7 @@ final class ServerFixture: Sendable {
             logger: logger,
             access: access,
             requestLimit: requestLimit,
-            seats: seats
+            slots: slots
         ) {
             isRunning.withLock { $0 = true }
             running.post()
@@ -49,7 +50,7 @@ final class ServerFixture: Sendable {
 
     deinit { run.cancel() }
 
-    /// Ends the server as a stop of the service does, and returns when it is at its end.
+    /// Shuts the server down gracefully and returns once it has ended.
     func stop() async throws {
         await service.triggerGracefulShutdown()
         try await run.value
@@ -60,7 +61,7 @@ final class ServerFixture: Sendable {
     }
 }
 
-/// What was attached, in the order in which it happened.
+/// Records attachments in the order in which they happen.
 final class AttachmentLog: Attachments {
     enum Entry: Hashable {
         case attached(Int)
@@ -73,7 +74,7 @@ final class AttachmentLog: Attachments {
 
     var entries: [Entry] { log.withLock { $0 } }
 
-    /// Returns when as many are attached.
+    /// Returns once `count` readers are attached.
     func wait(forAttached count: Int) async throws {
         try await signal.wait(for: "\(count) attached") {
             let changes = entries.map { entry in
@@ -87,7 +88,7 @@ final class AttachmentLog: Attachments {
         }
     }
 
-    /// Returns when `entry` is there.
+    /// Returns once `entry` is recorded.
     func wait(for entry: Entry) async throws {
         try await signal.wait(for: "\(entry)") { entries.contains(entry) ? () : nil }
     }
@@ -128,7 +129,7 @@ extension ServiceStatus {
 }
 
 extension StateSnapshot {
-    /// An empty state; with `items` in the queue, for a long one.
+    /// Returns a state with this track and `items` items in the queue.
     static func sample(track: [Location] = [], items: Int = 0) -> StateSnapshot {
         let queue = (0..<items).map {
             PlayerItem(id: $0 + 1, position: $0, path: "/music/" + String(repeating: "x", count: 80) + "\($0).mp3")

@@ -75,15 +75,25 @@ struct APIReference {
             return "[\(name)](#\(name.lowercased()))"
         }
         if let choices = schema["enum"]?.array {
-            return choices.map { "`\($0.string ?? $0.number.map { "\($0)" } ?? "null")`" }.joined(separator: ", ")
+            return choices.map { "`\(literal($0))`" }.joined(separator: ", ")
         }
         if let choices = schema["oneOf"]?.array ?? schema["anyOf"]?.array {
             return choices.map(typeName).joined(separator: " or ")
         }
         if let items = schema["items"] { return "list of \(typeName(of: items))" }
         if let types = schema["type"]?.array { return types.compactMap(\.string).joined(separator: " or ") }
-        if let constant = schema["const"] { return "`\(constant.string ?? "true")`" }
+        if let constant = schema["const"] { return "`\(literal(constant))`" }
         return schema["type"]?.string ?? "any"
+    }
+
+    /// The value as JSON writes it, a text without quotes.
+    private func literal(_ value: JSONValue) -> String {
+        switch value {
+        case .string(let text): text
+        case .number(let number): Int(exactly: number).map { "\($0)" } ?? "\(number)"
+        case .bool(let isTrue): "\(isTrue)"
+        default: "null"
+        }
     }
 
     private func table(_ head: [String], _ rows: [String]) -> [String] {

@@ -1,11 +1,10 @@
-import BackgrounderAPI
 import Foundation
 import TestSupport
 import Testing
 
 @testable import BackgrounderDaemon
 
-/// The configuration files that the pages show are valid, and the defaults in `docs/configuration.md` are the real ones.
+/// The configuration files in the pages are valid, and the defaults in `docs/configuration.md` are the real ones.
 struct ConfigurationExamplesTests {
     private let scratch: ScratchDirectory
 
@@ -32,14 +31,14 @@ struct ConfigurationExamplesTests {
     @Test(arguments: Repository.pages)
     func `each example of a configuration file is valid`(page: MarkdownPage) throws {
         for block in page.blocks where block.language == "yaml" {
-            // The page with the defaults leaves out what has none.
+            // The page with the defaults comments out the description, which has none.
             let needsDescription = block.lines.contains { $0.contains("# usageDescription:") }
             let lines = needsDescription ? block.lines.map { $0.replacing("# usage", with: "usage") } : block.lines
             #expect(throws: Never.self, "\(page.path):\(block.line)") { try load(lines, named: "example.yaml") }
         }
     }
 
-    /// The value of every key, in words.
+    /// The value of every key as text.
     private static let values: [@Sendable (DaemonConfiguration) -> String] = [
         { "\($0.value(Keys.modes))" }, { "\($0.value(Keys.source))" }, { "\($0.value(Keys.desiredAccuracy))" },
         { "\($0.value(Keys.distanceFilter))" }, { "\($0.value(Keys.maximumAccuracy) as Any)" },
@@ -57,12 +56,12 @@ struct ConfigurationExamplesTests {
         { "\($0.value(Keys.logProgress))" },
     ]
 
-    @Test func `the example in docs/configuration.md holds the defaults`() throws {
+    @Test func `the example in docs/configuration.md states the default of every key`() throws {
         let page = try #require(Repository.pages.first { $0.path == "docs/configuration.md" })
         let block = try #require(page.blocks.first { $0.language == "yaml" })
         let lines = block.lines.map { $0.replacing("# usage", with: "usage") }
         let (documented, fallback) = (try load(lines, named: "defaults.yaml"), try load(file: nil))
-        // All but location.usageDescription, which a file must have.
+        // location.usageDescription has no default.
         #expect(Self.values.count == Keys.all.count - 1)
         for value in Self.values {
             #expect(value(documented) == value(fallback))

@@ -1,12 +1,12 @@
-import BackgrounderAPI
 import Foundation
+import SystemSupport
 import Testing
 
 @testable import BackgrounderDaemon
 
-/// What exists is documented. Commands, routes, events and values are covered by ``GeneratedPagesTests``.
+/// Every key, file and declaration is documented; ``GeneratedPagesTests`` covers commands, routes, events and values.
 struct CoverageTests {
-    @Test func `docs/configuration.md has a row for every key and no other`() throws {
+    @Test func `docs/configuration.md has exactly one row for every key`() throws {
         let page = try #require(Repository.pages.first { $0.path == "docs/configuration.md" })
         #expect(page.firstColumn(ofTablesIn: "Keys").sorted() == Keys.all.map(\.name).sorted())
     }
@@ -39,7 +39,7 @@ struct CoverageTests {
         #expect(try Repository.text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count <= 181)
     }
 
-    @Test func `each page of docs/ that a file of the repository cites exists`() throws {
+    @Test func `each Markdown page that a file of the repository cites exists`() throws {
         let files =
             ["Sources", "Tests", "Packaging", "Benchmarks"].flatMap(Repository.files)
             .filter { $0.firstMatch(of: /\.(swift|h|c|py|sh|yaml|service)$/) != nil } + ["Makefile", "Package.swift"]
@@ -53,7 +53,7 @@ struct CoverageTests {
         }
     }
 
-    @Test func `every package type, protocol, function and initializer has a doc comment`() throws {
+    @Test func `every package type, protocol, function and initializer in the sources has a doc comment`() throws {
         let declaration =
             /^\s*(?:@\w+(?:\([^)]*\))?\s+)*package\s+(?:\w+\s+)*?(?:struct|class|enum|actor|protocol|typealias|func|init|subscript)\b/
         var count = 0

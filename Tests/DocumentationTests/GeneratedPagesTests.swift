@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The parts of the docs that are generated from the help and from `Packaging/openapi.yaml` are up to date.
+/// The parts of the docs generated from the help and from `Packaging/openapi.yaml` are up to date.
 ///
 /// `make docs` writes them: it runs this suite with `UPDATE_DOCS=1`.
 struct GeneratedPagesTests {

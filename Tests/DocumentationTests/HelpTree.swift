@@ -10,7 +10,7 @@ struct HelpTree: Decodable, Sendable {
             var kind: String
             var name: String
 
-            /// As it is typed.
+            /// The name with its dashes, as typed.
             var spelling: String { (kind == "long" ? "--" : "-") + name }
         }
 
@@ -55,7 +55,7 @@ struct HelpTree: Decodable, Sendable {
         }
     }
 
-    /// The command with its parents, as it is typed.
+    /// The command with its parents, as typed.
     var words: String { ((superCommands ?? []) + [commandName]).joined(separator: " ") }
 
     /// Subcommands that the help lists, without `help`.
@@ -63,12 +63,12 @@ struct HelpTree: Decodable, Sendable {
         (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" }
     }
 
-    /// This command and all below it that the help lists.
+    /// This command and all commands below it that the help lists.
     var shown: [HelpTree] { [self] + shownSubcommands.flatMap(\.shown) }
 
     func subcommand(_ name: String) -> HelpTree? { subcommands?.first { $0.commandName == name } }
 
-    /// The arguments of this command, of its hidden default subcommand, or of the `backgrounderd` command that it executes.
+    /// The arguments of this command, of its hidden default subcommand, or of the `backgrounderd` command it runs.
     var ownArguments: [Argument] {
         let passesAll = (arguments ?? []).contains { $0.parsingStrategy == "allRemainingInput" }
         if passesAll, let executed = HelpTree.daemon.subcommand(commandName) { return executed.ownArguments }
@@ -77,7 +77,7 @@ struct HelpTree: Decodable, Sendable {
         return ((arguments ?? []) + inherited).filter(\.shouldDisplay)
     }
 
-    /// What the arguments of this command or of its default subcommand accept as options.
+    /// The options that this command and its default subcommand accept.
     var options: Set<String> {
         let fallback = defaultSubcommand.flatMap(subcommand)
         return Set((ownArguments + (fallback?.ownArguments ?? [])).flatMap(\.spellings))

@@ -1,9 +1,9 @@
-/// A call of one of the two programs as a page writes it.
+/// A call of `backgrounder` or `backgrounderd` in a page.
 struct Invocation {
-    /// What is wrong with it; empty if the command and all of its options exist.
+    /// The unknown subcommands and options; empty if all exist.
     let problems: [String]
 
-    /// Reads `text` if it begins with one of the programs, perhaps after a prompt and variables; `nil` otherwise.
+    /// Parses `text`, which may begin with a prompt and variables; `nil` if it does not call one of the programs.
     init?(_ text: String) {
         var words = Self.words(of: text)
         if words.first == "$" { words.removeFirst() }
@@ -15,7 +15,7 @@ struct Invocation {
         problems = Self.problems(of: words.dropFirst(), in: program)
     }
 
-    /// A call without the program's name, such as `task begin` or `--since`, if it looks like one; `nil` otherwise.
+    /// Parses a call without the program's name, such as `task begin`; `nil` if `text` does not look like one.
     init?(short text: String) {
         let words = Self.words(of: text)
         guard let first = words.first, words.count > 1, let command = HelpTree.client.subcommand(first),
@@ -28,7 +28,7 @@ struct Invocation {
         var command = program
         var words = words
         if words.first == "help" || words.first == "..." { return [] }
-        // A home may stand before the command.
+        // `--home` may precede the command.
         if words.first == "--home" { words = words.dropFirst(2) }
         while let word = words.first, let next = command.subcommand(word) {
             command = next
@@ -46,7 +46,7 @@ struct Invocation {
             .map { "\(command.words) has no option \($0)" }
     }
 
-    /// The words of a shell command up to its end or the first operator; quotes hold words together.
+    /// The words of a shell command up to its end or the first operator; quoted words are one.
     private static func words(of text: String) -> [String] {
         var words: [String] = []
         var word = ""

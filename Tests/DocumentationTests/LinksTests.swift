@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// Links between pages lead somewhere.
+/// Links between pages lead to existing files and headings.
 struct LinksTests {
     private static let pages = Dictionary(uniqueKeysWithValues: Repository.pages.map { ($0.path, $0) })
 
-    /// The path and the fragment that `link` of `page` leads to; `nil` for a link that leaves the repository.
+    /// Returns the path and the fragment of `link` in `page`; `nil` if the link leads out of the repository.
     private func target(of link: MarkdownPage.Span, in page: MarkdownPage) -> (path: String, fragment: String?)? {
         guard link.text.firstMatch(of: /^[a-z]+:/) == nil else { return nil }
         let parts = link.text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -15,7 +15,7 @@ struct LinksTests {
     }
 
     @Test(arguments: Repository.pages)
-    func `each relative link leads to a file, and its fragment to a heading`(page: MarkdownPage) {
+    func `each relative link leads to an existing file and its fragment to a heading`(page: MarkdownPage) {
         for link in page.links {
             guard let target = target(of: link, in: page) else { continue }
             #expect(Repository.exists(target.path), "\(page.path):\(link.line): \(link.text)")
@@ -24,7 +24,7 @@ struct LinksTests {
         }
     }
 
-    @Test func `each page can be reached from the README`() {
+    @Test func `every page can be reached from the README`() {
         var reached: Set<String> = []
         var waiting = ["README.md"]
         while let path = waiting.popLast() {

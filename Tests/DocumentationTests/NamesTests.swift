@@ -1,5 +1,5 @@
-import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
@@ -12,7 +12,7 @@ struct NamesTests {
     private static let options = Set((HelpTree.client.all + HelpTree.daemon.all).flatMap(\.options))
 
     @Test(arguments: Repository.pages)
-    func `each call of a program in a block of code has an existing command and existing options`(page: MarkdownPage) {
+    func `code blocks call only existing commands with existing options`(page: MarkdownPage) {
         for block in page.blocks where ["sh", "", "console"].contains(block.language) {
             let joined = block.lines.joined(separator: "\n").replacing("\\\n", with: " ")
             for line in joined.split(separator: "\n") {
@@ -23,7 +23,7 @@ struct NamesTests {
     }
 
     @Test(arguments: Repository.pages)
-    func `each code span that names a command or an option names an existing one`(page: MarkdownPage) {
+    func `code spans name only existing commands and options`(page: MarkdownPage) {
         for span in page.codeSpans {
             let problems = (Invocation(span.text) ?? Invocation(short: span.text))?.problems ?? []
             #expect(problems.isEmpty, "\(page.path):\(span.line): \(span.text): \(problems)")
@@ -38,19 +38,19 @@ struct NamesTests {
     private static let foreignOptions: Set<String> = ["--static-swift-stdlib", "--filter", "--sanitize"]
 
     @Test(arguments: Repository.pages)
-    func `each route exists`(page: MarkdownPage) throws {
+    func `each route that a page names exists`(page: MarkdownPage) throws {
         let interface = try OpenAPI(contentsOf: Repository.root + "/Packaging/openapi.yaml")
         let code = page.codeSpans.map(\.text) + page.blocks.flatMap(\.lines)
         for match in code.flatMap({ $0.matches(of: /(?:([A-Z]+) )?(?:http:\/\/localhost)?(\/v1\/[\w\/{}-]+)/) }) {
             let path = String(match.2)
             let methods = match.1.map { [String($0)] } ?? ["GET", "POST", "PATCH", "DELETE"]
             let isKnown = methods.contains { interface.operation($0, path) != nil }
-            #expect(isKnown, "\(page.path): there is no route \(match.0)")
+            #expect(isKnown, "\(page.path): unknown route \(match.0)")
         }
     }
 
     @Test(arguments: Repository.pages)
-    func `each configuration key exists`(page: MarkdownPage) {
+    func `each configuration key that a page names exists`(page: MarkdownPage) {
         for span in page.codeSpans {
             guard let match = span.text.wholeMatch(of: /([a-z]+)\.([A-Za-z]+)(?::.*)?/),
                 Self.sections.contains(String(match.1)), !Self.fileSuffixes.contains(String(match.2))
@@ -62,7 +62,7 @@ struct NamesTests {
     private static let fileSuffixes: Set<String> = ["yaml", "md", "swift", "sh", "py", "log", "sock"]
 
     @Test(arguments: Repository.pages)
-    func `each variable of the environment exists`(page: MarkdownPage) {
+    func `each environment variable that a page names exists`(page: MarkdownPage) {
         let known = Set(Keys.all.map(\.environmentName)).union(Self.otherVariables)
         let code = page.codeSpans.map(\.text) + page.blocks.flatMap(\.lines)
         for match in code.flatMap({ $0.matches(of: /BACKGROUNDER_[A-Z_]+/) }) {
@@ -70,11 +70,11 @@ struct NamesTests {
         }
     }
 
-    /// Variables that stand for no key: where the service lies, and the mark of a task's processes.
+    /// Variables that correspond to no key: the service's home, and the mark of a task's processes.
     private static let otherVariables: Set<String> = ["BACKGROUNDER_HOME", "BACKGROUNDER_TASK", "BACKGROUNDER_"]
 
     @Test(arguments: Repository.pages)
-    func `each target of make exists`(page: MarkdownPage) throws {
+    func `each make target that a page names exists`(page: MarkdownPage) throws {
         let targets = Set(try Repository.text("Makefile").matches(of: /(?m)^([a-z-]+):/).map { String($0.1) })
         let code = page.codeSpans.map(\.text) + page.blocks.flatMap(\.lines)
         for match in code.compactMap({ $0.firstMatch(of: /^(?:sudo )?make ((?:[a-z-]+ ?)+)/) }) {
@@ -85,19 +85,19 @@ struct NamesTests {
     }
 
     @Test(arguments: Repository.pages)
-    func `each event exists`(page: MarkdownPage) throws {
+    func `each event that a page names exists`(page: MarkdownPage) throws {
         let interface = try OpenAPI(contentsOf: Repository.root + "/Packaging/openapi.yaml")
         let events = try #require(interface.operation("GET", "/v1/events")?.description["x-events"]?.object)
         let prose = page.sections.values.flatMap(\.self).joined(separator: " ")
         let named = prose.matches(of: /events? `(\w+)`/).map(\.1) + prose.matches(of: /`(\w+)` events?\b/).map(\.1)
         let shown = page.blocks.flatMap(\.lines).compactMap { $0.firstMatch(of: /^event: (\w+)/)?.1 }
         for name in named + shown {
-            #expect(events[String(name)] != nil, "\(page.path): there is no event \(name)")
+            #expect(events[String(name)] != nil, "\(page.path): unknown event \(name)")
         }
     }
 
     @Test(arguments: Repository.pages)
-    func `each file and folder of the service exists`(page: MarkdownPage) {
+    func `each file and folder of the service that a page names exists`(page: MarkdownPage) {
         for code in page.codeSpans.map(\.text) + page.blocks.flatMap(\.lines) {
             for match in code.matches(
                 of: /(\/etc|\/run|\/var\/lib|\$XDG_\w+|~\/\.[\w\/]+)\/backgrounder\b(?:\/([\w.-]+))?/
@@ -115,7 +115,7 @@ struct NamesTests {
     }
 
     @Test(arguments: Repository.pages)
-    func `each type and module exists`(page: MarkdownPage) {
+    func `each type and module that a page names exists`(page: MarkdownPage) {
         for span in page.codeSpans {
             guard let type = span.text.wholeMatch(of: /[A-Z][A-Za-z]*(?:[a-z][A-Z]|[A-Z][a-z])[A-Za-z]*/)?.0
             else { continue }
@@ -125,7 +125,7 @@ struct NamesTests {
     }
 
     @Test(arguments: Repository.pages)
-    func `each path of the repository exists`(page: MarkdownPage) {
+    func `each path of the repository that a page names exists`(page: MarkdownPage) {
         for span in page.codeSpans {
             guard span.text.prefixMatch(of: /(Sources|Tests|Packaging|docs|Benchmarks)\//) != nil,
                 !span.text.contains(where: { "*…<".contains($0) })
@@ -156,8 +156,8 @@ private enum ServiceFiles {
         return Set((all + paths.sockets).compactMap { $0.split(separator: "/").last.map(String.init) })
     }()
 
-    /// Whether `name` is a file of the service, a file that the database has beside it, a label of its threads and queues, or the file
-    /// of secrets that the unit reads. A part in capitals stands for a number or a time.
+    /// Whether `name` is a file of the service, a file next to its database, a label of its threads and queues, or the
+    /// file of secrets that the unit reads. A part in capitals stands for a number or a time.
     static func contains(_ name: String) -> Bool {
         if names.contains(name) || name == "secrets" || Sources.literals.contains(name) { return true }
         guard let match = name.wholeMatch(of: /backgrounder\.sqlite[.-]([a-z-]*[a-z])(?:-[A-Z]+)?/) else {
@@ -169,16 +169,16 @@ private enum ServiceFiles {
     }
 }
 
-/// What the sources contain.
+/// The text, words and string literals of the sources.
 private enum Sources {
     static let text = Repository.files(below: "Sources").filter { $0.hasSuffix(".swift") }
         .map { (try? Repository.text($0)) ?? "" }.joined(separator: "\n")
     static let words = Set(text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
-    /// Those without spaces and interpolations.
+    /// String literals without spaces and interpolations.
     static let literals = Set(text.matches(of: /"([\w.-]+)"/).map { String($0.1) })
 }
 
 extension HelpTree {
-    /// This command and all below it, hidden ones included.
+    /// This command and all commands below it, including hidden ones.
     fileprivate var all: [HelpTree] { [self] + (subcommands ?? []).flatMap(\.all) }
 }

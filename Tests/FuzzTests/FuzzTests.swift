@@ -7,7 +7,8 @@ import Testing
     private static let rounds = 12
 
     @Test(.computing, arguments: FuzzTarget.allCases)
-    func `Each reader takes damaged input without a crash, a hang or a wrong result`(target: FuzzTarget) async throws {
+    func `each reader handles damaged input without a crash, a hang or a wrong result`(target: FuzzTarget) async throws
+    {
         let scratch = try ScratchDirectory()
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/make_seeds.sh"
         try await Tool.run("sh", script, target.rawValue, scratch.path)

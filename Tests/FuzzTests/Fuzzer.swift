@@ -1,6 +1,6 @@
 import Glibc
 
-/// The build gives each program a main of this name; here it is libFuzzer's.
+/// The main function of this program, which runs libFuzzer. The build expects this name.
 @_cdecl("Fuzzer_main")
 public func fuzz(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> CInt {
     var count = count
@@ -26,15 +26,16 @@ private let target: FuzzTarget = {
     return target
 }()
 
-/// libFuzzer calls this with each input that it makes.
+/// libFuzzer calls this with each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     target.run(Array(UnsafeBufferPointer(start: bytes, count: count)))
     return 0
 }
 
-/// libFuzzer calls this to change an input. It corrects the checksums of Ogg pages; otherwise no changed page would reach a
-/// decoder.
+/// libFuzzer calls this to mutate an input.
+///
+/// Corrects the checksums of Ogg pages; otherwise no changed page would reach a decoder.
 @_cdecl("LLVMFuzzerCustomMutator")
 public func mutate(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ limit: Int, _ seed: CUnsignedInt) -> Int {
     let count = mutateAtRandom(bytes, count, limit)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Usage: make_seeds.sh TARGET FOLDER. Writes the inputs that the fuzzer starts with: small valid ones, and all that it found before.
+# Usage: make_seeds.sh TARGET FOLDER. Writes the seeds of the fuzzer: small valid inputs, and the inputs that it found before.
 set -eu
 
 here=$(dirname "$(realpath "$0")")

@@ -1,10 +1,12 @@
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// Three users at the socket of a service that root runs: root, a member of `control.group`, and a member that
-/// `control.execute` names. They are made up of numbers, and take part by their user and group ids alone.
+/// Access to a root service's socket by root, a member of `control.group`, and a member listed in `control.execute`.
+///
+/// The test uses bare user and group ids; the users need no accounts.
 @Suite(.sharing, .enabled(if: getuid() == 0, "only root can take on other users")) struct AccessTests {
     private struct User {
         var id: uid_t
@@ -36,7 +38,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: service.file("media"), withIntermediateDirectories: true)
         try FileManager.default.copyItem(atPath: Samples.tunes[0], toPath: service.file("media/tune.mp3"))
         try FileManager.default.copyItem(atPath: Samples.tunes[0], toPath: service.file("tune.mp3"))
-        // The way to the socket; what is in the home keeps its modes.
+        // Lets the other users reach the socket; the files in the home keep their modes.
         chmod(service.home, 0o755)
         try await service.start()
     }
@@ -53,7 +55,7 @@ import Testing
         )
     }
 
-    /// The statuses that `user` gets for `requests`, which all bring `{}`.
+    /// Returns the status that `user` gets for each of `requests`, which all have the body `{}`.
     private func statuses(_ user: User, _ requests: [(method: String, target: String)]) async throws -> [Int] {
         let arguments = requests.flatMap { method, target in
             [
@@ -79,7 +81,7 @@ import Testing
         return (Int(lines.last ?? "") ?? 0, lines.dropLast().joined(separator: "\n"))
     }
 
-    @Test func `Every route asks for the right that its description names`() async throws {
+    @Test func `every route requires the access level that its description names`() async throws {
         let operations = interface.operations.filter { $0.path != "/v1/stop" && $0.path != Routes.eventsPath }
         let requests = operations.map { (method: $0.method, target: $0.path.replacing(/\{[a-z]+\}/, with: "7")) }
         let needed = try operations.map { operation in
@@ -108,7 +110,7 @@ import Testing
         #expect(try await send(member, "POST", "/v1/stop", "{}").0 == 202)
     }
 
-    @Test func `A member of the group cannot run a command as the service`() async throws {
+    @Test func `a member of the control group cannot run commands as the service`() async throws {
         let body = #"{"name":"id","command":["id"]}"#
         let (status, answer) = try await send(member, "POST", "/v1/tasks", body)
         #expect(status == 403)
@@ -122,7 +124,7 @@ import Testing
         #expect(command.errors.contains("lacks the right to"), "\(command)")
     }
 
-    @Test func `A member of the group can play the files of the music folder, and no others`() async throws {
+    @Test func `a member of the control group can play files in the music folder, and no others`() async throws {
         try service.scratch.write("secret line\n", to: "secret.m3u")
         try service.scratch.write("#EXTM3U\n/etc/passwd\n../tune.mp3\n", to: "media/mixed.m3u")
         try FileManager.default.createSymbolicLink(
@@ -151,10 +153,11 @@ import Testing
     }
 
     @Test(arguments: [("group", "nobody-has-this"), ("execute", "[nobody-has-this]")])
-    func `A name that nobody has is refused at start`(key: String, value: String) async throws {
+    func `a group or user that does not exist is refused at start`(key: String, value: String) async throws {
         let service = try Service(TestConfiguration(rest: ["control:", "  \(key): \(value)"]))
         let run = try await service.command(["start"])
         #expect(run.exitCode == 1)
-        #expect(run.errors.contains("control.\(key): no ") && run.errors.contains(" \"nobody-has-this\"; "), "\(run)")
+        #expect(run.errors.contains("control.\(key): no "), "\(run)")
+        #expect(run.errors.contains(" \"nobody-has-this\"; "), "\(run)")
     }
 }

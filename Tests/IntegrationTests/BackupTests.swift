@@ -1,9 +1,10 @@
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// `backup` beside a running service, and `restore`.
+/// `backup` of a running service, and `restore`.
 @Suite(.sharing) struct BackupTests {
     private func makeService() async throws -> Service {
         let service = try Service(source: "gpx:\(Products.repository("tracks/freeway-drive.gpx"))?rate=max")
@@ -12,7 +13,7 @@ import Testing
         return service
     }
 
-    @Test func `A backup of a running service brings back history, trips, queue and settings`() async throws {
+    @Test func `a backup of a running service restores history, trips, queue and settings`() async throws {
         let service = try await makeService()
         try await service.run("queue", "add", Samples.tunes[0])
         try await service.run("location", "accuracy", "hundredMeters")
@@ -45,8 +46,21 @@ import Testing
         #expect(queue.map(\.path) == [Samples.tunes[0]])
     }
 
-    @Test func `A backup made while points come in a flood is whole, and holds those that came before it`() async throws
-    {
+    @Test func `backup and restore use the folder of --home, whatever the environment says`() async throws {
+        let service = try await makeService()
+        let points: [Location] = try await service.json("track", "history")
+        try await service.run("backup", service.file("copy"))
+        let other = service.file("other")
+        let restore = try await service.run("restore", service.file("copy"), "--home", other)
+        #expect(restore.text.hasPrefix("Restored \(other)/state/backgrounder.sqlite: \(points.count) points"))
+        let backup = try await service.run("backup", service.file("copy-of-copy"), "--home", other)
+        #expect(backup.text.hasPrefix("Wrote \(service.file("copy-of-copy")): \(points.count) points"))
+        let missing = try await service.command(["backup", service.file("none"), "--home", service.file("nowhere")])
+        #expect(missing.exitCode == 1)
+        #expect(missing.errors.contains("no database at \(service.file("nowhere"))/"), "\(missing)")
+    }
+
+    @Test func `a backup made during a flood of points is whole and holds the earlier points`() async throws {
         let service = try Service(source: "gpx:\(Products.repository("tracks/freeway-drive.gpx"))?rate=200")
         try await service.start()
         let events = try service.events()
@@ -60,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `An existing file is not replaced, and what is no backup is not restored`() async throws {
+    @Test func `backup does not replace an existing file, and restore refuses an invalid backup`() async throws {
         let service = try await makeService()
         try service.scratch.write("precious", to: "taken")
         let taken = try await service.command(["backup", service.file("taken")])
@@ -89,7 +103,7 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: service.paths.database)) == before)
     }
 
-    @Test func `Without a database there is nothing to back up`() async throws {
+    @Test func `without a database there is nothing to back up`() async throws {
         let service = try Service(source: "gpsd://localhost:1")
         let run = try await service.command(["backup", service.file("copy")])
         #expect(run.exitCode == 1)

@@ -1,4 +1,4 @@
-/// Bodies at the limits of what is allowed, and just beyond. Those that depend on the state can get another answer than 422.
+/// Request bodies at the allowed limits and just beyond. Those that depend on the state may not get a 422.
 enum BoundaryBodies {
     static let all: [(method: String, path: String, bodies: [String])] = [
         (

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What bash offers behind a tab.
+/// Tab completion in bash.
 @Suite(.sharing) struct CompletionTests {
-    /// What is offered behind `words`.
+    /// Returns the completions offered after `words`.
     private func offers(_ words: [String], _ service: Service) async throws -> [String] {
         let script = """
             "$0" --generate-completion-script bash > "$1/completion.bash"
@@ -20,12 +20,12 @@ import Testing
             ["-c", script, Products.backgrounder, scratch.path] + words,
             environment: service.environment
         )
-        #expect(run.exitCode == 0 && run.errors.isEmpty, "\(run)")
+        #expect(run.exitCode == 0, "\(run)")
+        #expect(run.errors.isEmpty, "\(run)")
         return run.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
-    @Test("Sources, tasks and pushes are offered by what the service has, and nothing where none runs")
-    func names() async throws {
+    @Test func `completion offers the names of a running service, and nothing without one`() async throws {
         let service = try Service(TestConfiguration())
         #expect(try await offers(["fetch", "show"], service) == [])
         try await service.start()

@@ -1,9 +1,9 @@
-import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// A service in the foreground, as a child of the test, which learns when it is ready as `backgrounder start` does.
+/// A foreground service as a child of the test, which learns of its readiness as `backgrounder start` does.
 final class ServiceLaunch: Sendable {
     private let process: ForegroundProcess
     private let ready: LineReader
@@ -27,7 +27,7 @@ final class ServiceLaunch: Sendable {
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { process.kill() }
     }
 
-    /// Whether it got ready before it ended.
+    /// Returns whether the service became ready before it ended.
     func isReady() async throws -> Bool {
         try await ready.wait(for: "readiness or the end") { lines, isAtEnd in
             lines.isEmpty ? (isAtEnd ? false : nil) : true
@@ -36,16 +36,16 @@ final class ServiceLaunch: Sendable {
 
     func waitForEnd() async throws {
         let code = try await process.waitForEnd()
-        #expect(code == 128 + SIGKILL, "it ended by itself")
+        #expect(code == 128 + SIGKILL, "the service was not killed by the test")
     }
 }
 
-/// What the database holds, read with SQLite's own shell in a copy, so that the service does its recovery itself.
+/// The points in a copy of the database, read with the SQLite shell so that recovery is left to the service.
 struct StoredPoints {
     var integrity = ""
     var count = 0
     var distinct = 0
-    /// The times of the points from a time on.
+    /// The times of the points at or after `since`.
     var newest: Set<Date> = []
 
     init(copiedFrom service: Service, since: Date?) async throws {
@@ -61,7 +61,7 @@ struct StoredPoints {
             SELECT time FROM location WHERE time >= \(first);
             """
         let run = try await ProgramRun.of(Programs.sqlite, [copy.file("copy.sqlite"), query])
-        // Killed before its first transaction there is nothing to read yet.
+        // A service killed before its first transaction has no tables yet.
         let isEmpty = run.errors.contains("no such table")
         try #require(run.exitCode == 0 || isEmpty, "\(run)")
         let lines = run.text.split(separator: "\n").map(String.init)
@@ -74,7 +74,7 @@ struct StoredPoints {
     }
 }
 
-/// A log that grows, read on from where the last reading ended; it must not reach the size at which it begins anew.
+/// A reader of the new lines of a growing log, which must stay below the size at which it is rotated.
 struct LogFile {
     let path: String
     private var offset = 0

@@ -1,9 +1,10 @@
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// `track delete`: what is deleted is gone from the answers and from the files.
+/// `track delete`: deleted points are gone from the replies and from the files.
 @Suite(.sharing) struct DeletionTests {
     private let service: Service
 
@@ -16,7 +17,7 @@ import Testing
     private func history() async throws -> [Location] { try await service.json("track", "history") }
     private func trips() async throws -> [Trip] { try await service.json("track", "trips") }
 
-    /// The bytes of all files in the state folder.
+    /// Returns the bytes of all files in the state folder.
     private func stateBytes() throws -> Data {
         let files = try FileManager.default.subpathsOfDirectory(atPath: service.paths.state)
         return files.reduce(into: Data()) { data, file in
@@ -24,14 +25,14 @@ import Testing
         }
     }
 
-    /// The coordinates of a point, as SQLite stores them.
+    /// Returns the coordinates of a point as SQLite stores them.
     private func stored(_ location: Location) -> [Data] {
         [location.latitude, location.longitude].map { number in
             withUnsafeBytes(of: number.bitPattern.bigEndian) { Data($0) }
         }
     }
 
-    @Test func `A trip is deleted with its points, and nothing of them is left in the files`() async throws {
+    @Test func `deleting a trip removes its points and leaves no trace of them in the files`() async throws {
         let trip = try #require(try await trips().first)
         let before = try await history()
         let points: [Location] = try await service.json("track", "history", "--trip", "\(trip.id)")
@@ -48,7 +49,8 @@ import Testing
         #expect(try await history() == before)
 
         let deletion: DeletionReply = try await service.json("track", "delete", "--trip", "\(trip.id)", "--yes")
-        #expect(deletion.points == points.count && deletion.trips == 1)
+        #expect(deletion.points == points.count)
+        #expect(deletion.trips == 1)
         #expect(try await trips().allSatisfy { $0.id != trip.id })
         let gone = Set(points.map(\.timestamp))
         #expect(try await history().map(\.timestamp) == before.map(\.timestamp).filter { !gone.contains($0) })
@@ -63,7 +65,7 @@ import Testing
         #expect(again.errors.contains("no trip \(trip.id);"))
     }
 
-    @Test func `Of a trip that loses its middle two are left, each with its own points`() async throws {
+    @Test func `deleting the middle of a trip leaves two trips, each with its own points`() async throws {
         let trip = try #require(try await trips().first)
         let points: [Location] = try await service.json("track", "history", "--trip", "\(trip.id)")
         let since = trip.start.addingTimeInterval(trip.duration * 0.15)
@@ -87,17 +89,17 @@ import Testing
             #expect(trip.distance > 1000)
         }
         #expect(try await trips().count == 2)
-        // The way across what was deleted is not drawn.
+        // The first point after the gap starts a segment, so the gap is not drawn.
         let after = try #require(try await history().first { $0.timestamp >= until })
         #expect(after.segmentStart == true)
-        // A crash brings nothing back; stopped, the service does not replay the file again.
+        // A crash restores nothing. With location stopped, the service does not replay the file again.
         try await service.run("location", "stop")
         try await service.crash()
         try await service.start()
         #expect(try await history().allSatisfy { !(since..<until).contains($0.timestamp) })
     }
 
-    @Test func `Without a trip and a time nothing is deleted, and a time without points has none`() async throws {
+    @Test func `delete without a range is refused, and a range without points deletes nothing`() async throws {
         let before = try await history()
         let run = try await service.command(["track", "delete", "--yes"])
         #expect(run.exitCode == 64)

@@ -1,12 +1,12 @@
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// `make run` as a script sees it: no terminal, no input.
+/// `make run` without a terminal or input, as in a script.
 @Suite(.sharing) struct DemonstrationTests {
-    @Test("The demonstration shows both modes at work, runs twice, and its closing commands work")
-    func demonstration() async throws {
+    @Test func `the demonstration shows both modes, runs twice, and its closing commands work`() async throws {
         let checkout = try ScratchDirectory()
         for folder in ["tracks", "media"] {
             try FileManager.default.createSymbolicLink(
@@ -14,7 +14,7 @@ import Testing
                 withDestinationPath: Products.repository(folder)
             )
         }
-        // The fixture's home lends its environment, and ends what the demonstration leaves.
+        // Used only for its environment.
         let service = try Service(TestConfiguration())
         let environment = service.environment.filter { $0.key != "BACKGROUNDER_HOME" }
         let (products, home) = (Products.folderOfPrograms, checkout.file("run"))
@@ -26,7 +26,8 @@ import Testing
         defer { if let pid = InstanceRecord.read(paths.instance)?.pid { kill(pid, SIGKILL) } }
 
         let first = try await shell("'\(script)' '\(products)' '\(home)'")
-        #expect(first.exitCode == 0 && first.errors.isEmpty, "\(first)")
+        #expect(first.exitCode == 0, "\(first)")
+        #expect(first.errors.isEmpty, "\(first)")
         let pid = try #require(InstanceRecord.read(paths.instance)?.pid)
         let text = first.text
         #expect(text.contains("started, pid \(pid)"))
@@ -37,7 +38,7 @@ import Testing
         for words in shown {
             #expect(text.localizedCaseInsensitiveContains(words), "no \(words.debugDescription) in \(text)")
         }
-        #expect(!text.contains("\u{1B}"), "there is no terminal")
+        #expect(!text.contains("\u{1B}"), "escape sequences without a terminal")
 
         let second = try await shell("'\(script)' '\(products)' '\(home)'")
         #expect(second.exitCode == 0, "\(second)")
@@ -54,7 +55,8 @@ import Testing
         let location = try JSON.decode(LocationStatus.self, from: status.output)
         #expect(location.source == "gpsd://localhost:2947")
         let stop = try await shell(closing[2])
-        #expect(stop.exitCode == 0 && stop.text.hasPrefix("stopped, pid"), "\(stop)")
+        #expect(stop.exitCode == 0, "\(stop)")
+        #expect(stop.text.hasPrefix("stopped, pid"), "\(stop)")
 
         for _ in 0..<2 {
             let clean = try await shell("'\(script)' --clean '\(products)' '\(home)'")
@@ -63,7 +65,7 @@ import Testing
         }
     }
 
-    /// Attaches until a location is shown, and leaves as one does at a terminal.
+    /// Attaches until a location is shown, then detaches with SIGINT.
     private func attach(by command: String, environment: [String: String]) async throws {
         let output = try PipeEnds()
         let attached = try ForegroundProcess(
@@ -81,8 +83,7 @@ import Testing
         #expect(try await attached.waitForEnd() == 0)
     }
 
-    @Test("The cleaning of a running demonstration stops it first")
-    func clean() async throws {
+    @Test func `cleaning up a running demonstration stops it first`() async throws {
         let service = try Service(TestConfiguration())
         try await service.start()
         let script = Products.repository("Packaging/demo.sh")
@@ -91,12 +92,13 @@ import Testing
             ["--clean", Products.folderOfPrograms, service.home],
             environment: service.environment
         )
-        #expect(run.exitCode == 0 && run.text.hasPrefix("stopped, pid"), "\(run)")
+        #expect(run.exitCode == 0, "\(run)")
+        #expect(run.text.hasPrefix("stopped, pid"), "\(run)")
         #expect(!FileManager.default.fileExists(atPath: service.home))
     }
 }
 
 extension Products {
-    /// The folder in which both programs lie.
+    /// The folder of both programs.
     static var folderOfPrograms: String { URL(fileURLWithPath: backgrounder).deletingLastPathComponent().path }
 }

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The running service answers as Packaging/openapi.yaml says: every operation, with every kind of refusal.
+/// The running service conforms to Packaging/openapi.yaml: every operation, with every kind of refusal.
 @Suite(.sharing) struct DescriptionTests {
     private let interface: OpenAPI
     private let service: Service
@@ -22,7 +22,7 @@ import Testing
         try await events.wait(for: "10 points") { $0.count("location") >= 10 ? true : nil }
     }
 
-    /// Sends a request, which must be answered with `status`, and as the description says.
+    /// Sends a request and expects `status` and a reply that conforms to the description.
     @discardableResult
     private func send(
         _ status: Int,
@@ -46,8 +46,7 @@ import Testing
         return reply
     }
 
-    @Test("Every operation succeeds as described")
-    func successes() async throws {
+    @Test func `every operation succeeds as described`() async throws {
         let tune = Samples.tunes[0]
         let requests: [(Int, String, String, String?)] = [
             (200, "GET", "/v1/status", nil), (200, "GET", "/v1/location", nil), (200, "PATCH", "/v1/location", "{}"),
@@ -126,7 +125,7 @@ import Testing
         #expect(seen == Set(interface.operations.map { "\($0.method) \($0.path)" }))
     }
 
-    /// A request for a transfer that nobody serves.
+    /// Returns a request for a transfer from a server that does not exist.
     private func transfer(_ number: Int) throws -> String {
         let path = service.file("downloads/\(number)")
         return #"{"url":"https://127.0.0.1:1/x","destination":"\#(path)","session":"s 1","sizeMax":1000}"#
@@ -137,7 +136,7 @@ import Testing
         return "\(operation.method) \(operation.path)"
     }
 
-    /// Reads events until each kind was there, and holds each against its schema.
+    /// Reads events until each kind has arrived, and checks each against its schema.
     private func events() async throws -> String {
         let commands = try service.connection()
         let watcher = try service.events(attach: true, observe: "50ms")
@@ -160,13 +159,13 @@ import Testing
         let head = try service.connection()
         try await head.begin("GET", Routes.eventsPath)
         let reply = try await head.head()
-        #expect(reply.status == 200 && reply.headers["content-type"] == "text/event-stream")
+        #expect(reply.status == 200)
+        #expect(reply.headers["content-type"] == "text/event-stream")
         #expect(reply.headers["backgrounder-version"] == Backgrounder.version)
         return "GET \(Routes.eventsPath)"
     }
 
-    @Test("Every operation refuses what it does not take, as described, and nothing of it is applied")
-    func refusals() async throws {
+    @Test func `every operation refuses invalid input as described and applies none of it`() async throws {
         let connection = try service.connection()
         let before = try await connection.send("GET", "/v1/queue").json()
         for operation in interface.operations where operation.description["requestBody"] != nil {
@@ -239,9 +238,13 @@ import Testing
         for (status, method, target, body) in refused { try await send(status, method, target, body, on: connection) }
         #expect(try await connection.send("GET", "/v1/queue").json() == before)
         let settings: LocationStatus = try await service.get("/v1/location", on: connection)
-        #expect(settings.distanceFilter == 0 && settings.maximumAccuracy == nil && settings.updating)
+        #expect(settings.distanceFilter == 0)
+        #expect(settings.maximumAccuracy == nil)
+        #expect(settings.updating)
         let audio: AudioStatus = try await service.get("/v1/audio", on: connection)
-        #expect(audio.volume == 100 && !audio.repeat && audio.timeControlStatus == .stopped)
+        #expect(audio.volume == 100)
+        #expect(!audio.repeat)
+        #expect(audio.timeControlStatus == .stopped)
         _ = try await connection.send("DELETE", "/v1/queue")
         try await send(409, "POST", "/v1/audio/play", "{}", on: connection)
     }
@@ -261,8 +264,7 @@ import Testing
         }
     }
 
-    @Test("What is not described is not there: other methods are 405 with Allow, other paths 404")
-    func undescribed() async throws {
+    @Test func `undescribed methods get 405 with Allow, and undescribed paths get 404`() async throws {
         let connection = try service.connection()
         let methods = ["GET", "POST", "PATCH", "DELETE", "PUT"]
         for path in Set(interface.operations.map(\.path)) {
@@ -288,16 +290,16 @@ import Testing
         }
     }
 
-    @Test("Every route of the table is described, and no other")
-    func routes() throws {
-        let folder = Products.repository("Sources/BackgrounderAPI")
+    @Test func `every route is described, and no others are`() throws {
+        let folder = Products.repository("Sources/BackgrounderAPI/Routes")
         let source = try FileManager.default.contentsOfDirectory(atPath: folder)
             .filter { $0.hasPrefix("Route") && $0.hasSuffix(".swift") }
             .map { try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }.joined()
         let calls = source.matches(of: /\(\s*\.(get|post|patch|delete),\s*"(\/v1[^"]*)"/)
             .map { "\($0.output.1.uppercased()) \($0.output.2)" }
         let streams = source.matches(of: /Path = "(\/v1[^"]*)"/).map { "GET \($0.output.1)" }
-        #expect(calls.count > 20 && streams.count == 3)
+        #expect(calls.count > 20)
+        #expect(streams.count == 3)
         #expect(Set(calls + streams) == Set(interface.operations.map { "\($0.method) \($0.path)" }))
     }
 }

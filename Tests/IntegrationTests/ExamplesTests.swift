@@ -1,12 +1,11 @@
-import BackgrounderAPI
 import Foundation
 import TestSupport
 import Testing
 
-/// `make example-feed` and `make example-picture` as a script sees them: no terminal, no network but loopback.
+/// `make example-feed` and `make example-picture` without a terminal and with only the loopback network.
 @Suite(.sharing) struct ExamplesTests {
     private func run(_ script: String, home: String) async throws -> ProgramRun {
-        // The fixture's home lends its environment.
+        // Used only for its environment.
         let service = try Service(TestConfiguration())
         let environment = service.environment.filter { $0.key != "BACKGROUNDER_HOME" }
         let run = try await ProgramRun.of(
@@ -15,27 +14,27 @@ import Testing
             environment: environment,
             within: 60
         )
-        #expect(run.exitCode == 0 && run.errors.isEmpty, "\(run)")
-        #expect(!run.text.contains("\u{1B}"), "there is no terminal")
-        // A service or a server that went on would have files there.
+        #expect(run.exitCode == 0, "\(run)")
+        #expect(run.errors.isEmpty, "\(run)")
+        #expect(!run.text.contains("\u{1B}"), "escape sequences without a terminal")
+        // A service or a server left running would keep files there.
         #expect(!FileManager.default.fileExists(atPath: home))
         return run
     }
 
-    /// Each of `parts` in `text`, one behind the other.
+    /// Expects `parts` in `text` in this order.
     private func expect(_ parts: [String], in text: String) {
         var rest = text[...]
         for part in parts {
             guard let range = rest.firstRange(of: part) else {
-                Issue.record("no \(part.debugDescription) at its place in \(text)")
+                Issue.record("\(part.debugDescription) is missing or out of order in \(text)")
                 return
             }
             rest = rest[range.upperBound...]
         }
     }
 
-    @Test("The feed reader finds new items, counts those unseen, says how long it took, and is woken in both ways")
-    func feedReader() async throws {
+    @Test func `the feed reader finds new items, counts the unseen ones, and is woken in both ways`() async throws {
         let scratch = try ScratchDirectory()
         let text = try await run("feed-reader", home: scratch.file("feed")).text
         expect(
@@ -49,17 +48,16 @@ import Testing
         )
     }
 
-    @Test("An example removes no folder that is not its own")
-    func foreignFolder() async throws {
+    @Test func `an example does not remove a folder that it did not create`() async throws {
         let scratch = try ScratchDirectory()
         let file = try scratch.write("mine", to: "letter.txt")
         let script = Products.repository("Packaging/examples/feed-reader.sh")
         let run = try await ProgramRun.of(script, [Products.folderOfPrograms, scratch.path], environment: [:])
-        #expect(run.exitCode == 64 && FileManager.default.fileExists(atPath: file), "\(run)")
+        #expect(run.exitCode == 64, "\(run)")
+        #expect(FileManager.default.fileExists(atPath: file), "\(run)")
     }
 
-    @Test("The picture of the day is found by a fetch, brought by a transfer, and the next day's, too")
-    func pictureOfTheDay() async throws {
+    @Test func `each day a fetch finds the picture of the day and a transfer downloads it`() async throws {
         let scratch = try ScratchDirectory()
         let text = try await run("picture-of-the-day", home: scratch.file("picture")).text
         expect(

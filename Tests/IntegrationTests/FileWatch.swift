@@ -1,13 +1,13 @@
 import Foundation
 import TestSupport
 
-/// Waits for words in a file that somebody else writes; the kernel says when it changed.
+/// A watch for text in a file that another process writes (inotify(7)).
 struct FileWatch {
     private let path: String
 
     init(_ path: String) { self.path = path }
 
-    /// Returns when the file has `words`.
+    /// Returns when the file contains `words`.
     func wait(for words: String, within seconds: Double = 20) async throws {
         let watch = inotify_init1(Int32(IN_CLOEXEC))
         guard watch >= 0 else { throw SystemCallFailure("inotify_init1") }

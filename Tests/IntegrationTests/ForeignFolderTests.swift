@@ -1,9 +1,8 @@
-import BackgrounderAPI
 import Foundation
 import TestSupport
 import Testing
 
-/// Folders that another user has, or can write in, are refused before anything in them is touched.
+/// Folders that another user owns or can write to are refused before anything in them is touched.
 @Suite(.sharing, .enabled(if: getuid() == 0, "only root can give files to other users")) struct ForeignFolderTests {
     private static let other: uid_t = 54_321
 
@@ -13,7 +12,7 @@ import Testing
         service = try Service(source: "gpsd://localhost:1")
     }
 
-    /// `start` must fail, and say both of `words`, and change nothing in the home.
+    /// Expects `start` to fail with all of `words` in one line and to change nothing in the home.
     private func expectRefusal(
         _ words: String...,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -27,7 +26,7 @@ import Testing
         #expect(after == before, sourceLocation: sourceLocation)
     }
 
-    @Test func `A home of another user is refused, and the log does not follow the link in it`() async throws {
+    @Test func `a home of another user is refused, and the log does not follow a symbolic link`() async throws {
         let target = service.file("precious")
         try service.scratch.write("precious\n", to: "precious")
         symlink(target, service.file("backgrounder.log"))
@@ -37,14 +36,14 @@ import Testing
         chown(service.home, 0, 0)
         lchown(service.file("backgrounder.log"), Self.other, Self.other)
         try await expectRefusal("backgrounder.log", "belongs to user 54321")
-        // Also a link of root's own is not followed.
+        // A link that root owns is not followed either.
         lchown(service.file("backgrounder.log"), 0, 0)
         try await expectRefusal("backgrounder.log", "is a symbolic link, which is not followed")
         #expect(try String(contentsOfFile: target, encoding: .utf8) == "precious\n")
     }
 
     @Test(arguments: ["", "-wal", "-shm"])
-    func `A database that is a symbolic link is refused, and the file behind it stays as it is`(suffix: String)
+    func `a database that is a symbolic link is refused, and its target stays unchanged`(suffix: String)
         async throws
     {
         try service.scratch.write("precious\n", to: "precious")
@@ -55,14 +54,14 @@ import Testing
     }
 
     @Test(arguments: ["state", "run", "config.yaml"])
-    func `What belongs to another user in the home is refused`(name: String) async throws {
+    func `files and folders of another user in the home are refused`(name: String) async throws {
         if name != "config.yaml" { mkdir(service.file(name), 0o700) }
         chown(service.file(name), Self.other, Self.other)
         try await expectRefusal(name, "belongs to user 54321")
     }
 
     @Test(arguments: [("state", 0o770), ("run", 0o707), ("config.yaml", 0o666), ("config.yaml", 0o620), (".", 0o777)])
-    func `What others can write is refused`(name: String, mode: Int) async throws {
+    func `files and folders that other users can write to are refused`(name: String, mode: Int) async throws {
         if !["config.yaml", "."].contains(name) {
             mkdir(service.file(name), 0o700)
             try service.scratch.write("planted", to: "\(name)/planted")
@@ -71,7 +70,7 @@ import Testing
         try await expectRefusal("other users can write to ", String(mode, radix: 8), "chmod go-w")
     }
 
-    @Test func `An empty folder that others can write is closed to them, such as a file system that was just mounted`()
+    @Test func `an empty folder that other users can write to is closed to them`()
         async throws
     {
         mkdir(service.file("state"), 0o700)
@@ -81,7 +80,7 @@ import Testing
         #expect(mode == 0o700)
     }
 
-    @Test func `A home below a folder of another user is refused, directly and through a link`() async throws {
+    @Test func `a home below a folder of another user is refused, directly and through a link`() async throws {
         let folder = service.file("theirs")
         mkdir(folder, 0o755)
         mkdir("\(folder)/home", 0o700)

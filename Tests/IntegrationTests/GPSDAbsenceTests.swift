@@ -3,10 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the service does while its gpsd is away or says nothing, and when it is back.
+/// The service while its gpsd is gone or silent, and after its return.
 @Suite(.sharing) struct GPSDAbsenceTests {
-    @Test("gpsd is killed and comes back: points again within seconds, one line for each", arguments: [0.2, 3, 8])
-    func absence(seconds: Double) async throws {
+    @Test(arguments: [0.2, 3, 8])
+    func `points resume within 5 s of a restart of gpsd, and each change is logged once`(seconds: Double) async throws {
         let receiver = try Receiver()
         let first = try receiver.startGPSD()
         let service = try Service(source: receiver.source)
@@ -22,31 +22,30 @@ import Testing
         let before = events.received.count("location")
         let lines = service.logLines().count
         await pause(seconds: seconds)
-        #expect(service.logLines().count == lines, "the loss was said: \(service.logLines().suffix(3))")
+        #expect(service.logLines().count == lines, "logged while gpsd was gone: \(service.logLines().suffix(3))")
         let second = try receiver.startGPSD()
         let began = ContinuousClock.now
         try await events.wait(for: "the next point") { $0.count("location") > before ? true : nil }
         let took = ContinuousClock.now - began
-        print("gpsd away for \(seconds) s: a point \(took) after its start")
+        print("gpsd gone for \(seconds) s: the next point \(took) after its restart")
         #expect(took < .seconds(5))
         try await events.wait(for: "50 more points") { $0.count("location") >= before + 50 ? true : nil }
         feed.stop()
         let said = service.logLines().filter { $0.contains("Location of gpsd") && !$0.contains("New location") }
-        #expect(said.count == Set(said).count, "a line came twice: \(said)")
+        #expect(said.count == Set(said).count, "a line is logged twice: \(said)")
         #expect(said.count { $0.contains("is disconnected") } == 1, "\(said)")
         second.kill()
     }
 
-    /// Why nothing comes from gpsd.
+    /// The reason for gpsd's silence.
     enum Fault: CaseIterable, Sendable {
         case killed, stopped, mute, halfALine, dropping
     }
 
-    @Test(
-        "While nothing comes it says so within 6 s, in one line, and takes less than 1 % of a core",
-        arguments: Fault.allCases
-    )
-    func quiet(fault: Fault) async throws {
+    @Test(arguments: Fault.allCases)
+    func `a dead or silent gpsd is reported within 8 s in one line and costs under 0.01 cores`(fault: Fault)
+        async throws
+    {
         let fake = try FakeGPSD()
         let receiver = try Receiver()
         let gpsd = try receiver.startGPSD()
@@ -68,7 +67,7 @@ import Testing
         }
         let began = ContinuousClock.now
         let lines = service.logLines().count { $0.contains("Location of") }
-        try await events.wait(forState: "a word") {
+        try await events.wait(forState: "the report of the fault") {
             $0.status.location?.quality == (fault == .killed || fault == .dropping ? .disconnected : .silent)
         }
         #expect(ContinuousClock.now - began < .seconds(8))

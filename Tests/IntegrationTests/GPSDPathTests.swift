@@ -1,15 +1,13 @@
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// From a real gpsd to the history, beside another client of the same gpsd and the reference of the filter.
+/// The way from a real gpsd to the history, compared with another client of gpsd and with the reference filter.
 @Suite(.sharing) struct GPSDPathTests {
-    @Test(
-        "The service accepts of a real gpsd what the reference accepts, point for point",
-        arguments: ["freeway-drive", "city-walk", "tunnel-gap", "bad-fixes"]
-    )
-    func pointForPoint(track: String) async throws {
+    @Test(arguments: ["freeway-drive", "city-walk", "tunnel-gap", "bad-fixes"])
+    func `the service accepts the same points from a real gpsd as the reference`(track: String) async throws {
         let receiver = try Receiver()
         let gpsd = try receiver.startGPSD()
         let service = try Service(source: receiver.source)
@@ -24,7 +22,7 @@ import Testing
         try await recording.wait(for: "the last epoch") { lines, _ in
             lines.reversed().contains { $0.isFix && $0.contains(last.time) } ? true : nil
         }
-        // What gpsd has told one client it has told the other; its end ends both.
+        // gpsd sends both clients the same lines; its end ends both streams.
         gpsd.kill(SIGTERM)
         let lines = try await recording.wait(for: "end of gpsd") { $1 ? $0 : nil }
         let fixes = lines.count(where: \.isFix)
@@ -34,9 +32,9 @@ import Testing
         let recorded = try service.scratch.write(lines.joined(separator: "\n") + "\n", to: "gpsd.jsonl")
         let reference = try await Reference.run("gpsd", recorded)
         #expect(reference.received == fixes)
-        #expect(reference.accepted.count > epochs.count / 4, "gpsd passed on too little to show anything")
+        #expect(reference.accepted.count > epochs.count / 4, "gpsd passed on too little for a meaningful test")
         let history: [Location] = try await service.json("track", "history")
-        // The history is in the order of times, and of acceptance where those are equal.
+        // The history is ordered by time; points with equal times are in order of acceptance.
         let expected = reference.accepted.sorted {
             ($0.location.timestamp, $0.index) < ($1.location.timestamp, $1.index)
         }
@@ -49,8 +47,7 @@ import Testing
         }
     }
 
-    @Test("gpsd killed and started again: the track goes on within 5 s of its return, with no point twice")
-    func restart() async throws {
+    @Test func `after gpsd is killed and restarted, the track resumes within 5 s without duplicates`() async throws {
         let receiver = try Receiver()
         let first = try receiver.startGPSD()
         let service = try Service(source: receiver.source)
@@ -77,12 +74,12 @@ import Testing
         }
         let history: [Location] = try await service.json("track", "history")
         let seen = try events.received.locations()
-        #expect(Set(history.map(\.timestamp)).count == history.count, "a point is there twice")
-        #expect(history == seen, "the history is what the client saw")
+        #expect(Set(history.map(\.timestamp)).count == history.count, "a point is duplicated")
+        #expect(history == seen, "the history differs from the points that the client saw")
         for point in history {
             let place = String(format: "%.8f %.8f", point.latitude, point.longitude)
             let epoch = Feed.Epoch(time: ISO8601.string(point.timestamp), place: place)
-            #expect(epochs.contains(epoch), "nobody sent \(point)")
+            #expect(epochs.contains(epoch), "the feed did not send \(point)")
         }
         let location: LocationStatus = try await service.json("location")
         #expect(location.received == location.accepted + location.rejected.total)

@@ -2,18 +2,18 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// Stands between the service and a gpsd, and spoils what gpsd says.
+/// A proxy between the service and a gpsd that corrupts gpsd's lines on request.
 final class GarblingProxy: Sendable {
-    /// What is done to the next line that gpsd says.
+    /// The corruption of gpsd's next line.
     enum Garbling: CaseIterable, Sendable {
-        /// Only its first half is passed on, and a newline.
+        /// Passes on the first half and a newline.
         case truncated
-        /// It is passed on twice, without a newline between.
+        /// Passes it on twice without a newline in between.
         case joined
         case nulBytes, oddLines, hundredKilobytes
-        /// Half of it, and the rest after some seconds.
+        /// Passes on the first half, and the rest after 2 s.
         case stalled
-        /// Half of it, and then the end.
+        /// Passes on the first half and closes the connection.
         case cutOff
     }
 
@@ -28,7 +28,7 @@ final class GarblingProxy: Sendable {
         "{\"class\":\"SKY\",\"hdop\":", "{\"class\":\"ERROR\",\"message\":\"x\"}", "}{", "",
     ]
 
-    /// Listens, and connects each client to the gpsd at `target`.
+    /// Listens and connects each client to the gpsd at port `target`.
     init(to target: Int) throws {
         self.target = target
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -82,7 +82,9 @@ final class GarblingProxy: Sendable {
         }
     }
 
-    /// Whether the connection goes on.
+    /// Passes on `line`, corrupted if asked.
+    ///
+    /// - Returns: whether to keep the connection.
     private func pass(_ line: [UInt8], to client: Int32) -> Bool {
         let half = line.prefix(line.count / 2)
         switch next.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {

@@ -1,11 +1,12 @@
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// Trips, import and export by the commands, with the real service.
+/// Trips, import and export through the commands of the real service.
 @Suite(.sharing) struct HistoryTests {
-    /// A service that has nothing but what is imported.
+    /// Returns a running service whose only points are imported ones.
     private func makeIdle() async throws -> Service {
         let service = try Service(TestConfiguration(source: "gpsd://127.0.0.1:1"))
         try await service.start()
@@ -20,15 +21,21 @@ import Testing
 
     private static let drive = Products.repository("tracks/freeway-drive.gpx")
 
-    @Test("A file that is imported is in history and trips, once, and never in the rolling track or the counts")
-    func imported() async throws {
+    @Test func `an imported file is in history and trips once, and not in the rolling track or the counts`()
+        async throws
+    {
         let service = try await makeIdle()
         let replayed: [Location] = try await service.json("track", "replay", Samples.walk)
         let first = try await importing(service, Samples.walk)
-        #expect(first.stored == replayed.count && first.trips == 1 && first.finished && first.fault == nil)
+        #expect(first.stored == replayed.count)
+        #expect(first.trips == 1)
+        #expect(first.finished)
+        #expect(first.fault == nil)
         #expect(first.received == first.stored + first.known + first.rejected.total)
         let second = try await importing(service, Samples.walk)
-        #expect(second.stored == 0 && second.known == first.stored && second.trips == 0)
+        #expect(second.stored == 0)
+        #expect(second.known == first.stored)
+        #expect(second.trips == 0)
         let history: [Location] = try await service.json("track", "history")
         #expect(history == replayed)
         let trip = try #require(try await service.json("track", "trips", as: [Trip].self).first)
@@ -39,23 +46,26 @@ import Testing
         try await service.start()
         #expect(try await service.json("track", as: [Location].self).isEmpty)
         let status: LocationStatus = try await service.json("location")
-        #expect(status.received == 0 && status.trackCount == 0 && status.lastFix == nil)
+        #expect(status.received == 0)
+        #expect(status.trackCount == 0)
+        #expect(status.lastFix == nil)
     }
 
-    @Test("What is exported as GPX and imported raw elsewhere is the same history, with the same trips")
-    func roundTrip() async throws {
+    @Test func `exporting to GPX and importing it raw gives the same history and trips`() async throws {
         let (from, to) = (try await makeIdle(), try await makeIdle())
         for file in [Samples.walk, Self.drive, Products.repository("tracks/tunnel-gap.gpx")] {
             _ = try await importing(from, file)
         }
         let path = from.file("all.gpx")
         let run = try await from.run("track", "export", "-o", path)
-        #expect(run.output.isEmpty && run.errors.isEmpty)
+        #expect(run.output.isEmpty)
+        #expect(run.errors.isEmpty)
         try await Tool.run(Programs.xmllint, "--noout", path)
         let copied = try await importing(to, "--raw", path)
         let (original, copy): ([Location], [Location]) =
             (try await from.json("track", "history"), try await to.json("track", "history"))
-        #expect(copied.stored == original.count && copied.rejected.total == 0)
+        #expect(copied.stored == original.count)
+        #expect(copied.rejected.total == 0)
         #expect(copy == original)
         func trips(_ service: Service) async throws -> [Trip] {
             try await service.json("track", "trips", as: [Trip].self).map { trip in
@@ -67,8 +77,7 @@ import Testing
         #expect(try await trips(to) == trips(from))
     }
 
-    @Test("Each format goes to stdout as to a file, all of it or a trip")
-    func formats() async throws {
+    @Test func `exporting a trip gives the same bytes on stdout and in a file, in every format`() async throws {
         let service = try await makeIdle()
         _ = try await importing(service, Samples.walk)
         _ = try await importing(service, Self.drive)
@@ -83,8 +92,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: service.file("trip.gpx.part")))
     }
 
-    @Test("Import and tracking go on side by side, and neither loses a point")
-    func sideBySide() async throws {
+    @Test func `import and tracking run concurrently without losing a point`() async throws {
         let service = try Service(TestConfiguration(source: "gpx:\(Self.drive)?rate=100"))
         try await service.start()
         let events = try service.events()
@@ -103,13 +111,13 @@ import Testing
         #expect(Set(trips.map(\.id)) == [1, 2])
         for trip in trips {
             let points: [Location] = try await service.json("track", "history", "--trip", "\(trip.id)")
-            #expect(points.count == trip.points && points.first?.timestamp == trip.start)
+            #expect(points.count == trip.points)
+            #expect(points.first?.timestamp == trip.start)
             #expect(points.last?.timestamp == trip.end)
         }
     }
 
-    @Test("An import that kill -9 cut off is completed by the next, with the trips of one that was not")
-    func killed() async throws {
+    @Test func `an import cut off by kill -9 is completed by the next, with the same trips`() async throws {
         let (whole, killed) = (try await makeIdle(), try await makeIdle())
         let file = try killed.scratch.write(await computing { Self.longTrack(points: 60_000) }, to: "long.gpx")
         let expected = try await importing(whole, file)
@@ -121,21 +129,23 @@ import Testing
         try await killed.crash()
         try await killed.start()
         let rest = try await importing(killed, file)
-        #expect(rest.known >= 5000 && rest.stored > 0 && rest.known + rest.stored == expected.stored)
+        #expect(rest.known >= 5000)
+        #expect(rest.stored > 0)
+        #expect(rest.known + rest.stored == expected.stored)
         let (points, copies): ([Location], [Location]) =
             (try await whole.json("track", "history"), try await killed.json("track", "history"))
         #expect(points == copies)
         let (trips, others): ([Trip], [Trip]) =
             (try await whole.json("track", "trips"), try await killed.json("track", "trips"))
-        #expect(trips.count > 5 && trips == others)
+        #expect(trips.count > 5)
+        #expect(trips == others)
     }
 
-    @Test("A restart in the middle of a trip leaves it the trip that it is without")
-    func restarted() async throws {
+    @Test func `a crash in the middle of a trip does not change the trip`() async throws {
         let (whole, restarted) =
             (
                 try Service(TestConfiguration(source: "gpx:\(Self.drive)?rate=max")),
-                // Slow enough to be still on its way at the second crash, also on a busy machine.
+                // Slow enough to be unfinished at the second crash, even on a busy machine.
                 try Service(TestConfiguration(source: "gpx:\(Self.drive)?rate=50"))
             )
         try await whole.start()
@@ -154,7 +164,8 @@ import Testing
         }
         let (trips, others): ([Trip], [Trip]) =
             (try await whole.json("track", "trips"), try await restarted.json("track", "trips"))
-        #expect(trips.count == 1 && trips == others)
+        #expect(trips.count == 1)
+        #expect(trips == others)
     }
 
     static let wrong = [
@@ -180,8 +191,7 @@ import Testing
         WrongInput("track export -o /dev/null", 1, "/dev/null", "regular"),
     ]
 
-    @Test("Wrong input is refused in one line, and leaves no file")
-    func refusals() async throws {
+    @Test func `wrong input is refused in one line and leaves no file`() async throws {
         let service = try await makeIdle()
         try WrongInputTests.makeFiles(service.scratch)
         for input in Self.wrong { try await input.check(service) }
@@ -195,8 +205,8 @@ import Testing
         }
     }
 
-    @Test("An export that is cut off never has the file's name", arguments: [true, false])
-    func cutOff(serviceDies: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `an interrupted export never gets the name of its file`(serviceDies: Bool) async throws {
         let service = try await makeIdle()
         let file = try service.scratch.write(await computing { Self.longTrack(points: 60_000) }, to: "long.gpx")
         _ = try await importing(service, "--raw", file)
@@ -216,7 +226,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: path))
         if serviceDies {
             #expect(!FileManager.default.fileExists(atPath: path + ".part"))
-            try await lines.wait(for: "what failed") { lines, _ in
+            try await lines.wait(for: "the failure") { lines, _ in
                 lines.first?.contains("out.gpx was not written") == true ? true : nil
             }
             try await service.start()
@@ -225,35 +235,36 @@ import Testing
         try await Tool.run(Programs.xmllint, "--noout", path)
     }
 
-    @Test("Import and export show how far they are on a terminal, and nowhere else")
-    func progress() async throws {
+    @Test func `import and export show progress on a terminal only`() async throws {
         let service = try await makeIdle()
         for words in ["track import \(Samples.walk)", "track export -o \(service.file("out.gpx"))"] {
             let piped = try await service.run("track", "export", "-o", service.file("piped.gpx"))
-            #expect(piped.output.isEmpty && piped.errors.isEmpty)
+            #expect(piped.output.isEmpty)
+            #expect(piped.errors.isEmpty)
             let command = "'\(Products.backgrounder)' \(words)"
             let run = try await ProgramRun.of(
                 Programs.script,
                 ["-qec", command, "/dev/null"],
                 environment: service.environment
             )
-            #expect(run.exitCode == 0 && run.text.contains("\r\u{1B}[K"), "\(run)")
+            #expect(run.exitCode == 0, "\(run)")
+            #expect(run.text.contains("\r\u{1B}[K"), "\(run)")
             #expect(run.text.contains(words.contains("import") ? " received: " : " points, "), "\(run)")
         }
     }
 
-    @Test("Of a damaged file the good points are stored, and the fault is named with its line")
-    func damaged() async throws {
+    @Test func `the good points of a damaged file are imported, and the fault is named`() async throws {
         let service = try await makeIdle()
         let good = Self.longTrack(points: 500).replacing("</trkseg></trk></gpx>", with: "<trkpt lat=\"1\"")
         let path = try service.scratch.write(good, to: "cut.gpx")
         let run = try await service.command(["track", "import", path])
-        #expect(run.exitCode == 1 && run.text.hasPrefix("500 received: 500 stored"))
+        #expect(run.exitCode == 1)
+        #expect(run.text.hasPrefix("500 received: 500 stored"))
         run.expectOneLine(["cut.gpx:", "damaged XML"])
         #expect(try await service.json("track", "history", as: [Location].self).count == 500)
     }
 
-    /// Drives of an hour with 15 minutes of rest in between, a point a second.
+    /// Returns one-hour drives with 15 minutes of rest in between, one point a second.
     private static func longTrack(points: Int) -> String {
         var latitude = -30.0
         let body = (0..<points).map { second in

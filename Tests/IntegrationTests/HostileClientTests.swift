@@ -1,11 +1,12 @@
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// Whatever else is sent to the socket, the next good request is answered as before.
+/// Garbage at the socket does not change the reply to the next valid request.
 @Suite(.sharing) struct HostileClientTests {
-    /// One of the many things that are no request, or only half of one.
+    /// Returns one of many invalid or incomplete requests.
     private static func garbage(_ number: Int) -> [UInt8] {
         var random = SystemRandomNumberGenerator()
         let noise = (0..<Int.random(in: 1...4_000, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random)
@@ -23,22 +24,22 @@ import Testing
         return number.isMultiple(of: 3) ? noise : Array(texts[number % texts.count].utf8)
     }
 
-    /// What a good client asks and gets.
+    /// Returns the reply to a valid request.
     private func answer(_ service: Service) async throws -> JSONValue {
         let reply = try await service.connection().send("GET", "/v1/audio")
-        #expect(reply.status == 200 && reply.headers["backgrounder-version"] == Backgrounder.version)
+        #expect(reply.status == 200)
+        #expect(reply.headers["backgrounder-version"] == Backgrounder.version)
         return try reply.json()
     }
 
-    /// The median time of ten questions, each on a connection of its own.
+    /// Returns the median time of ten requests, each on its own connection.
     private func latency(_ service: Service) async throws -> Duration {
         var times: [Duration] = []
         for _ in 0..<10 { times.append(try await time { try await answer(service) }.took) }
         return times.sorted()[5]
     }
 
-    @Test("After 1,000 pieces of garbage and beside 200 idle connections the next good request is answered as before")
-    func garbage() async throws {
+    @Test func `after 1,000 pieces of garbage and beside 200 idle connections, replies are unchanged`() async throws {
         let service = try Service(TestConfiguration(queue: [Products.repository("media")]))
         let pid = try await service.start()
         let before = try await answer(service)
@@ -47,9 +48,9 @@ import Testing
 
         for number in 0..<1_000 {
             let socket = try UnixSocket(service.paths.controlSocket)
-            // The service may have enough before all is sent.
+            // The service may close the connection before everything is sent.
             try? await socket.send(Self.garbage(number))
-            // Every tenth waits for the answer or the end, where the service sees one; all others leave in the middle.
+            // Every tenth ends its request and waits for the reply or the end; the others just disconnect.
             if number.isMultiple(of: 10) {
                 socket.finishSending()
                 _ = try await socket.receiveAll()
@@ -69,13 +70,13 @@ import Testing
         let command = try await service.command(["status"])
         #expect(command.exitCode == 0, "\(command)")
 
-        // One without a whole request is closed after 10 s.
+        // A connection without a complete request is closed after 10 s.
         let closed = try await idle[0].receiveAll(within: 15)
         #expect(String(decoding: closed, as: UTF8.self).isEmpty || closed.starts(with: Array("HTTP/1.1 4".utf8)))
         idle.removeAll()
         #expect(try await answer(service) == before)
         #expect(service.pid == pid)
-        // Once all have left, nothing is kept of them; the count is looked at again with each further answer.
+        // No descriptor remains once all have disconnected; check again after each further reply.
         let deadline = ContinuousClock.now + .seconds(10)
         while try openDescriptors(pid) > descriptors + 2 {
             try #require(ContinuousClock.now < deadline, "connections leak")
@@ -83,8 +84,7 @@ import Testing
         }
     }
 
-    @Test("A body over 1 MiB is refused with 413, and the connection is not kept busy with it")
-    func large() async throws {
+    @Test func `a body over 1 MiB is refused with 413, and other connections are served`() async throws {
         let service = try Service(TestConfiguration())
         try await service.start()
         let connection = try service.connection()

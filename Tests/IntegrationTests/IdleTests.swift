@@ -1,19 +1,20 @@
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// What the service costs when it has little or nothing to do.
+/// The cost of a service that has little or nothing to do.
 @Suite struct IdleTests {
-    /// What came before the silence.
+    /// The activity before the idle time.
     enum Past: String, CaseIterable, Sendable {
         case nothing, requests, anAttachedClient, pausedItem, endedItem, finishedReplay, restartWithMusic
-        /// A fetch, a transfer, a task and a message, all over; the broker stays connected, with a ping each minute.
+        /// A fetch, a transfer, a task and a message, all finished. The broker stays connected and is pinged each minute.
         case backgroundModes
     }
 
-    @Test("With nothing to do it wakes up at most 3 times a minute, in all its threads", arguments: Past.allCases)
-    func wakeups(past: Past) async throws {
+    @Test(arguments: Past.allCases)
+    func `an idle service wakes up at most 3 times a minute across all its threads`(past: Past) async throws {
         let rate = past == .finishedReplay ? "max" : "1"
         let service = try Service(source: "gpx:\(Products.repository("tracks/city-walk.gpx"))?rate=\(rate)")
         let broker = past == .backgroundModes ? try await Mosquitto() : nil
@@ -58,9 +59,9 @@ import Testing
             try await FileWatch(service.paths.log).wait(for: "Music database: 4 songs;")
             pid = try #require(service.pid)
         }
-        // What the last command left is synced after `store.syncInterval`, and that is no idleness yet.
+        // The service is not idle yet: it syncs the last command's changes after `store.syncInterval`.
         await pause(seconds: 3)
-        // A timer wakes the process up in every period; a page that the kernel has to read again does not.
+        // Measure up to three times: a timer would wake the process in every period, a page fault only in one.
         var readings: [[String: Int]] = []
         repeat {
             let before = ContextSwitches(of: pid)
@@ -69,11 +70,12 @@ import Testing
         } while readings.count < 3 && readings[readings.count - 1].values.reduce(0, +) > 2
         #expect(readings.contains { $0.values.reduce(0, +) <= 2 }, "40 s each: \(readings)")
         let state: ServiceStatus = try await service.json("status")
-        #expect(state.state == .suspended && state.attached == 0)
+        #expect(state.state == .suspended)
+        #expect(state.attached == 0)
         withExtendedLifetime(broker) {}
     }
 
-    /// Uses each of them once.
+    /// Uses each background mode once.
     private static func useModes(of service: Service, _ broker: Mosquitto?) async throws {
         let broker = try #require(broker)
         let web = try TestWebServer()
@@ -87,19 +89,17 @@ import Testing
         try await FileWatch(service.paths.log).wait(for: "Alert: News")
     }
 
-    @Test("Tracking once a second syncs the disk at most once a second")
-    func tracking() async throws {
+    @Test func `tracking one point a second syncs the disk at most once a second`() async throws {
         let (count, seconds) = try await Self.syncs(
             track: Products.repository("tracks/freeway-drive.gpx"),
             filter: "none"
         ) { $0.count("location") }
-        // One sync may take two points with it, when the second comes just before it.
+        // One sync may cover two points, if the second arrives just before it.
         #expect(Double(count) >= seconds / 2 - 2, "\(count) in \(seconds) s")
         #expect(Double(count) <= 62 * seconds / 60 + 1, "\(count) in \(seconds) s")
     }
 
-    @Test("Parked behind a distance filter nothing is synced")
-    func parked() async throws {
+    @Test func `points that the distance filter rejects cause no syncs`() async throws {
         let scratch = try ScratchDirectory()
         let points = (0..<60).map { number in
             let time = String(format: "2026-11-21T08:00:%02dZ", number)
@@ -113,7 +113,7 @@ import Testing
         #expect(count == 0)
     }
 
-    /// How often the service syncs a file while `progress` grows by 20, with a gpsd that has a fix a second.
+    /// Returns how often the service syncs a file while `progress` grows by 20, with one fix a second from gpsd.
     private static func syncs(
         track: String,
         filter: String,
@@ -127,7 +127,7 @@ import Testing
         let events = try service.events()
         try await events.wait(forState: "connection") { $0.status.location?.connection == .connected }
         let feed = try receiver.feed(track, "--rate", "1")
-        // The first point and the command before it have been synced by then.
+        // By then the first point and the command before it are synced.
         try await events.wait(for: "the first fixes") { try progress($0) >= 3 ? true : nil }
         let trace = try await SyncTrace(of: pid)
         let began = ContinuousClock.now
@@ -146,7 +146,7 @@ import Testing
     }
 }
 
-/// How often the kernel has given the processor to and taken it from each thread of a process, by name and id.
+/// The number of context switches of each thread of a process, by name and id.
 struct ContextSwitches {
     private var counts: [String: Int] = [:]
 
@@ -168,7 +168,7 @@ struct ContextSwitches {
         }
     }
 
-    /// What came since, without the threads that slept.
+    /// Returns the switches since `earlier`, without the threads that slept.
     func since(_ earlier: ContextSwitches) -> [String: Int] {
         counts
             .merging(earlier.counts.filter { counts[$0.key] != nil }) { $0 - $1 }
@@ -176,14 +176,14 @@ struct ContextSwitches {
     }
 }
 
-/// strace on a service, for the calls that bring a file to the disk.
+/// A trace of a service's system calls that sync files to the disk.
 private final class SyncTrace: Sendable {
     private let scratch: ScratchDirectory
     private let strace: ForegroundProcess
-    /// Kept, since strace ends when nobody hears of a new thread.
+    /// Kept open: strace ends if it cannot report a new thread.
     private let messages: LineReader
 
-    /// Returns when all threads of the process are watched.
+    /// Returns when all threads of the process are traced.
     init(of pid: pid_t) async throws {
         scratch = try ScratchDirectory()
         let pipe = try PipeEnds()
@@ -201,7 +201,7 @@ private final class SyncTrace: Sendable {
         }
     }
 
-    /// Lets the process go, and counts the calls.
+    /// Detaches from the process and returns the number of calls.
     func end() async throws -> Int {
         strace.kill(SIGINT)
         let code = try await strace.waitForEnd()

@@ -1,12 +1,12 @@
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// One service a home: its files and its beginning.
+/// One service per home: its files and its start.
 @Suite(.sharing) struct InstanceTests {
-    @Test("A second service of one home is refused with the first one's pid, and the first one goes on")
-    func second() async throws {
+    @Test func `a second service of one home is refused with the pid of the first, which continues`() async throws {
         let service = try Service(TestConfiguration())
         let pid = try await service.start()
         let run = try await ProgramRun.of(Products.backgrounderd, [], environment: service.environment)
@@ -16,12 +16,11 @@ import Testing
         #expect(status.pid == pid)
     }
 
-    @Test("Twenty starts at once over what a killed service left make exactly one service")
-    func race() async throws {
+    @Test func `twenty simultaneous starts after a crash make exactly one service`() async throws {
         let service = try Service(TestConfiguration())
         try await service.start()
         try await service.crash()
-        #expect(FileManager.default.fileExists(atPath: service.paths.controlSocket), "there is no stale socket")
+        #expect(FileManager.default.fileExists(atPath: service.paths.controlSocket), "no stale socket was left")
         let down = try await service.command(["status"])
         down.expectRefusal(3, ["not running"])
         let runs = try await withThrowingTaskGroup(of: ProgramRun.self) { group in
@@ -38,7 +37,7 @@ import Testing
 
     @Test func `of two services started together, the loser names the winner`() async throws {
         let service = try Service(TestConfiguration())
-        // The record of an earlier service is there from the second round on.
+        // From the second round on, the record of an earlier service exists.
         for round in 1...60 {
             let pair = try (0..<2).map { _ in try service.foreground() }
             let (loser, line) = try await withThrowingTaskGroup(of: (Int, String).self) { group in
@@ -74,8 +73,7 @@ import Testing
         }
     }
 
-    @Test("start of a running service says so, and refuses options that it does not run with")
-    func startAgain() async throws {
+    @Test func `start reports a running service and refuses options that differ from its own`() async throws {
         let source = "gpx:\(Samples.walk)?rate=1"
         let service = try Service(TestConfiguration(source: source))
         let pid = try await service.start()
@@ -85,7 +83,8 @@ import Testing
         ]
         for options in same {
             let run = try await service.command(["start"] + options)
-            #expect(run.exitCode == 0 && run.text == "already running, pid \(pid)\n", "\(run)")
+            #expect(run.exitCode == 0, "\(run)")
+            #expect(run.text == "already running, pid \(pid)\n", "\(run)")
         }
         let other = [
             ["--source", "gpsd://localhost:2947"], ["--driver", "auto"], ["--config", service.file("other.yaml")],
@@ -97,8 +96,7 @@ import Testing
         #expect(service.pid == pid)
     }
 
-    @Test("Socket, folders and files are for their owner alone, and a home that was there is left as it was")
-    func modes() async throws {
+    @Test func `the socket, folders and files are private, and an existing home keeps its mode`() async throws {
         let service = try Service(TestConfiguration(queue: [Samples.announcement]))
         chmod(service.home, 0o755)
         // The caller's umask must not matter.
@@ -127,8 +125,7 @@ import Testing
         #expect(stop.exitCode == 0, "\(stop)")
     }
 
-    @Test("A service that hangs without an answer is told apart from one that does not run")
-    func hanging() async throws {
+    @Test func `a second start while the service hangs reports that it is already running`() async throws {
         let service = try Service(TestConfiguration())
         let pid = try await service.start()
         let connection = try service.connection()

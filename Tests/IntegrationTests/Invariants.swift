@@ -1,7 +1,7 @@
 import BackgrounderAPI
 import Testing
 
-/// What is true of every state that the service shows, at any time.
+/// Expects what is true of every state that the service reports, at any time.
 func expectInvariants(_ state: StateSnapshot, sourceLocation: SourceLocation = #_sourceLocation) throws {
     let location = try #require(state.status.location, sourceLocation: sourceLocation)
     #expect(location.received == location.accepted + location.rejected.total, sourceLocation: sourceLocation)
@@ -9,7 +9,7 @@ func expectInvariants(_ state: StateSnapshot, sourceLocation: SourceLocation = #
     expectOrder(state.track, sourceLocation: sourceLocation)
 }
 
-/// By time inside a segment.
+/// Expects the points of each segment to be in the order of time.
 func expectOrder(_ track: [Location], sourceLocation: SourceLocation = #_sourceLocation) {
     for (earlier, later) in zip(track, track.dropFirst()) where later.segmentStart != true {
         #expect(earlier.timestamp < later.timestamp, sourceLocation: sourceLocation)

@@ -20,7 +20,7 @@ final class LogFollower {
 
     var lines: [String] { reader.lines }
 
-    /// Returns the first line that has `words`, from the beginning of the log.
+    /// Returns the first line of the log that contains `words`.
     @discardableResult
     func wait(for words: String) async throws -> String {
         try await reader.wait(for: "line with \(words.debugDescription)") { lines, _ in

@@ -1,4 +1,4 @@
-/// The Python program that takes the steps of ``MPDSteps`` with python3-mpd, and prints each answer on a line.
+/// The Python program that runs the steps of ``MPDSteps`` with python3-mpd and prints each reply on a line.
 ///
 /// Arguments: the socket, the file of steps.
 let mpdProgram = #"""
@@ -8,7 +8,7 @@ let mpdProgram = #"""
 
     import mpd
 
-    # What differs from moment to moment, or from start to start.
+    # Values that differ between moments or starts.
     PASSING = {"time", "elapsed", "bitrate", "uptime", "playtime", "db_update", "updating_db"}
 
     # Newer than the library.
@@ -21,7 +21,6 @@ let mpdProgram = #"""
         one.timeout = 60
         one.connect(sys.argv[1])
 
-
     def plain(value):
         if isinstance(value, bytes):
             return value.decode("latin-1")
@@ -29,41 +28,36 @@ let mpdProgram = #"""
             return {key: plain(part) for key, part in value.items() if key not in PASSING}
         return [plain(part) for part in value] if isinstance(value, (list, tuple)) else value
 
-
     def do(name, *arguments, on=client):
         try:
             answer = getattr(on, name)(*arguments)
             if name == "status":
                 answer.pop("playlist")
-                # MPD does not know it in the first moment.
+                # MPD does not know it in the first moments of a song.
                 if answer["state"] == "play":
                     answer.pop("audio", None)
             listed = answer if isinstance(answer, (str, dict, type(None))) else list(answer)
-            # The number of a job counts from the start.
+            # Job numbers differ between the two servers.
             text = "a job" if name == "update" else json.dumps(plain(listed), sort_keys=True)
         except mpd.CommandError as error:
             text = str(error)
         print(name, *arguments, "=>", text, flush=True)
-
 
     def until(wanted):
         while any(client.status().get(key) != value for key, value in wanted.items()):
             client.idle("player", "options", "playlist")
         print("-- until", wanted, flush=True)
 
-
     def updated():
         while "updating_db" in client.status():
             client.idle("update")
-
 
     def elapsed(least, most):
         value = float(client.status().get("elapsed", "-1"))
         print("-- elapsed within", least, most, least <= value <= most, flush=True)
 
-
     def idle(*words):
-        # What is still to be told of is told first.
+        # Drain pending changes first.
         for command in ("subscribe", "unsubscribe"):
             getattr(client, command)("drain")
             client.idle()
@@ -73,13 +67,11 @@ let mpdProgram = #"""
         change.join()
         print("-- idle", *words[:-1], "=>", sorted(changed), flush=True)
 
-
     def together(*commands):
         client.command_list_ok_begin()
         for command in commands:
             getattr(client, command[0])(*command[1:])
         do("command_list_end")
-
 
     client.update()
     updated()

@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A music directory that both players have.
+/// A music directory that both players share.
 struct MPDMusic {
     let scratch: ScratchDirectory
-    /// A playlist; MPD keeps its own in another folder, so that each of the two changes only what is its own. Both are
-    /// from the same second, which the answers hold.
+    /// Writes a playlist. MPD has its playlists in another folder, so that each player changes only its own. Both files
+    /// have the same modification time, as the replies contain it.
     static func mix(in scratch: ScratchDirectory, at name: String) throws {
         let path = try scratch.write("albums/one/01.flac\nextra/plain.wav\n", to: name)
         let date = Date(timeIntervalSince1970: 1_700_000_000)
@@ -64,13 +64,13 @@ struct MPDMusic {
     }
 }
 
-/// MPD itself, on a socket of its own.
+/// The real MPD, on its own socket.
 final class RealMPD: Sendable {
     let socket: String
     private let scratch: ScratchDirectory
     private let process: ForegroundProcess
 
-    /// Returns when it takes connections.
+    /// Returns when MPD accepts connections.
     init(music: MPDMusic) async throws {
         scratch = try ScratchDirectory()
         try FileManager.default.createDirectory(atPath: scratch.file("lists"), withIntermediateDirectories: true)
@@ -107,7 +107,7 @@ final class RealMPD: Sendable {
 }
 
 extension Service {
-    /// A service without sound, with its music where MPD has it; nothing runs yet.
+    /// Creates a service without sound output that uses MPD's music directory; nothing runs yet.
     convenience init(music: MPDMusic, more: [String] = []) throws {
         try self.init(source: "gpx:\(Products.repository("tracks/city-walk.gpx"))?rate=1")
         let lines = [
@@ -117,9 +117,9 @@ extension Service {
     }
 }
 
-/// An answer that may be another one than MPD's, and why.
+/// A reply that may differ from MPD's, with the reason.
 struct AllowedDifference {
-    /// How the line of the transcript begins.
+    /// The beginning of the line in the transcript.
     var step: String
     var reason: String
 
@@ -129,7 +129,7 @@ struct AllowedDifference {
     }
 }
 
-/// Holds two transcripts against each other, line by line: they differ where `allowed` says so, and only there.
+/// Compares two transcripts line by line: they must differ in the lines of `allowed`, and only there.
 func compare(
     _ ours: [String],
     _ theirs: [String],
@@ -144,5 +144,5 @@ func compare(
         #expect(difference != nil, "ours:  \(own)\nMPD's: \(other)", sourceLocation: sourceLocation)
     }
     let unused = allowed.map(\.step).filter { !used.contains($0) }
-    #expect(unused.isEmpty, "no difference there", sourceLocation: sourceLocation)
+    #expect(unused.isEmpty, "allowed differences that do not occur", sourceLocation: sourceLocation)
 }

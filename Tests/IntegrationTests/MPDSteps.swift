@@ -1,8 +1,8 @@
-/// What a client of the player does in a long session, once with MPD and once with ours.
+/// The steps of a long client session, run once with MPD and once with our service.
 ///
-/// Each line is a step: a command with its arguments; `until`, waiting for a status; `elapsed`, holding the time in the
-/// song against bounds; `idle`, with the command that another client sends meanwhile; `together`, a list of commands;
-/// `updated`, waiting for the end of an update.
+/// Each line is a step: a command with its arguments; `until`, which waits for a status; `elapsed`, which checks the
+/// time in the song against bounds; `idle`, with the command that another client sends meanwhile; `together`, a list of
+/// commands; `updated`, which waits for the end of an update.
 enum MPDSteps {
     static let python = #"""
         ["status"]

@@ -1,13 +1,13 @@
-import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// The service behind MPD's protocol, beside MPD itself.
+/// The service's MPD protocol, compared with MPD itself.
 @Suite(.sharing) struct MPDTests {
-    /// Each answer to a long session with python3-mpd that is another one than MPD's.
+    /// The replies in a long python3-mpd session that differ from MPD's.
     private static let differences = [
-        AllowedDifference("tagtypes =>", "those that are read from files here, fewer than MPD's"),
+        AllowedDifference("tagtypes =>", "fewer tags are read from files than by MPD"),
         AllowedDifference("urlhandlers", "only files of the music directory are played"),
         AllowedDifference("lsinfo => ", "MPD lists the file mix.m3u beside the stored playlist mix"),
         AllowedDifference("listall =>", "as lsinfo"),
@@ -17,13 +17,12 @@ import Testing
         AllowedDifference("crossfade 5", "songs follow each other without a gap and never overlap"),
         AllowedDifference("mixrampdb -17", "as crossfade"),
         AllowedDifference("disableoutput 0", "there is one output, and pausing is the way to silence it"),
-        AllowedDifference("config", "the paths of the machine are nothing for clients"),
+        AllowedDifference("config", "clients must not see paths of the machine"),
         AllowedDifference("prio ", "priorities are not supported"),
         AllowedDifference("rangeid", "parts of songs are not supported"),
     ]
 
-    @Test("A long session with python3-mpd has the answers of MPD, but for those that are listed")
-    func pythonSession() async throws {
+    @Test func `a long python3-mpd session gets the answers of MPD, except for listed differences`() async throws {
         let music = try await MPDMusic()
         let real = try await RealMPD(music: music)
         let service = try Service(music: music)
@@ -42,7 +41,7 @@ import Testing
         compare(ours, theirs, allowed: Self.differences)
     }
 
-    /// What a person does with mpc; the last words of a line are what is typed.
+    /// The arguments of each mpc command in the session.
     private static let words = [
         "update --wait", "ls", "ls albums", "ls nowhere", "listall", "list artist", "list album artist Ann",
         "find artist Ann", "search title irs", "add albums", "add nowhere", "insert extra/plain.wav", "playlist",
@@ -57,8 +56,7 @@ import Testing
         "add file:///etc/passwd", "nonsense",
     ]
 
-    @Test("A session with mpc has the answers of MPD, but for those that are listed")
-    func commandSession() async throws {
+    @Test func `an mpc session gets the answers of MPD, except for listed differences`() async throws {
         let music = try await MPDMusic()
         let real = try await RealMPD(music: music)
         let service = try Service(music: music)
@@ -70,10 +68,10 @@ import Testing
                     "/usr/bin/mpc",
                     ["--host", socket] + words.split(separator: " ").map(String.init)
                 )
-                // Seconds pass between two commands.
+                // The time in the song differs between runs.
                 let text = (run.text + run.errors).replacing(/\d+:\d\d\/|\(\d+%\)/, with: "")
                 let shown = text.split(separator: "\n")
-                // MPD names them as the folder has them.
+                // MPD lists them in the order of the folder.
                 let parts = words == "lsplaylists" ? shown.sorted() : shown
                 lines.append("\(words) => \(run.exitCode) | \(parts.joined(separator: " | "))")
             }
@@ -92,8 +90,7 @@ import Testing
         )
     }
 
-    @Test("Clients that idle cost nothing, hear what the command line does, and do not hold up the end")
-    func idleClients() async throws {
+    @Test func `idle clients cause at most one wakeup in 10 s, hear of changes and do not delay stop`() async throws {
         let music = try await MPDMusic()
         let service = try Service(music: music)
         let pid = try await service.start()
@@ -113,7 +110,7 @@ import Testing
             try sendAll(descriptor, "pause 1\nidle mixer\n")
             try await reader.wait(for: "pause") { lines, _ in lines.count == 4 ? true : nil }
         }
-        // The last write of the position is synced within a second.
+        // Wait until the last write of the position is synced.
         await pause(seconds: 3)
         var readings: [Int] = []
         repeat {
@@ -131,28 +128,28 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: service.paths.mpdSocket))
     }
 
-    @Test("TCP is served where the configuration says so, behind the password")
-    func tcp() async throws {
+    @Test func `TCP is served with a password, and a port in use or a missing password is reported`() async throws {
         let port = try freePort(SOCK_STREAM)
         let music = try await MPDMusic()
         let service = try Service(music: music, more: ["mpd: {listen: [\"0.0.0.0:\(port)\"], password: sesame}"])
         chmod(service.file("config.yaml"), 0o600)
         try await service.start()
         let refused = try await ProgramRun.of("/usr/bin/mpc", ["--host", "127.0.0.1", "--port", "\(port)", "status"])
-        #expect(refused.exitCode == 1 && refused.errors.contains("permission"), "\(refused)")
+        #expect(refused.exitCode == 1, "\(refused)")
+        #expect(refused.errors.contains("permission"), "\(refused)")
         let run = try await ProgramRun.of(
             "/usr/bin/mpc",
             ["--host", "sesame@127.0.0.1", "--port", "\(port)", "status"]
         )
         #expect(run.exitCode == 0, "\(run)")
-        // What has the port already is named, and the service that wanted it too does not start.
+        // A second service does not start on the same port.
         let second = try Service(music: music, more: ["mpd: {listen: [\"127.0.0.1:\(port)\"]}"])
         try await second.command(["start"]).expectRefusal(1, ["127.0.0.1:\(port)", "in use", "mpd.listen"])
         let open = try Service(music: music, more: ["mpd: {listen: [\"0.0.0.0:\(port)\"]}"])
         try await open.command(["start"]).expectRefusal(1, ["0.0.0.0:\(port)", "mpd.password"])
     }
 
-    @Test func `mpc does with a password what the configuration allows`() async throws {
+    @Test func `each MPD password grants its configured permissions, and a wrong one is logged`() async throws {
         let port = try freePort(SOCK_STREAM)
         let mpd = "listen: [\"127.0.0.1:\(port)\"], passwords: [\"guest@read,add\", \"boss@read,control\"]"
         let service = try Service(music: try await MPDMusic(), more: ["mpd: {\(mpd), defaultPermissions: [read]}"])
@@ -175,8 +172,7 @@ import Testing
         #expect(!service.logLines().contains { $0.contains("bos@") })
     }
 
-    @Test("Playing is refused where audio is in no mode and nobody is attached, with the reason")
-    func undeclaredMode() async throws {
+    @Test func `mpc cannot play while audio is not in modes and no client is attached`() async throws {
         let service = try Service(TestConfiguration(modes: "[location]", queue: [Products.repository("media")]))
         try await service.start()
         for words in [["play"], ["next"], ["seek", "1"]] {

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A sender of messages of QoS 1 that stays connected.
+/// An MQTT sender with QoS 1 that stays connected.
 final class MessageSender: Sendable {
     let id = "sender"
     private let process: ForegroundProcess

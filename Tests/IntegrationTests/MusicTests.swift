@@ -1,11 +1,11 @@
-import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
 /// The music database of a running service.
 @Suite(.sharing) struct MusicTests {
-    @Test func `Killed while it reads the music directory, the service goes on with that at its next start`()
+    @Test func `after kills during a scan of the music directory, the next start completes it`()
         async throws
     {
         let service = try Service(source: "gpx:\(Products.repository("tracks/city-walk.gpx"))?rate=1")
@@ -14,7 +14,7 @@ import Testing
         let song = "\(music)/0.wav"
         try await Tool.run("sox", "-D", "-n", "-r", "8000", "-b", "16", song, "synth", "0.1", "sine", "440")
         for index in 1..<1_000 { try FileManager.default.linkItem(atPath: song, toPath: "\(music)/\(index).wav") }
-        // Relative to the folder of the configuration.
+        // The music directory is relative to the configuration's folder.
         try service.configure(yaml: "modes: [audio]\naudio: {driver: \"null\", musicDirectory: music/}\n")
         for _ in 0..<3 {
             try await service.start()
@@ -25,7 +25,11 @@ import Testing
         try await service.run("stop")
         let found = service.logLines().filter { $0.contains("Music database:") }
         #expect(
-            found.count <= 4 && found.allSatisfy { $0.contains("1000 songs") && $0.contains(" 0 removed") },
+            found.count <= 4,
+            "\(found)"
+        )
+        #expect(
+            found.allSatisfy { $0.contains("1000 songs") && $0.contains(" 0 removed") },
             "\(found)"
         )
     }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a process costs at a moment, from /proc.
+/// The current resource use of a process, from /proc.
 struct ProcessFigures: CustomStringConvertible {
-    /// Seconds of processor time so far, to 10 ms.
+    /// Processor time so far, in seconds with a resolution of 10 ms.
     let processorTime: Double
     /// Bytes.
     let residentSize: Int
@@ -11,7 +11,7 @@ struct ProcessFigures: CustomStringConvertible {
 
     init(of pid: pid_t) throws {
         let folder = "/proc/\(pid)"
-        // The name, in parentheses, may hold anything.
+        // The name, in parentheses, may contain anything.
         let stat = String(decoding: FileManager.default.contents(atPath: "\(folder)/stat") ?? Data(), as: UTF8.self)
         let fields = stat.split(separator: ")").last?.split(separator: " ").map { Int($0) ?? 0 } ?? []
         guard fields.count > 21 else { throw ProcessGone(pid: pid) }
@@ -30,7 +30,7 @@ struct ProcessGone: Error {
     var pid: pid_t
 }
 
-/// Lets a time pass in which something is watched.
+/// Waits while something is observed.
 func pause(seconds: Double) async {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { continuation.resume() }

@@ -1,18 +1,18 @@
 import Foundation
 import TestSupport
 
-/// The programs under test and the files of the repository that go with them.
+/// The programs under test and the files of the repository.
 enum Products {
     static let backgrounder = BuiltProducts.backgrounder
     static let backgrounderd = BuiltProducts.backgrounderd
 
-    /// The absolute path of a file of the repository.
+    /// Returns the absolute path of a file of the repository.
     static func repository(_ path: String, here: String = #filePath) -> String {
         URL(fileURLWithPath: "\(here)/../../../\(path)").standardizedFileURL.path
     }
 }
 
-/// What the tests need besides, where Debian puts it.
+/// Other programs that the tests need, at Debian's paths.
 enum Programs {
     static let curl = "/usr/bin/curl"
     static let gpsd = "/usr/sbin/gpsd"

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A gpsd of one test, with a receiver that says over UDP what a track holds.
+/// A gpsd for one test, with a receiver that sends a track over UDP.
 final class Receiver: Sendable {
     let port: Int
     private let feedPort: Int
@@ -13,13 +13,13 @@ final class Receiver: Sendable {
 
     var source: String { "gpsd://127.0.0.1:\(port)" }
 
-    /// Runs a gpsd; the same ports serve the next one, when this one has ended.
+    /// Starts a gpsd; the next one uses the same ports after this one has ended.
     func startGPSD() throws -> ForegroundProcess {
         let arguments = ["-N", "-n", "-S", "\(port)", "udp://127.0.0.1:\(feedPort)"]
         return try ForegroundProcess(Programs.gpsd, arguments)
     }
 
-    /// Everything that gpsd says to one more of its clients from now on; gpsd must be listening.
+    /// Returns everything that gpsd sends from now on to another client; gpsd must be listening.
     func record() async throws -> LineReader {
         let descriptor = try connectLoopback(port: port)
         try sendAll(descriptor, "?WATCH={\"enable\":true,\"json\":true};\n")
@@ -30,15 +30,15 @@ final class Receiver: Sendable {
         return reader
     }
 
-    /// Begins to send `track` with the options of nmea_feed.py.
+    /// Starts sending `track` with options of nmea_feed.py.
     func feed(_ track: String, _ options: String...) throws -> Feed {
         try Feed(port: feedPort, track: track, options: options)
     }
 }
 
-/// A track on its way to gpsd.
+/// A track that is being sent to gpsd.
 final class Feed: Sendable {
-    /// An epoch that was sent: its time as gpsd says it, its place with 8 decimals.
+    /// A sent epoch: its time as gpsd prints it, its place with 8 decimals.
     struct Epoch: Hashable, Sendable {
         var time: String
         var place: String
@@ -59,7 +59,7 @@ final class Feed: Sendable {
         output = LineReader(pipe.readEnd)
     }
 
-    /// All epochs, when the last one was sent.
+    /// Returns all epochs after the last one was sent.
     func waitForEnd(within seconds: Double = 60) async throws -> [Epoch] {
         try await output.wait(for: "end of the feed", within: seconds) { lines, isAtEnd in
             isAtEnd ? Self.epochs(lines) : nil
@@ -68,7 +68,7 @@ final class Feed: Sendable {
 
     func stop() { process.kill() }
 
-    /// All epochs that were sent, when it was stopped.
+    /// Stops the feed and returns all epochs that were sent.
     func stopped() async throws -> [Epoch] {
         stop()
         return try await waitForEnd()

@@ -3,13 +3,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What gpsd said, recorded beside the tracking and replayed later.
+/// Recordings of gpsd's output, made while tracking and replayed later.
 @Suite(.sharing) struct RecordingTests {
-    @Test(
-        "A recording of a real gpsd, replayed, gives exactly the points that the service stored",
-        arguments: ["tunnel-gap", "bad-fixes"]
-    )
-    func service(track: String) async throws {
+    @Test(arguments: ["tunnel-gap", "bad-fixes"])
+    func `replaying a recording of a real gpsd gives exactly the points that the service stored`(track: String)
+        async throws
+    {
         let receiver = try Receiver()
         let gpsd = try receiver.startGPSD()
         let service = try Service(source: receiver.source)
@@ -23,7 +22,7 @@ import Testing
         let lost = try await events.wait(forState: "end of gpsd") { $0.status.location?.connection == .waiting }
         let status = try #require(lost.status.location)
         #expect(status.accepted > 30)
-        // However it ends, it is all there.
+        // The recording is complete even after a crash.
         try await service.crash()
         try await service.start()
         let history: [Location] = try await service.json("track", "history")
@@ -37,7 +36,7 @@ import Testing
         let rejected = try await ProgramRun.of(Products.backgrounder, ["track", "replay", source, "--rejected"])
         #expect(rejected.text.split(separator: "\n").count == status.rejected.total)
 
-        // The same as a source of a service, and its expectations hold.
+        // A service with the recording as its source gets the same points.
         let other = try Service(source: "\(source)?rate=max")
         try await other.start()
         let end = try await other.events().wait(forState: "end of the log") {
@@ -47,8 +46,7 @@ import Testing
         #expect(try await other.json("track", "history") == history)
     }
 
-    @Test("track replay of a live gpsd prints what it accepts and records it; --for ends it")
-    func live() async throws {
+    @Test func `track replay of a live gpsd prints and records points until --for ends it`() async throws {
         let receiver = try Receiver()
         let gpsd = try receiver.startGPSD()
         let scratch = try ScratchDirectory()
@@ -71,8 +69,7 @@ import Testing
         withExtendedLifetime(gpsd) {}
     }
 
-    @Test("Ctrl-C ends a live replay with its summary; one that is killed leaves whole lines")
-    func ends() async throws {
+    @Test func `Ctrl-C ends a live replay with a summary, and a killed one leaves whole lines`() async throws {
         for signal in [SIGINT, SIGKILL] {
             let receiver = try Receiver()
             let gpsd = try receiver.startGPSD()
@@ -99,31 +96,33 @@ import Testing
             }
             feed.stop()
             let text = try String(contentsOfFile: path, encoding: .utf8)
-            #expect(text.hasSuffix("}\n") && text.ranges(of: "\"class\":\"TPV\"").count >= shown)
+            #expect(text.hasSuffix("}\n"))
+            #expect(text.ranges(of: "\"class\":\"TPV\"").count >= shown)
             withExtendedLifetime(gpsd) {}
         }
     }
 
-    @Test("A gpsd that is not there is told once, and no fix at the end is exit 1 with the reason")
-    func nobody() async throws {
+    @Test func `an absent gpsd is reported once, and a replay without a fix exits with 1`() async throws {
         let receiver = try Receiver()
         let run = try await ProgramRun.of(
             Products.backgrounder,
             ["track", "replay", receiver.source, "--for", "1500ms", "--format", "json"]
         )
-        #expect(run.exitCode == 1 && run.text == "[]\n", "\(run)")
+        #expect(run.exitCode == 1, "\(run)")
+        #expect(run.text == "[]\n", "\(run)")
         let lines = run.errors.split(separator: "\n")
-        #expect(lines.count == 2 && lines.first?.hasPrefix("Cannot connect to ") == true, "\(run)")
+        #expect(lines.count == 2, "\(run)")
+        #expect(lines.first?.hasPrefix("Cannot connect to ") == true, "\(run)")
         #expect(lines.last?.contains("no fix arrived from \(receiver.source): ") == true, "\(run)")
     }
 
-    @Test("A recording that cannot be written on ends with one line and a whole line, and the points go on")
-    func full() async throws {
+    @Test func `a recording that cannot grow ends with one report and a whole line, and points continue`() async throws
+    {
         let receiver = try Receiver()
         let gpsd = try receiver.startGPSD()
         let scratch = try ScratchDirectory()
         let path = scratch.file("gpsd.jsonl")
-        // The limit of the shell stands for the disk that is full: write(2) refuses what is beyond it.
+        // The shell's file size limit stands in for a full disk: write(2) fails beyond it.
         let command = #"trap "" XFSZ; ulimit -f 16; exec "$0" track replay "$1" --record "$2" --for 10s --format csv"#
         async let run = ProgramRun.of(
             "/usr/bin/env",
@@ -135,7 +134,8 @@ import Testing
         #expect(ended.exitCode == 0, "\(ended)")
         #expect(ended.errors.ranges(of: "gpsd.jsonl ended: File too large; tracking continues").count == 1)
         let text = try String(contentsOfFile: path, encoding: .utf8)
-        #expect((8000...16_384).contains(text.utf8.count) && text.hasSuffix("}\n"))
+        #expect((8000...16_384).contains(text.utf8.count))
+        #expect(text.hasSuffix("}\n"))
         let recorded = text.ranges(of: "\"class\":\"TPV\"").count
         #expect(ended.text.split(whereSeparator: \.isNewline).count > 2 * recorded)
         withExtendedLifetime(gpsd) {}

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the independent reference of the filter (Tests/Reference/location_filter.py) makes of a file.
+/// The result of the independent reference filter (Tests/Reference/location_filter.py) for a file.
 struct Reference: Decodable {
     struct Rejected: Hashable, Codable {
         var index: Int
@@ -14,7 +14,7 @@ struct Reference: Decodable {
     var accepted: [IndexedLocation]
     var rejected: [Rejected]
 
-    /// - Parameter kind: `gpx`, or `gpsd` for its JSON lines.
+    /// - Parameter kind: `gpx`, or `gpsd` for gpsd's JSON lines.
     static func run(_ kind: String, _ file: String, _ options: [String] = []) async throws -> Reference {
         let script = Products.repository("Tests/Reference/location_filter.py")
         let run = try await ProgramRun.of(Programs.python, [script, kind, file] + options, within: 60)
@@ -38,11 +38,11 @@ struct IndexedLocation: Decodable {
     }
 }
 
-/// Holds accepted points against those of the reference, one by one.
+/// Compares accepted points with those of the reference, one by one.
 func expectSame(_ points: [Location], _ expected: [Location], sourceLocation: SourceLocation = #_sourceLocation) {
     #expect(points.count == expected.count, sourceLocation: sourceLocation)
     for (number, (point, reference)) in zip(points, expected).enumerated() {
-        // The two add and round in different orders; a nanometre is nobody's accuracy.
+        // The two add and round in different orders, so the accuracies may differ by a nanometre.
         let difference = abs((point.horizontalAccuracy ?? 0) - (reference.horizontalAccuracy ?? 0))
         let isSame =
             point.latitude == reference.latitude && point.longitude == reference.longitude

@@ -3,10 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Reading the configuration again while the service runs, and who wins: the file or a command.
+/// Reloading the configuration of a running service, and the precedence of file and commands.
 @Suite(.sharing) struct ReloadTests {
-    @Test("A reload applies what can change and says what needs a restart")
-    func reload() async throws {
+    @Test func `reload applies what can change and reports what needs a restart`() async throws {
         var configuration = TestConfiguration()
         let service = try Service(configuration)
         let pid = try await service.start()
@@ -22,8 +21,11 @@ import Testing
         #expect(reply.applied.sorted() == ["location.desiredAccuracy", "location.distanceFilter", "modes"])
         #expect(reply.needsRestart.sorted() == ["audio.driver", "store.syncInterval"])
         let status: ServiceStatus = try await service.json("status")
-        #expect(status.pid == pid && status.modes == [.location] && status.audio?.driver == "null")
-        #expect(status.location?.desiredAccuracy == .kilometer && status.location?.distanceFilter == 25)
+        #expect(status.pid == pid)
+        #expect(status.modes == [.location])
+        #expect(status.audio?.driver == "null")
+        #expect(status.location?.desiredAccuracy == .kilometer)
+        #expect(status.location?.distanceFilter == 25)
 
         configuration.source = "gpx:\(Samples.walk)?rate=max"
         try service.configure(configuration)
@@ -37,8 +39,7 @@ import Testing
         #expect(text.contains("nothing changed"), "\(text)")
     }
 
-    @Test("A faulty file changes nothing, and the answer names its place")
-    func faulty() async throws {
+    @Test func `a faulty file changes nothing, and the error names the place`() async throws {
         let service = try Service(TestConfiguration(location: ["distanceFilter: 10"]))
         let pid = try await service.start()
         for (yaml, words) in [
@@ -50,7 +51,9 @@ import Testing
             let run = try await service.command(["reload"])
             run.expectRefusal(1, words)
             let status: ServiceStatus = try await service.json("status")
-            #expect(status.pid == pid && status.modes == [.audio, .location] && status.location?.distanceFilter == 10)
+            #expect(status.pid == pid)
+            #expect(status.modes == [.audio, .location])
+            #expect(status.location?.distanceFilter == 10)
         }
     }
 
@@ -62,8 +65,7 @@ import Testing
         #expect(try await service.command(["doctor"]).text.contains("ok   configuration: \(file)\n"))
     }
 
-    @Test("A file with a password that others may read is refused by start, reload and doctor")
-    func readablePassword() async throws {
+    @Test func `a password that other users can read is refused by start, reload and doctor`() async throws {
         let service = try Service(TestConfiguration(rest: ["mpd: {password: sesame}"]))
         let file = service.file("config.yaml")
         let words = ["config.yaml:", "mpd.password", "other users can read this password", "chmod 600 \(file)"]
@@ -82,14 +84,13 @@ import Testing
         #expect(doctor.exitCode == 1, "\(doctor)")
         #expect(doctor.text.contains("FAIL configuration: \(file):"), "\(doctor)")
         #expect(doctor.text.contains("chmod 600 \(file)"), "\(doctor)")
-        // Without a password others may read it.
+        // Without a password, others may read the file.
         try service.configure(TestConfiguration())
         chmod(file, 0o644)
         try await service.run("reload")
     }
 
-    @Test("SIGHUP reloads too, and a faulty file is one line in the log")
-    func hangup() async throws {
+    @Test func `SIGHUP reloads the configuration, and a faulty file is logged in one line`() async throws {
         var configuration = TestConfiguration()
         let service = try Service(configuration)
         let pid = try await service.start()
@@ -113,8 +114,7 @@ import Testing
         #expect(service.pid == pid)
     }
 
-    @Test("What a command set wins over the file, also after a restart, until the file's value of that key changes")
-    func precedence() async throws {
+    @Test func `the setting of a command overrides the file until the value in the file changes`() async throws {
         var configuration = TestConfiguration(location: ["distanceFilter: 10", "desiredAccuracy: kilometer"])
         let service = try Service(configuration)
         try await service.start()

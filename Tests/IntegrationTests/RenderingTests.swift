@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the service writes through `wav:FILE` is what reference decoders give, sample for sample.
+/// The service's `wav:FILE` output equals that of reference decoders, sample for sample.
 @Suite(.sharing) struct RenderingTests {
-    /// Plays `queue` into `out.wav` of the home, and returns at the first answer that says stopped.
+    /// Plays `queue` into `out.wav` in the home and returns at the first reply with the status stopped.
     private func render(_ queue: [String]) async throws -> Service {
         let service = try Service(TestConfiguration(queue: queue))
         let driver = "wav:\(service.file("out.wav"))"
@@ -14,21 +14,22 @@ import Testing
         let connection = try service.connection()
         let deadline = ContinuousClock.now + .seconds(60)
         _ = try await connection.send("POST", "/v1/audio/play", body: "{}")
-        // One question after the other, so that no moment passes between the word and the look at the files.
+        // Poll without pauses, so that the files are read right after the end.
         while try await service.get("/v1/audio", on: connection, as: AudioStatus.self).timeControlStatus != .stopped {
             try #require(ContinuousClock.now < deadline, "the queue does not end")
         }
         return service
     }
 
-    @Test("The items of media/ come out whole and in order, each format in a file of its own")
-    func media() async throws {
+    @Test func `the sample media are rendered whole and in order, in one file per format`() async throws {
         let service = try await render([Products.repository("media")])
         let tunes = try Samples.wav(service.file("out.wav"))
         let announcement = try Samples.wav(service.file("out.wav-2"))
         #expect(!FileManager.default.fileExists(atPath: service.file("out.wav-3")))
-        #expect(tunes.rate == 44_100 && tunes.channels == 2)
-        #expect(announcement.rate == 22_050 && announcement.channels == 1)
+        #expect(tunes.rate == 44_100)
+        #expect(tunes.channels == 2)
+        #expect(announcement.rate == 22_050)
+        #expect(announcement.channels == 1)
         Samples.expectSame(tunes.samples, try await Samples.reference(Samples.tunes), "the tunes")
         Samples.expectSame(
             announcement.samples,
@@ -36,23 +37,24 @@ import Testing
             "the announcement"
         )
         let status: AudioStatus = try await service.json("audio")
-        #expect(status.driver.hasPrefix("wav") && status.underruns == 0 && status.lastError == nil)
+        #expect(status.driver.hasPrefix("wav"))
+        #expect(status.underruns == 0)
+        #expect(status.lastError == nil)
     }
 
-    @Test("An MP3 without a Xing header is played to its end", arguments: [["-b", "128"], ["-V", "4"]])
-    func withoutHeader(options: [String]) async throws {
+    @Test(arguments: [["-b", "128"], ["-V", "4"]])
+    func `an MP3 without a Xing header is played to its end`(options: [String]) async throws {
         let scratch = try ScratchDirectory()
         let path = scratch.file("item.mp3")
         let run = try await ProgramRun.of(Programs.lame, ["--quiet", "-t"] + options + [Samples.announcement, path])
         try #require(run.exitCode == 0, "\(run)")
         let service = try await render([path])
         let reference = try await Samples.reference(path)
-        #expect(reference.count > 10 * 22_050 * 2, "the reference has too little to show anything")
+        #expect(reference.count > 10 * 22_050 * 2, "the reference is too short for a meaningful test")
         Samples.expectSame(try Samples.wav(service.file("out.wav")).samples, reference, "the item")
     }
 
-    @Test("A disk that fails in the middle of an item is told, and the next item is played")
-    func failingDisk() async throws {
+    @Test func `a disk fault in the middle of an item is reported, and the next item is played`() async throws {
         let scratch = try ScratchDirectory()
         let disk = try await StallingDisk(showing: Samples.tunes[1], in: scratch, stopping: nil, each: 120_000)
         let service = try await render([disk.item, Samples.tunes[2]])

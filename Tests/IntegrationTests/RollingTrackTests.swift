@@ -1,21 +1,20 @@
 import BackgrounderAPI
+import SystemSupport
 import TestSupport
 import Testing
 
-/// What holds of track and counters at every moment, also across restarts.
+/// Invariants of the rolling track and the counters, also across restarts.
 @Suite(.sharing) struct RollingTrackTests {
-    @Test(
-        "The window holds at most 100, ordered inside segments, and every fix is counted once",
-        arguments: ["freeway-drive", "tunnel-gap", "bad-fixes"]
-    )
-    func window(name: String) async throws {
+    @Test(arguments: ["freeway-drive", "tunnel-gap", "bad-fixes"])
+    func `the rolling track holds at most 100 ordered points, and every fix is counted once`(name: String) async throws
+    {
         let rate = name == "bad-fixes" ? 60 : 300
         let service = try Service(source: "gpx:\(Products.repository("tracks/\(name).gpx"))?rate=\(rate)")
         try await service.start()
         var counted = 0
         for round in 1...3 {
             let events = try service.events()
-            // A crash in the midst of the run, one at its end, and a stop.
+            // The rounds end with a crash in the middle of the run, a crash at its end, and a stop.
             let isHalfWay = round == 1
             let last = try await events.wait(forState: "round \(round)", within: 40) { state in
                 let location = try #require(state.status.location)
@@ -30,15 +29,14 @@ import Testing
             if round < 3 { try await service.crash() } else { try await service.run("stop") }
             try await service.start()
             let after: LocationStatus = try await service.json("location")
-            #expect(after.received >= counted, "counters go on over a restart")
+            #expect(after.received >= counted, "the count of fixes fell at a restart")
             #expect(after.received == after.accepted + after.rejected.total)
         }
         let location: LocationStatus = try await service.json("location")
         #expect(location.trackCount == min(100, location.accepted))
     }
 
-    @Test("The window is the newest points in the order of acceptance, as the client saw them")
-    func newest() async throws {
+    @Test func `the rolling track is the newest points in the order of acceptance`() async throws {
         let service = try Service(source: "gpx:\(Products.repository("tracks/freeway-drive.gpx"))?rate=300")
         try await service.start()
         let events = try service.events()

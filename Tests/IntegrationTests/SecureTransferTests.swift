@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Files that come and go over TLS.
+/// Downloads and uploads over TLS.
 @Suite(.sharing) struct SecureTransferTests {
     private let scratch: ScratchDirectory
     private let service: Service
@@ -16,8 +16,7 @@ import Testing
 
     private var trusting: [String: String] { ["SSL_CERT_FILE": scratch.file("cert")] }
 
-    @Test("Stopped and killed while a file comes, it goes on, and little comes twice")
-    func killed() async throws {
+    @Test func `a TLS download survives six stops and kills and transfers little data twice`() async throws {
         let content = TestWebFile(size: 1_500_000, seed: 1).content()
         let server = try await SecureServer(showing: content, bytesPerSecond: 300_000, in: scratch)
         let path = service.file("downloads/f")
@@ -34,7 +33,7 @@ import Testing
                 before = last
                 return true
             }
-            // What it does not read meanwhile is on its way, or here and lost.
+            // Bytes that arrive while it is stopped are lost at the kill.
             launch.send(SIGSTOP)
             try await Task.sleep(for: .milliseconds(200))
             launch.send(SIGKILL)
@@ -45,14 +44,14 @@ import Testing
         #expect(FileManager.default.contents(atPath: path).map(Array.init) == content)
         let connections = try await server.connections { $0.contains { $0.isWhole } }
         let broken = connections.count { !$0.isWhole }
-        #expect(broken >= 6 && connections.map(\.start).filter { $0 > 0 }.count >= 5, "\(connections)")
-        // With all of TLS and the heads.
+        #expect(broken >= 6, "\(connections)")
+        #expect(connections.map(\.start).filter { $0 > 0 }.count >= 5, "\(connections)")
+        // The bound includes the overhead of TLS and of the HTTP headers.
         let bytes = connections.map(\.acknowledged).reduce(0, +)
         #expect(Double(bytes) <= 1.03 * Double(content.count) + 32_768 * Double(broken), "\(connections)")
     }
 
-    @Test("A file goes, a feed's source comes, and the name of a server must be right")
-    func trust() async throws {
+    @Test func `transfers and fetches work over TLS and require the right host name`() async throws {
         let content = TestWebFile(size: 300_000, seed: 2).content()
         let server = try await SecureServer(showing: content, bytesPerSecond: 50_000_000, in: scratch)
         try await service.start(adding: trusting)
@@ -67,14 +66,13 @@ import Testing
         let wrong = server.url.replacing("localhost", with: "127.0.0.1")
         try await service.run("transfer", "get", "\(wrong)/f", service.file("downloads/f"))
         try await expect("the connection to 127.0.0.1 failed: the certificate is for another host name")
-        // Whoever cuts it off must not make it seem whole.
+        // A truncated reply without a length must not count as complete.
         try await service.run("transfer", "get", "\(server.url)/unsized", service.file("downloads/unsized"))
         try await expect("it was cut off")
         #expect(!FileManager.default.fileExists(atPath: service.file("downloads/unsized")))
     }
 
-    @Test("A certificate that this machine does not trust is refused, and so is a file of them that is not there")
-    func distrust() async throws {
+    @Test func `an untrusted certificate and an unusable certificate file are refused`() async throws {
         let server = try await SecureServer(showing: [1], bytesPerSecond: 1_000_000, in: scratch)
         for (file, says) in [
             (nil, "certificate verify failed"),
@@ -89,7 +87,7 @@ import Testing
         }
     }
 
-    /// Waits till an open transfer says so.
+    /// Waits until an open transfer has an error that contains `reason`.
     private func expect(_ reason: String) async throws {
         try await service.events().wait(forState: reason, within: 60) { state in
             let errors = state.status.transfers?.compactMap(\.error) ?? []
@@ -98,7 +96,7 @@ import Testing
     }
 }
 
-/// The program that serves one file over TLS.
+/// A program that serves one file over TLS.
 private final class SecureServer: Sendable {
     struct Connection {
         var start: Int
@@ -139,12 +137,12 @@ private final class SecureServer: Sendable {
     }
 
     func lines(when isReady: @escaping @Sendable ([String]) -> Bool) async throws -> [String] {
-        try await output.wait(for: "the server's word") { lines, _ in isReady(lines) ? lines : nil }
+        try await output.wait(for: "the server's output") { lines, _ in isReady(lines) ? lines : nil }
     }
 
-    /// The replies so far, when `isReady` likes them.
+    /// Returns the replies so far as soon as `isReady` accepts them.
     func connections(when isReady: @escaping @Sendable ([Connection]) -> Bool) async throws -> [Connection] {
-        try await output.wait(for: "the server's word") { lines, _ in
+        try await output.wait(for: "the server's output") { lines, _ in
             let connections = lines.compactMap(Connection.init)
             return isReady(connections) ? connections : nil
         }

@@ -1,9 +1,10 @@
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// A service of one test: its home, its commands and its process, all of which go with the last reference.
+/// The service of one test: its home, its commands and its process, which end with the last reference.
 ///
 ///     let service = try Service(source: "gpx:\(Products.repository("tracks/city-walk.gpx"))?rate=50")
 ///     try await service.start()
@@ -12,12 +13,12 @@ final class Service: Sendable {
     let scratch: ScratchDirectory
     let environment: [String: String]
 
-    /// Makes a home with a configuration; nothing runs yet.
+    /// Creates a home with a configuration; nothing runs yet.
     ///
     /// - Parameter queue: absolute paths.
     init(source: String, queue: [String] = [], autoplay: Bool = false) throws {
         scratch = try ScratchDirectory()
-        // A home counts for commands and service alike; nothing of the caller's settings may reach them.
+        // The home applies to commands and service; the caller's settings must not reach them.
         let foreign = [
             "STATE_DIRECTORY", "RUNTIME_DIRECTORY", "CONFIGURATION_DIRECTORY", "JOURNAL_STREAM", "NOTIFY_SOCKET",
         ]
@@ -46,7 +47,7 @@ final class Service: Sendable {
     var home: String { scratch.path }
     var paths: RuntimePaths { RuntimePaths(home: home, environment: [:], userID: 0) }
 
-    /// Runs `backgrounder` with `arguments`, whatever comes of it.
+    /// Runs `backgrounder` with `arguments`, without checking its exit code.
     func command(_ arguments: [String], within seconds: Double = 30) async throws -> ProgramRun {
         try await ProgramRun.of(Products.backgrounder, arguments, environment: environment, within: seconds)
     }
@@ -62,23 +63,23 @@ final class Service: Sendable {
         return run
     }
 
-    /// What a reading command prints as JSON.
+    /// Runs a command with `--format json` and decodes its output.
     func json<Value: Decodable>(_ arguments: String..., as type: Value.Type = Value.self) async throws -> Value {
         let run = try await command(arguments + ["--format", "json"])
         try #require(run.exitCode == 0, "\(run)")
         return try JSON.decode(Value.self, from: run.output)
     }
 
-    /// Starts the detached service as a user does.
+    /// Starts the detached service with `backgrounder start`.
     ///
-    /// - Returns: its process id.
+    /// - Returns: the process id of the service.
     @discardableResult
     func start() async throws -> pid_t {
         let text = try await run("start").text
         return try #require(text.split(separator: " ").last.flatMap { pid_t($0.dropLast()) }, "\(text)")
     }
 
-    /// The process that serves the home; none where the lock is free.
+    /// The process id of the home's service, or `nil` if the lock is free.
     var pid: pid_t? {
         let descriptor = open(paths.lock, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -86,7 +87,7 @@ final class Service: Sendable {
         return flock(descriptor, LOCK_SH | LOCK_NB) == 0 ? nil : InstanceRecord.read(paths.instance)?.pid
     }
 
-    /// Kills the service as a crash would, and returns when it is gone.
+    /// Kills the service with SIGKILL and returns when it is gone.
     func crash() async throws {
         try #require(pid != nil, "no service to kill")
         await withCheckedContinuation { continuation in
@@ -97,14 +98,14 @@ final class Service: Sendable {
         }
     }
 
-    /// What the service says on `/v1/events`.
+    /// Opens the service's event stream, `/v1/events`.
     func events(attach: Bool = false, observe: String? = nil) throws -> ServiceEvents {
         try ServiceEvents(socket: paths.controlSocket, attach: attach, observe: observe)
     }
 
-    /// Returns when the file that is the source has been replayed.
+    /// Returns when the source file has been replayed.
     ///
-    /// A reader that cannot keep up with a flood of points is dropped, and asks again.
+    /// The service drops a reader that cannot keep up with a flood of points, so this reconnects.
     func waitForEndOfTrack() async throws {
         while true {
             let events = try events()
@@ -124,7 +125,7 @@ final class Service: Sendable {
         kill(pid, SIGKILL)
         let descriptor = open(paths.lock, O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }
-        // The kernel gives the lock back when the process is gone.
+        // The kernel releases the lock when the process is gone.
         while flock(descriptor, LOCK_SH) != 0, errno == EINTR {}
     }
 }

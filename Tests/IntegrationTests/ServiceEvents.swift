@@ -2,12 +2,12 @@ import BackgrounderAPI
 import Foundation
 import TestSupport
 
-/// A reader of `/v1/events`: curl on the Unix socket, whose lines are kept until the service ends.
+/// A reader of `/v1/events`: curl on the Unix socket, with all received lines.
 final class ServiceEvents: Sendable {
     private let reader: LineReader
     private let curl: ForegroundProcess
 
-    /// - Parameter observe: the interval of `time` events; the service's own where there is none.
+    /// - Parameter observe: the interval of `time` events; the service's default if `nil`.
     init(socket path: String, attach: Bool, observe: String?) throws {
         let pipe = try PipeEnds()
         let query = (attach ? ["attach=1"] : []) + (observe.map { ["observe=\($0)"] } ?? [])
@@ -20,13 +20,13 @@ final class ServiceEvents: Sendable {
         reader = LineReader(pipe.readEnd)
     }
 
-    /// Ends the connection.
+    /// Closes the connection.
     func detach() { curl.kill() }
 
     /// All events so far.
     var received: ReceivedEvents { ReceivedEvents(lines: reader.lines) }
 
-    /// Returns what `look` finds in the events so far, again after each new one.
+    /// Returns the first value that `look` finds in the events so far; `look` runs again after each new event.
     @discardableResult
     func wait<Value>(
         for what: String,
@@ -67,7 +67,7 @@ final class ServiceEvents: Sendable {
     }
 }
 
-/// Server-sent events as they came, decoded when they are asked for.
+/// Received server-sent events, decoded on demand.
 struct ReceivedEvents: Sendable {
     var lines: [String]
 
@@ -87,7 +87,7 @@ struct ReceivedEvents: Sendable {
     }
 }
 
-/// The service closed the stream before the test saw what it waited for.
+/// The stream ended before the event that the test waited for.
 struct StreamEnded: Error, CustomStringConvertible {
     var before: String
     var description: String { "the events ended before: \(before)" }

@@ -1,19 +1,20 @@
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// The configuration of a test, where it needs another one than the fixture's.
+/// A test's configuration, if it needs another than the fixture's.
 struct TestConfiguration {
     var modes = "[audio, location]"
     var source = "gpx:\(Products.repository("tracks/freeway-drive.gpx"))?rate=1"
-    /// More lines of the section `location`.
+    /// Additional lines of the section `location`.
     var location: [String] = []
     var driver = "null"
     /// Absolute paths.
     var queue: [String] = []
     var autoplay = false
-    /// Lines after all sections.
+    /// Lines after the sections above.
     var rest: [String] = []
 
     func yaml() throws -> String {
@@ -31,13 +32,13 @@ struct TestConfiguration {
 }
 
 extension Service {
-    /// A home with `configuration`; nothing runs yet.
+    /// Creates a home with `configuration`; nothing runs yet.
     convenience init(_ configuration: TestConfiguration) throws {
         try self.init(source: configuration.source)
         try configure(configuration)
     }
 
-    /// Puts `configuration` in the place of the present one; a running service does not see it before it reloads.
+    /// Replaces the configuration file; a running service uses it after a reload.
     func configure(_ configuration: TestConfiguration) throws {
         try configure(yaml: configuration.yaml())
     }
@@ -46,14 +47,14 @@ extension Service {
         try scratch.write(yaml, to: "config.yaml")
     }
 
-    /// The lines of the log, oldest first.
+    /// Returns the lines of the log, oldest first.
     func logLines() -> [String] {
         [paths.log + ".1", paths.log]
             .compactMap { FileManager.default.contents(atPath: $0) }
             .flatMap { String(decoding: $0, as: UTF8.self).split(separator: "\n").map(String.init) }
     }
 
-    /// The path of a file in the home.
+    /// Returns the path of a file in the home.
     func file(_ name: String) -> String { RuntimePaths.absolute("\(home)/\(name)") }
 
     /// Starts the detached service with `variables` in its environment.
@@ -66,9 +67,11 @@ extension Service {
         try #require(run.exitCode == 0, "\(run)")
     }
 
-    /// Runs `backgrounderd` in namespaces of its own, behind a script that prepares them, and returns when it is ready.
+    /// Runs `backgrounderd` in its own namespaces, after a script that prepares them, and returns when it is ready.
     ///
-    /// - Parameter options: of unshare(1).
+    /// - Parameters:
+    ///   - options: options of unshare(1).
+    ///   - script: shell commands to run in the namespaces first.
     func start(unsharing options: [String], after script: String = ":") async throws -> ForegroundProcess {
         let ready = try PipeEnds()
         let daemon = "exec '\(Products.backgrounderd)' --home '\(home)' --ready-descriptor 3"
@@ -80,16 +83,19 @@ extension Service {
         )
         close(ready.writeEnd)
         try await LineReader(ready.readEnd).wait(for: "readiness") { lines, isAtEnd in
-            try #require(!isAtEnd || !lines.isEmpty, "no \(options) or \(script) here, which this test needs")
+            try #require(
+                !isAtEnd || !lines.isEmpty,
+                "unshare \(options) or \(script) fails here, and this test needs both"
+            )
             return lines.isEmpty ? nil : true
         }
         return process
     }
 
-    /// A connection to the control socket.
+    /// Returns a new connection to the control socket.
     func connection() throws -> HTTPConnection { try HTTPConnection(paths.controlSocket) }
 
-    /// Runs `backgrounderd` with this home, in the foreground and with its stderr for the caller.
+    /// Runs `backgrounderd` with this home in the foreground, and returns its process and its stderr.
     func foreground(_ arguments: [String] = []) throws -> (process: ForegroundProcess, errors: LineReader) {
         let errors = try PipeEnds()
         let process = try ForegroundProcess(
@@ -102,7 +108,7 @@ extension Service {
         return (process, LineReader(errors.readEnd))
     }
 
-    /// What `GET path` answers, as JSON of the value's type.
+    /// Returns the decoded JSON reply to `GET path`.
     func get<Value: Decodable>(
         _ path: String,
         on connection: HTTPConnection,
@@ -115,7 +121,7 @@ extension Service {
 }
 
 extension ServiceEvents {
-    /// Returns when the newest word on the service's state is this one.
+    /// Returns when the newest event about the service's state reports these values.
     func wait(until state: ApplicationState, attached: Int, within seconds: Double = 20) async throws {
         try await wait(for: "\(state.rawValue) with \(attached) attached", within: seconds) { received in
             let (state, attached) = ("\"state\":\"\(state.rawValue)\"", "\"attached\":\(attached)")
@@ -126,17 +132,18 @@ extension ServiceEvents {
 }
 
 extension ProgramRun {
-    /// Holds a refusal against the interface: this exit code, nothing on stdout, and one line on stderr that says `words`.
+    /// Expects a refusal: this exit code, nothing on stdout, and one line on stderr that contains `words`.
     func expectRefusal(_ code: Int32, _ words: [String], sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(exitCode == code, "\(self)", sourceLocation: sourceLocation)
         #expect(output.isEmpty, "\(self)", sourceLocation: sourceLocation)
         expectOneLine(words, sourceLocation: sourceLocation)
     }
 
-    /// Holds what stands on stderr against the interface: one whole line that says `words`, without control characters.
+    /// Expects one complete line on stderr that contains `words` and no control characters.
     func expectOneLine(_ words: [String], sourceLocation: SourceLocation = #_sourceLocation) {
         let lines = errors.split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(lines.count == 2 && lines.last == "", "\(self)", sourceLocation: sourceLocation)
+        #expect(lines.count == 2, "\(self)", sourceLocation: sourceLocation)
+        #expect(lines.last == "", "\(self)", sourceLocation: sourceLocation)
         for word in words {
             #expect(errors.contains(word), "no \(word.debugDescription): \(self)", sourceLocation: sourceLocation)
         }
@@ -145,7 +152,7 @@ extension ProgramRun {
     }
 }
 
-/// How long `body` takes.
+/// Runs `body` and returns its value and duration.
 func time<Value>(_ body: () async throws -> Value) async rethrows -> (value: Value, took: Duration) {
     let began = ContinuousClock.now
     let value = try await body()

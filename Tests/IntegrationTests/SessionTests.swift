@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A service that a shell started outlives the shell, its session and its terminal; attach and detach leave it as it is.
+/// A service outlives the shell, session and terminal that started it, and attach and detach do not disturb it.
 @Suite(.sharing) struct SessionTests {
     /// How the shell that started the service ends.
     enum End: String, CaseIterable, CustomTestStringConvertible {
@@ -14,8 +14,8 @@ import Testing
         var testDescription: String { rawValue }
     }
 
-    @Test("Tracking and playing go on when the shell that started the service", arguments: End.allCases)
-    func outlives(end: End) async throws {
+    @Test(arguments: End.allCases)
+    func `tracking and playing continue when the shell that started the service ends`(end: End) async throws {
         let service = try Service(
             TestConfiguration(
                 source: "gpx:\(Products.repository("tracks/freeway-drive.gpx"))?rate=10",
@@ -25,29 +25,33 @@ import Testing
         )
         try await start(service, end)
         let pid = try #require(service.pid, "the service is gone")
-        #expect(getsid(pid) == pid, "the service has a session of its own")
+        #expect(getsid(pid) == pid, "the service does not lead its own session")
 
         let before: ServiceStatus = try await service.json("status")
-        #expect(before.state == .background && before.attached == 0)
+        #expect(before.state == .background)
+        #expect(before.attached == 0)
         let first = try await attach(service)
-        #expect(first.contains { $0.hasPrefix("location  ") } && first.contains { $0.hasPrefix("audio     ") })
+        #expect(first.contains { $0.hasPrefix("location  ") })
+        #expect(first.contains { $0.hasPrefix("audio     ") })
         let after: ServiceStatus = try await service.json("status")
-        #expect(after.state == .background && after.attached == 0)
+        #expect(after.state == .background)
+        #expect(after.attached == 0)
         #expect(try #require(after.location).accepted > (try #require(before.location).accepted))
         try expectLater(after, before)
 
-        // Unattended it goes on: the events of a reader that does not attach say so.
+        // It continues unattended, as a reader that does not attach can see.
         let events = try service.events(observe: "100ms")
         try await events.wait(for: "unattended progress") { received in
             try received.count("location") >= 10 && received.times().last?.elapsed ?? 0 > 0
                 && received.count("time") >= 10 ? true : nil
         }
         let last: ServiceStatus = try await service.json("status")
-        #expect(last.pid == pid && last.state == .background)
+        #expect(last.pid == pid)
+        #expect(last.state == .background)
         try expectLater(last, after)
     }
 
-    /// Starts the service from a shell that then ends, and returns when nothing of its session is left.
+    /// Starts the service from a shell, and returns when the shell has ended.
     private func start(_ service: Service, _ end: End) async throws {
         let output = try PipeEnds()
         let command = "\(Products.backgrounder) start && echo over \(end == .exit ? "" : "&& exec sleep 1000")"
@@ -66,15 +70,15 @@ import Testing
         switch end {
         case .exit: break
         case .killed: for pid in Self.members(ofSession: shell.pid) { kill(pid, SIGKILL) }
-        // The master of the terminal is closed with it, as when a connection breaks.
+        // This closes the terminal's master, as a broken connection does.
         case .hangup: shell.kill()
         }
         try await shell.waitForEnd()
     }
 
-    /// Attaches as a user does, and detaches with Ctrl-C when both modes were seen.
+    /// Attaches as a user does, and detaches with SIGINT once both modes were seen.
     ///
-    /// - Returns: what it printed.
+    /// - Returns: the printed lines.
     private func attach(_ service: Service) async throws -> [String] {
         let output = try PipeEnds()
         let attach = try ForegroundProcess(
@@ -90,7 +94,8 @@ import Testing
             return names.allSatisfy { name in lines.count { $0.hasPrefix(name) } >= 2 } ? true : nil
         }
         let status: ServiceStatus = try await service.json("status")
-        #expect(status.state == .active && status.attached == 1)
+        #expect(status.state == .active)
+        #expect(status.attached == 1)
         attach.kill(SIGINT)
         #expect(try await attach.waitForEnd() == 0)
         try await service.events().wait(until: .background, attached: 0)
@@ -99,7 +104,8 @@ import Testing
 
     private func expectLater(_ after: ServiceStatus, _ before: ServiceStatus) throws {
         let (new, old) = (try #require(after.audio), try #require(before.audio))
-        #expect(new.timeControlStatus == .playing && old.timeControlStatus == .playing)
+        #expect(new.timeControlStatus == .playing)
+        #expect(old.timeControlStatus == .playing)
         let (item, earlier) = (try #require(new.currentItem), try #require(old.currentItem))
         #expect(item.position > earlier.position || new.elapsed ?? 0 > old.elapsed ?? 0)
     }

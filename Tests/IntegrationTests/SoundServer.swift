@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A pulseaudio of one test, with a sink that nobody hears and a home of its own.
+/// A pulseaudio for one test, with a null sink and its own home.
 final class SoundServer {
     private static let sink = "silent"
 
@@ -14,25 +14,25 @@ final class SoundServer {
         process = try await Self.run(in: scratch)
     }
 
-    /// What a client needs in its environment to find it.
+    /// The environment variables with which clients find this server.
     var environment: [String: String] {
         ["PULSE_SERVER": "unix:\(scratch.file("socket"))", "HOME": scratch.path, "XDG_RUNTIME_DIR": scratch.path]
     }
 
     func send(_ signal: Int32) { process.kill(signal) }
 
-    /// Kills it as a crash would.
+    /// Kills the server with SIGKILL.
     func crash() async throws {
         process.kill()
         try await process.waitForEnd()
     }
 
-    /// Runs it again where it was.
+    /// Starts the server again at the same socket.
     func restart() async throws {
         process = try await Self.run(in: scratch)
     }
 
-    /// Takes the sink away from those who play into it.
+    /// Removes the sink while clients play into it.
     func unloadSink() async throws { try await control("unload-module", "module-null-sink") }
 
     func loadSink() async throws { try await control("load-module", "module-null-sink", "sink_name=\(Self.sink)") }
@@ -42,7 +42,7 @@ final class SoundServer {
         try #require(run.exitCode == 0, "\(run)")
     }
 
-    /// Begins to record what reaches the sink into a file of raw samples.
+    /// Starts recording the sink's input into a file of raw samples.
     func record(to path: String) async throws -> ForegroundProcess {
         let errors = try PipeEnds()
         let recorder = try ForegroundProcess(

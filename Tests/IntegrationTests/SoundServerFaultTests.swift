@@ -1,10 +1,10 @@
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// Whatever becomes of the sound server: commands are answered, the fault is told once, and the sound comes back to where it
-/// was heard.
+/// On every sound server fault, commands are answered, the fault is reported once, and the sound resumes where it was.
 @Suite(.alone) struct SoundServerFaultTests {
     enum Fault: String, CaseIterable, CustomTestStringConvertible {
         case stopped = "is stopped"
@@ -15,8 +15,10 @@ import Testing
         var testDescription: String { rawValue }
     }
 
-    @Test("When the sound server", arguments: Fault.allCases)
-    func fault(_ fault: Fault) async throws {
+    @Test(arguments: Fault.allCases)
+    func `a sound server fault is reported within 5 s, and sound resumes within 5 s of its repair`(_ fault: Fault)
+        async throws
+    {
         let server = try await SoundServer()
         if fault == .absent { try await server.crash() }
         let service = try Service(TestConfiguration(driver: "pulse", queue: [Samples.tunes[0]]))
@@ -49,7 +51,7 @@ import Testing
         #expect(silence < .seconds(5))
         try await heard(position + 0.5, since: seen, in: events)
         let heardAfter = ContinuousClock.now - repaired
-        #expect(heardAfter < .seconds(5), "a null sink takes its first block after two")
+        #expect(heardAfter < .seconds(5), "too late, even for a null sink, which takes its first block after 2 s")
         let first = try #require(try events.received.times().dropFirst(seen).first { $0.elapsed > position })
         #expect(first.elapsed < position + 1, "from \(position) to \(first.elapsed)")
         let lines = service.logLines().filter { $0.contains("The output stalled") }
@@ -70,7 +72,7 @@ import Testing
         )
     }
 
-    /// Returns when the process is gone: the kernel gives its lock back.
+    /// Returns when the process is gone, as the kernel then releases its lock.
     private func ended(_ service: Service) async {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
@@ -98,7 +100,7 @@ import Testing
         }
     }
 
-    /// Gives commands that leave the position as it is, and holds each answer against the limit.
+    /// Sends commands that do not change the position, and checks the duration of each.
     private func command(_ service: Service) async throws {
         let connection = try service.connection()
         var times: [Duration] = []
@@ -110,7 +112,7 @@ import Testing
         for (method, path, body) in commands {
             let (reply, took) = try await time { try await connection.send(method, path, body: body) }
             #expect(reply.status == 200, "\(method) \(path): \(reply.text)")
-            // What waits for the sound server waits for ever; a busy machine alone takes some of it now and then.
+            // A command that waits for the sound server never returns; a busy machine only delays some.
             #expect(took < .seconds(1), "\(method) \(path)")
             times.append(took)
         }

@@ -1,15 +1,15 @@
 import Foundation
 import TestSupport
 
-/// A disk that stops now and then, or fails, in a folder of the scratch directory; whoever asks for it ends it.
+/// A disk in the scratch directory that stalls now and then, or fails. Call ``end()`` when it is no longer needed.
 final class StallingDisk: Sendable {
     let item: String
     private let process: ForegroundProcess
     private let output: LineReader
 
     /// - Parameters:
-    ///   - seconds: how long it stops; none for one that fails.
-    ///   - step: bytes between two stops, or before what cannot be read.
+    ///   - seconds: the duration of each stall; `nil` for a disk that fails.
+    ///   - step: the number of bytes between stalls, or before the failure.
     init(showing path: String, in scratch: ScratchDirectory, stopping seconds: Int?, each step: Int) async throws {
         let folder = scratch.file("disk")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -31,12 +31,12 @@ final class StallingDisk: Sendable {
         }
     }
 
-    /// A disk whose server is only killed would stay, and fail whoever looks at it.
+    /// Unmounts the disk: if only its server is killed, the mount stays and every access fails.
     deinit { umount2(URL(fileURLWithPath: item).deletingLastPathComponent().path, Int32(MNT_DETACH)) }
 
     var stalls: Int { output.lines.count { $0 == "stalled" } }
 
-    /// Takes the disk away; nobody may have its file open.
+    /// Removes the disk; its file must not be open.
     func end() async throws {
         process.kill(SIGTERM)
         try await process.waitForEnd()
@@ -45,5 +45,5 @@ final class StallingDisk: Sendable {
 
 private struct NoDisk: Error, CustomStringConvertible {
     var reason: String
-    var description: String { "no FUSE file system can be mounted here, which this test needs: \(reason)" }
+    var description: String { "cannot mount a FUSE file system, which this test needs: \(reason)" }
 }

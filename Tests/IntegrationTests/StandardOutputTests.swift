@@ -1,20 +1,21 @@
-import BackgrounderAPI
 import Foundation
 import TestSupport
 import Testing
 
-/// Commands whose stdout takes nothing say so in one line, and fail; quietly where nobody reads the pipe.
+/// Commands with an unwritable stdout fail with one line, or silently if the pipe has no reader.
 @Suite(.sharing) struct StandardOutputTests {
     enum Output: String, CaseIterable, CustomTestStringConvertible {
         case full = "is a full disk"
         case closed = "is closed"
-        case unread = "is a pipe that nobody reads"
+        case unread = "is a pipe without a reader"
 
         var testDescription: String { rawValue }
     }
 
-    @Test("Each reading command fails, with one line or quietly, when its output", arguments: Output.allCases)
-    func unwritable(output: Output) async throws {
+    @Test(arguments: Output.allCases)
+    func `commands fail if stdout is not writable, with one line or silently on a broken pipe`(output: Output)
+        async throws
+    {
         let service = try Service(TestConfiguration(source: "gpx:\(Samples.walk)?rate=max"))
         try await service.start()
         try await service.waitForEndOfTrack()
@@ -37,7 +38,7 @@ import Testing
                 #expect(run.errors.isEmpty, "\(run)")
                 continue
             }
-            // A replay says its summary before the one line.
+            // A replay prints its summary before the error.
             let last = run.errors.split(separator: "\n").last ?? ""
             #expect(last.contains("cannot write to stdout"), "\(run)")
             if command.first != "track" || command.dropFirst().first != "replay" { run.expectOneLine([]) }
@@ -52,7 +53,7 @@ import Testing
         }
     }
 
-    /// Runs a command with the redirection of a shell.
+    /// Runs a command with a shell redirection.
     private func run(_ service: Service, _ command: [String], _ redirection: String) async throws -> ProgramRun {
         try await ProgramRun.of(
             Programs.shell,
@@ -61,7 +62,7 @@ import Testing
         )
     }
 
-    /// Runs a command with a pipe for stdout whose other end is closed.
+    /// Runs a command with a pipe for stdout whose read end is closed.
     private func unread(_ service: Service, _ command: [String]) async throws -> ProgramRun {
         let script = """
             import os, signal, sys

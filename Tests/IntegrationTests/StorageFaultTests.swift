@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A disk that fails under a service that tracks and plays: it is reported while it lasts, and no answer promises too much.
+/// Disk faults under a service that tracks and plays are reported while they last, and no reply promises too much.
 @Suite(.serialized) struct StorageFaultTests {
-    @Test func `a full disk is reported everywhere within 2 s, and its end, too`() async throws {
+    @Test func `a full disk is reported everywhere within 2 s and cleared once there is room`() async throws {
         let rig = try await StorageRig()
         let service = rig.service
         let events = try service.events()
@@ -32,7 +32,8 @@ import Testing
         #expect(audio.health?.state == .failing)
         let doctor = try await service.command(["doctor"])
         #expect(doctor.exitCode == 1)
-        #expect(doctor.text.contains("FAIL storage") && doctor.text.contains("the disk is full"), "\(doctor)")
+        #expect(doctor.text.contains("FAIL storage"), "\(doctor)")
+        #expect(doctor.text.contains("the disk is full"), "\(doctor)")
         #expect(try await service.run("status").text.contains("storage   cannot write"))
         #expect(
             service.logLines().contains {
@@ -41,7 +42,7 @@ import Testing
         )
 
         try rig.makeRoom()
-        // A reader of its own: the states before the fault were well, too.
+        // A new reader, as the other one also has the good states before the fault.
         let well = try await service.events().wait(forState: "everything stored") {
             $0.status.health?.state == .ok && $0.status.location?.waiting == 0
         }
@@ -51,7 +52,7 @@ import Testing
         #expect(service.logLines().contains { $0.contains("Storage: the database can be written again") })
     }
 
-    @Test func `on a full disk changes are refused, and what must work works and says that it is not stored`()
+    @Test func `on a full disk changes are refused, but pause works and warns that it is not stored`()
         async throws
     {
         let rig = try await StorageRig()
@@ -95,7 +96,8 @@ import Testing
         let stop = try await connection.send("PATCH", "/v1/location", body: #"{"updating":false}"#)
         #expect(stop.status == 200)
         let stopped = try JSON.decode(LocationStatus.self, from: Data(stop.body))
-        #expect(!stopped.updating && stopped.health?.state == .failing)
+        #expect(!stopped.updating)
+        #expect(stopped.health?.state == .failing)
 
         try rig.makeRoom()
         try await service.events().wait(forState: "a working disk") { $0.status.health?.state == .ok }
@@ -103,7 +105,7 @@ import Testing
         try await rig.end()
     }
 
-    @Test func `on a full disk no mode confirms what it cannot store`() async throws {
+    @Test func `on a full disk no mode confirms a change that it cannot store`() async throws {
         let rig = try await StorageRig(
             TestConfiguration(
                 modes: "[location, fetch, remote-notification]",
@@ -153,12 +155,13 @@ import Testing
             #expect(reply.text.contains("the disk is full"), "\(method) \(path): \(reply.text)")
         }
         let run = try await connection.send("POST", "/v1/fetch/news/run", body: "{}")
-        #expect(run.text.contains(#""result":"failed""#) && run.text.contains("the disk is full"), "\(run.text)")
-        // The broker keeps what cannot be stored.
+        #expect(run.text.contains(#""result":"failed""#), "\(run.text)")
+        #expect(run.text.contains("the disk is full"), "\(run.text)")
+        // The broker keeps a message that cannot be stored.
         try await broker.publish([#"{"content-available":1,"source":"news","id":"2","alert":"Kept"}"#])
         try await log.wait(for: "the broker keeps it")
 
-        // These take effect all the same.
+        // These take effect although they are not stored.
         for (words, id, state) in [("pause", 3, TransferState.paused), ("cancel", 4, .waiting)] {
             let run = try await service.run("transfer", words, "\(id)", "--format", "json")
             let transfer = try JSON.decode(Transfer.self, from: run.output)
@@ -175,7 +178,7 @@ import Testing
         try await rig.end()
     }
 
-    @Test func `a disk that refuses to sync is reported until it syncs`() async throws {
+    @Test func `a disk that fails to sync is reported until it syncs again`() async throws {
         let service = try Service(TestConfiguration())
         try await service.start()
         let pid = try #require(service.pid)

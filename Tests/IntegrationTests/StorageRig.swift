@@ -1,16 +1,16 @@
-import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// A service whose state lies on a small file system of its own.
+/// A service whose state is on its own small file system.
 struct StorageRig {
     let service: Service
     let process: ForegroundProcess
 
-    /// One that plays, and records a drive.
+    /// Starts a service that plays, and that tracks a drive.
     ///
-    /// - Parameter rate: of the replayed drive, points a second.
+    /// - Parameter rate: points a second of the replayed drive.
     init(rate: Int = 20) async throws {
         try await self.init(
             TestConfiguration(
@@ -34,7 +34,7 @@ struct StorageRig {
 
     private var folder: String { "/proc/\(process.pid)/root\(service.file("state"))" }
 
-    /// Leaves no room at all.
+    /// Fills the file system completely.
     func fillDisk() throws {
         let descriptor = open("\(folder)/ballast", O_WRONLY | O_CREAT | O_APPEND, 0o600)
         defer { close(descriptor) }

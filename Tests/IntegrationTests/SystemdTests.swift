@@ -1,14 +1,13 @@
-import BackgrounderAPI
 import Foundation
 import TestSupport
 import Testing
 
-/// The unit and what the service tells systemd, without a systemd that runs.
+/// The unit, and the service's notifications to systemd, without a running systemd.
 @Suite(.sharing) struct SystemdTests {
     private static let analyzer = "/usr/bin/systemd-analyze"
     private let unit = Products.repository("Packaging/backgrounder.service")
 
-    @Test func `the service tells that it is ready, that it works, and that it stops`() async throws {
+    @Test func `the service tells systemd when it is ready, alive and stopping`() async throws {
         let service = try Service(TestConfiguration())
         let socket = try NotifySocket(service.file("notify"))
         try await service.start(adding: ["NOTIFY_SOCKET": service.file("notify"), "WATCHDOG_USEC": "400000"])
@@ -18,7 +17,7 @@ import Testing
         try await socket.wait(for: "STOPPING=1")
     }
 
-    @Test func `without a watchdog there is no heartbeat`() async throws {
+    @Test func `without a watchdog there are no heartbeats`() async throws {
         let service = try Service(TestConfiguration())
         let socket = try NotifySocket(service.file("notify"))
         try await service.start(adding: ["NOTIFY_SOCKET": service.file("notify")])
@@ -33,7 +32,7 @@ import Testing
             "systemd-analyze is missing; install systemd"
         )
     )
-    func `the unit is exposed by 1.2 at most`() async throws {
+    func `the exposure level of the unit is at most 1.2`() async throws {
         let scratch = try ScratchDirectory()
         let text = try String(contentsOfFile: unit, encoding: .utf8).replacing("@PREFIX@", with: "/usr")
         let path = try scratch.write(text, to: "backgrounder.service")
@@ -45,7 +44,7 @@ import Testing
         #expect(run.text.contains("Overall exposure level"), "\(run)")
     }
 
-    @Test func `the unit has a watchdog and bounds`() throws {
+    @Test func `the unit has a watchdog and resource limits`() throws {
         let lines = try String(contentsOfFile: unit, encoding: .utf8).split(separator: "\n")
         let values = Dictionary(
             lines.compactMap { line -> (Substring, Substring)? in

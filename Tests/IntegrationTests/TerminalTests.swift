@@ -1,12 +1,10 @@
-import BackgrounderAPI
 import Foundation
 import TestSupport
 import Testing
 
-/// `attach` on a terminal, under a shell that controls its jobs.
+/// `attach` on a terminal, under a shell with job control.
 @Suite(.sharing) struct TerminalTests {
-    @Test("Ctrl-Z gives the terminal back as it was, and fg takes it again and draws anew")
-    func suspend() async throws {
+    @Test func `Ctrl-Z restores the terminal, and fg draws the panels again`() async throws {
         let service = try Service(TestConfiguration())
         try await service.start()
         let terminal = try AttachedTerminal(service, after: "stty -a; echo shown; fg")
@@ -15,10 +13,11 @@ import Testing
         try await terminal.lines.wait(for: "modes of the terminal") { lines, _ in
             guard let end = lines.firstIndex(where: { $0.hasPrefix("shown") }) else { return nil as Bool? }
             let text = lines[..<end].joined(separator: "\n")
-            let left = try #require(text.range(of: "\u{1B}[?1049l"), "still on the other screen: \(text)")
+            let left = try #require(text.range(of: "\u{1B}[?1049l"), "still on the alternate screen: \(text)")
             #expect(text[left.lowerBound...].contains("stopped "), "\(text)")
             let modes = text[left.upperBound...].split(whereSeparator: \.isWhitespace)
-            #expect(modes.contains("icanon") && modes.contains("echo"), "\(text[left.upperBound...])")
+            #expect(modes.contains("icanon"), "\(text[left.upperBound...])")
+            #expect(modes.contains("echo"), "\(text[left.upperBound...])")
             return true
         }
         try await terminal.lines.wait(for: "second picture") { lines, _ in
@@ -29,8 +28,8 @@ import Testing
         try await terminal.waitForEnd()
     }
 
-    @Test("While a key's request gets no answer, q and Ctrl-C detach all the same", arguments: ["q", "\u{3}"])
-    func hangingKey(leave: String) async throws {
+    @Test(arguments: ["q", "\u{3}"])
+    func `q and Ctrl-C detach even while the request of a key gets no reply`(leave: String) async throws {
         let service = try Service(TestConfiguration())
         let pid = try await service.start()
         let terminal = try AttachedTerminal(service)
@@ -45,8 +44,7 @@ import Testing
         #expect(took < .seconds(5), "\(took)")
     }
 
-    @Test("The budget of a strict task counts down on the screen while nothing happens")
-    func countdown() async throws {
+    @Test func `the budget of a strict task counts down on the screen while nothing happens`() async throws {
         let service = try Service(TestConfiguration())
         try await service.start()
         let begun = try await service.command(["task", "begin", "wait", "--strict", "--", "sleep", "60"])
@@ -60,8 +58,7 @@ import Testing
         try await terminal.waitForEnd()
     }
 
-    @Test("Who waits for a fetch sees for how long, on a terminal only")
-    func waiting() async throws {
+    @Test func `waiting for a fetch shows the elapsed time, on a terminal only`() async throws {
         let service = try Service(TestConfiguration(modes: "[fetch]"))
         try await service.start()
         let added = try await service.command(["fetch", "add", "slow", "--exec", "sleep 2.5; echo new"])
@@ -71,20 +68,23 @@ import Testing
             ["-qefc", "'\(Products.backgrounder)' fetch run slow", "/dev/null"],
             environment: service.environment
         )
-        #expect(run.exitCode == 0 && run.text.contains("\r\u{1B}[Kslow: fetching … 1 s\r\u{1B}[K"), "\(run)")
-        #expect(run.text.contains("\r\u{1B}[Kslow: New data was fetched."), "the line is gone: \(run)")
+        #expect(run.exitCode == 0, "\(run)")
+        #expect(run.text.contains("\r\u{1B}[Kslow: fetching … 1 s\r\u{1B}[K"), "\(run)")
+        #expect(run.text.contains("\r\u{1B}[Kslow: New data was fetched."), "the progress line is not replaced: \(run)")
         let piped = try await service.command(["fetch", "run", "slow"])
-        #expect(piped.exitCode == 0 && piped.errors.isEmpty && !piped.text.contains("fetching"), "\(piped)")
+        #expect(piped.exitCode == 0, "\(piped)")
+        #expect(piped.errors.isEmpty, "\(piped)")
+        #expect(!piped.text.contains("fetching"), "\(piped)")
     }
 }
 
-/// A shell on a terminal of its own that runs `attach` as a job, and says `stopped` or `ended` and the exit code when it is back.
+/// A shell on its own terminal that runs `attach` as a job and then prints `stopped` or `ended` with the exit code.
 private final class AttachedTerminal: Sendable {
     let lines: LineReader
     private let process: ForegroundProcess
     private let input: PipeEnds
 
-    /// - Parameter commands: for the shell when `attach` was stopped.
+    /// - Parameter commands: shell commands to run after `attach` was stopped.
     init(_ service: Service, after commands: String = "") throws {
         input = try PipeEnds()
         let output = try PipeEnds()
@@ -108,7 +108,7 @@ private final class AttachedTerminal: Sendable {
         guard write(input.writeEnd, text, count) == count else { throw SystemCallFailure("write") }
     }
 
-    /// Returns when `attach` has ended well.
+    /// Returns when `attach` has ended with exit code 0.
     func waitForEnd() async throws {
         try await lines.wait(for: "end of attach") { lines, _ in
             let line = lines.last { $0.hasPrefix("ended ") }

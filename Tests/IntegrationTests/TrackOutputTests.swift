@@ -1,18 +1,20 @@
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// What the track commands print can be read by those for whom it is meant.
+/// The output of the track commands, read by other programs.
 @Suite(.sharing) struct TrackOutputTests {
-    @Test("track and history hold the same points in every format, and others can read them")
-    func formats() async throws {
+    @Test func `track, history and replay give the same points in every format`() async throws {
         let service = try Service(TestConfiguration(source: "gpx:\(Samples.walk)?rate=max"))
         try await service.start()
         try await service.waitForEndOfTrack()
         let track: [Location] = try await service.json("track")
         let history: [Location] = try await service.json("track", "history")
-        #expect(track.count == 100 && history.count > 100 && Array(history.suffix(100)) == track)
+        #expect(track.count == 100)
+        #expect(history.count > 100)
+        #expect(Array(history.suffix(100)) == track)
         try await expectFormats(service, ["track"], track)
         try await expectFormats(service, ["track", "history"], history)
         try await expectFormats(service, ["track", "replay", Samples.walk], history)
@@ -30,8 +32,7 @@ import Testing
         }
     }
 
-    @Test("track map draws the rolling track or a part of the history, in a file that needs nothing else")
-    func map() async throws {
+    @Test func `track map draws the rolling track or part of the history in a self-contained file`() async throws {
         let service = try Service(TestConfiguration(source: "gpx:\(Samples.walk)?rate=max"))
         try await service.start()
         try await service.waitForEndOfTrack()
@@ -40,12 +41,13 @@ import Testing
         for (options, points) in [([], 100), (["--since", since], history.count - 200)] {
             let text = try await service.command(["track", "map"] + options).text
             let svg = try XMLTree.parse(text)
-            #expect(svg.name == "svg" && svg["desc"]?.text.hasPrefix("\(points) points from ") == true)
-            #expect(text.ranges(of: "://").count == 1, "more than the name of SVG's own namespace")
+            #expect(svg.name == "svg")
+            #expect(svg["desc"]?.text.hasPrefix("\(points) points from ") == true)
+            #expect(text.ranges(of: "://").count == 1, "a URL other than SVG's namespace")
         }
         let all = try await service.run("track", "map", "--since", ISO8601.string(history[0].timestamp)).output
         let picture = try Data(contentsOf: URL(filePath: Products.repository("tracks/city-walk.svg")))
-        #expect(all == picture, "the picture of the README is another: draw it anew")
+        #expect(all == picture, "tracks/city-walk.svg is out of date: draw it again with track map")
         let none = try await service.command(["track", "map", "--until", "1990-01-01T00:00:00Z"])
         none.expectOneLine(["no points"])
         #expect(none.exitCode == 1)
@@ -76,7 +78,7 @@ import Testing
         let isReplay = command.dropFirst().first == "replay"
         #expect(table.split(separator: "\n").count == points.count + (isReplay ? 0 : 1))
         guard !isReplay else { return }
-        // What we write we read, and it means the same.
+        // Reading our own GPX output gives the same points.
         let replay = try await service.command(
             [
                 "track", "replay", service.file("track.gpx"), "--no-jitter-guard", "--accuracy", "threeKilometers",
@@ -90,8 +92,7 @@ import Testing
         #expect(again.map(\.horizontalAccuracy) == points.map(\.horizontalAccuracy))
     }
 
-    @Test("track --follow prints one JSON object a line: the track first, then each new point once")
-    func follow() async throws {
+    @Test func `track --follow prints the track and then each new point once, one JSON object a line`() async throws {
         let service = try Service(
             TestConfiguration(source: "gpx:\(Products.repository("tracks/freeway-drive.gpx"))?rate=20")
         )
@@ -112,9 +113,10 @@ import Testing
         let history: [Location] = try await service.json("track", "history")
         let start = try #require(history.firstIndex(of: points[0]))
         #expect(Array(history[start...].prefix(points.count)) == points)
-        // Following is no attaching.
+        // A follower does not count as attached.
         let status: ServiceStatus = try await service.json("status")
-        #expect(status.attached == 0 && status.state == .background)
+        #expect(status.attached == 0)
+        #expect(status.state == .background)
         follow.kill(SIGINT)
         #expect(try await follow.waitForEnd() != 1)
     }

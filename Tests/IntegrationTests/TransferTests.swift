@@ -1,17 +1,17 @@
 import BackgrounderAPI
 import Foundation
 import Synchronization
+import SystemSupport
 import TestSupport
 import Testing
 
-/// Transfers as users and scripts have them.
+/// Transfers through the commands, as users and scripts use them.
 @Suite(.sharing) struct TransferTests {
     private static func service() throws -> Service {
         try Service(TestConfiguration(modes: "[]", rest: ["transfers: {allowHTTP: [127.0.0.1]}"]))
     }
 
-    @Test("Begun, listed, told of, acknowledged")
-    func whole() async throws {
+    @Test func `transfers run, are listed, and repeat their events until these are acknowledged`() async throws {
         let service = try Self.service()
         try await service.start()
         let server = try TestWebServer()
@@ -25,29 +25,36 @@ import Testing
             "--session",
             "maps"
         )
-        #expect(run.text == "1\n" && run.errors.isEmpty)
+        #expect(run.text == "1\n")
+        #expect(run.errors.isEmpty)
         let waited = try await service.run("transfer", "put", service.file("config.yaml"), server.url("/in"), "--wait")
-        #expect(waited.text == "2\n" && waited.errors.isEmpty)
+        #expect(waited.text == "2\n")
+        #expect(waited.errors.isEmpty)
         let events = try service.events()
         try await events.wait(forState: "no transfers", within: 60) { $0.status.transfers == nil }
         #expect(FileManager.default.contents(atPath: service.file("downloads/a b.txt")) == Data("hello".utf8))
         let list: [Transfer] = try await service.json("transfer", "list")
-        #expect(
-            list.map(\.id) == [1, 2] && list.map(\.state) == [.done, .done] && list.map(\.direction) == [.get, .put]
-        )
-        #expect(list[0].received == 5 && list[0].total == 5 && list[0].session == "maps")
+        try #require(list.map(\.id) == [1, 2])
+        #expect(list.map(\.state) == [.done, .done])
+        #expect(list.map(\.direction) == [.get, .put])
+        #expect(list[0].received == 5)
+        #expect(list[0].total == 5)
+        #expect(list[0].session == "maps")
         let told: [TransferEvent] = try await service.json("transfer", "events", "maps")
-        #expect(told.map(\.seq) == [1] && told.map(\.transfer) == [1] && told.map(\.state) == ["done"])
+        #expect(told.map(\.seq) == [1])
+        #expect(told.map(\.transfer) == [1])
+        #expect(told.map(\.state) == ["done"])
         let left: [TransferEvent] = try await service.json("transfer", "events", "maps", "--ack", "1")
-        #expect(left.map(\.seq) == [2] && left.map(\.state) == ["all-events-delivered"])
+        #expect(left.map(\.seq) == [2])
+        #expect(left.map(\.state) == ["all-events-delivered"])
         let none: [TransferEvent] = try await service.json("transfer", "events", "maps", "--ack", "2")
         #expect(none.isEmpty)
         let table = try await service.run("transfer")
-        #expect(table.text.contains("a b.txt") && table.text.contains("100%"))
+        #expect(table.text.contains("a b.txt"))
+        #expect(table.text.contains("100%"))
     }
 
-    @Test("Credentials come from a file, for transfers and fetches, and stand nowhere else")
-    func credentials() async throws {
+    @Test func `transfers and fetches read credentials from a file and reveal them nowhere else`() async throws {
         var configuration = TestConfiguration(modes: "[fetch]", rest: ["transfers: {allowHTTP: [127.0.0.1]}"])
         configuration.rest += ["log: {level: trace}"]
         let service = try Service(configuration)
@@ -94,12 +101,12 @@ import Testing
         let connection = try service.connection()
         let request = TransferRequest(url: address, destination: service.file("downloads/"))
         let reply = try await connection.send("POST", "/v1/transfers", body: JSON.line(request))
-        #expect(reply.status == 422 && reply.text.contains("--credentials FILE"), "\(reply.text)")
+        #expect(reply.status == 422, "\(reply.text)")
+        #expect(reply.text.contains("--credentials FILE"), "\(reply.text)")
         #expect(!reply.text.contains("Tr0ub4dor"))
     }
 
-    @Test("Bad input of each kind is one clear line with its exit code")
-    func wrong() async throws {
+    @Test func `each kind of bad input gets one clear line and its exit code`() async throws {
         let service = try Self.service()
         let inputs = [
             WrongInput("transfer get ftp://h/x HOME/x", 64, "ftp"),
@@ -131,8 +138,7 @@ import Testing
         #expect(list.isEmpty)
     }
 
-    @Test("A full disk is waited for: nothing is lost, and no attempt counts")
-    func full() async throws {
+    @Test func `transfers wait while the disk is full, and neither lose data nor count attempts`() async throws {
         let service = try Self.service()
         let folder = service.file("downloads")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -156,9 +162,9 @@ import Testing
             state.status.transfers?.count == 2 && state.status.transfers?.allSatisfy { $0.waitingFor == .disk } == true
         }
         for transfer in state.status.transfers ?? [] {
+            #expect(transfer.attempts == 0, "\(transfer)")
             #expect(
-                transfer.attempts == 0 && transfer.error?.contains("full") == true
-                    || transfer.error?.contains("space") == true,
+                transfer.error?.contains("full") == true || transfer.error?.contains("space") == true,
                 "\(transfer)"
             )
         }
@@ -171,7 +177,8 @@ import Testing
             #expect(data.map(Array.init) == file.content())
         }
         let list: [Transfer] = try await service.json("transfer", "list")
-        #expect(list.map(\.state) == [.done, .done] && list.map(\.restarts) == [0, 0])
+        #expect(list.map(\.state) == [.done, .done])
+        #expect(list.map(\.restarts) == [0, 0])
         for (id, name) in [(1, "known"), (2, "unknown")] {
             let lines = service.logLines()
             let waits = lines.filter {
@@ -180,16 +187,16 @@ import Testing
             let ends = lines.filter {
                 $0.hasSuffix(" info Transfer \(id): the disk has space again, \(folder)/\(name)")
             }
-            #expect(waits.count == 1 && ends.count == 1, "\(lines)")
+            #expect(waits.count == 1, "\(lines)")
+            #expect(ends.count == 1, "\(lines)")
         }
-        // What was here was not sent again.
+        // The received bytes were not sent again.
         #expect(unknown.sent < 3_300_000, "\(unknown.sent)")
         process.kill(SIGTERM)
         try await process.waitForEnd()
     }
 
-    @Test("Without a way out it waits for one, and the kernel's word ends the wait")
-    func offline() async throws {
+    @Test func `an offline transfer waits for a route and continues as soon as the kernel has one`() async throws {
         let service = try Self.service()
         let process = try await service.start(unsharing: ["-n"])
         try await service.run("transfer", "get", "https://192.0.2.1/x", service.file("downloads/x"))
@@ -205,7 +212,7 @@ import Testing
         for words in [["link", "set", "lo", "up"], ["route", "add", "default", "dev", "lo"]] {
             try await Tool.run(words: ["nsenter", "-t", "\(process.pid)", "-n", "ip"] + words)
         }
-        // It tries now, and not in ten minutes; that nobody is there is another matter.
+        // It retries now, not in ten minutes; the attempt itself may fail.
         let next = try await later.wait(forState: "another attempt", within: 60) {
             $0.status.transfers?.first?.state == .running
                 || $0.status.transfers?.first?.error?.contains("192.0.2.1") == true
@@ -217,8 +224,7 @@ import Testing
         try await process.waitForEnd()
     }
 
-    @Test("A public server leads nothing to addresses of this machine, also by a name, unless that is allowed")
-    func localAddresses() async throws {
+    @Test func `a public server cannot redirect to local addresses unless that is allowed`() async throws {
         var configuration = TestConfiguration(modes: "[fetch]")
         configuration.rest = [
             "transfers: {allowHTTP: [203.0.113.7, 127.0.0.1, rebound.example, allowed.example, \"[::ffff:127.0.0.1]\"]}",
@@ -240,12 +246,13 @@ import Testing
         for (number, host) in ["127.0.0.1", "rebound.example", "[::ffff:127.0.0.1]"].enumerated() {
             let get = ["transfer", "get", "\(address)/to/\(host)", service.file("downloads/\(number)"), "--wait"]
             let run = try await service.command(get)
-            #expect(run.exitCode == 1 && run.errors.contains("fetch.allowPrivate"), "\(run)")
+            #expect(run.exitCode == 1, "\(run)")
+            #expect(run.errors.contains("fetch.allowPrivate"), "\(run)")
             try await service.run("fetch", "add", "f\(number)", "--url", "\(address)/to/\(host)", "--kind", "raw")
             try await service.command(["fetch", "run", "f\(number)"]).expectOneLine(["fetch.allowPrivate"])
         }
         #expect(requests() == "")
-        // What is allowed, what the user names, and where a local server leads.
+        // An allowed host, a host named by the user, and a redirect from a local server.
         let urls = [
             "\(address)/to/allowed.example", "http://rebound.example:8081/secret", "http://127.0.0.1:8081/back",
         ]
@@ -261,8 +268,7 @@ import Testing
         try await process.waitForEnd()
     }
 
-    @Test("A way out is seen behind many routes, and a server that refuses is told from a network that is not there")
-    func manyRoutes() async throws {
+    @Test func `a route is found among many, and a refused connection does not count as offline`() async throws {
         let service = try Self.service()
         let routes = """
             ip link set lo up; ip link add d0 type veth peer name d1; ip link set d0 up; ip link set d1 up
@@ -275,13 +281,13 @@ import Testing
             $0.status.transfers?.first?.error != nil && $0.status.transfers?.first?.waitingFor != nil
         }
         let transfer = try #require(state.status.transfers?.first)
-        #expect(transfer.waitingFor == .backoff && transfer.error?.contains("refused") == true, "\(transfer)")
+        #expect(transfer.waitingFor == .backoff, "\(transfer)")
+        #expect(transfer.error?.contains("refused") == true, "\(transfer)")
         process.kill(SIGTERM)
         try await process.waitForEnd()
     }
 
-    @Test("On a terminal a bar shows how far it is, and goes away at the end")
-    func bar() async throws {
+    @Test func `on a terminal a progress bar is shown and removed at the end`() async throws {
         let service = try Self.service()
         try await service.start()
         let server = try TestWebServer()
@@ -293,12 +299,13 @@ import Testing
             ["-qec", command, "/dev/null"],
             environment: service.environment
         )
-        #expect(run.exitCode == 0 && run.text.contains("━") && run.text.contains("of 600.0 kB"), "\(run)")
+        #expect(run.exitCode == 0, "\(run)")
+        #expect(run.text.contains("━"), "\(run)")
+        #expect(run.text.contains("of 600.0 kB"), "\(run)")
         #expect(run.text.hasSuffix("\r\u{1B}[K"), "\(run)")
     }
 
-    @Test("A stop leaves transfers as they are, and they go on after the next start")
-    func stopped() async throws {
+    @Test func `transfers survive a stop and resume after the next start`() async throws {
         let service = try Self.service()
         try await service.start()
         let server = try TestWebServer()
@@ -318,6 +325,8 @@ import Testing
         try await again.wait(forState: "the end", within: 60) { $0.status.transfers == nil }
         #expect(FileManager.default.contents(atPath: service.file("downloads/f")).map(Array.init) == file.content())
         let starts = server.requests().map(\.rangeStart)
-        #expect(starts.count == 2 && starts[0] == 0 && starts[1] > 0)
+        try #require(starts.count == 2)
+        #expect(starts[0] == 0)
+        #expect(starts[1] > 0)
     }
 }

@@ -1,14 +1,15 @@
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// A command with something wrong in it, and what must come of it.
+/// A wrong command and its expected exit code and error.
 struct WrongInput: CustomTestStringConvertible, Sendable {
     /// `HOME` stands for a scratch directory.
     var arguments: [String]
     var code: Int32
-    /// What the one line on stderr must say.
+    /// Texts that the one line on stderr must contain.
     var words: [String]
 
     init(_ arguments: String, _ code: Int32, _ words: String...) {
@@ -18,16 +19,16 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
 
     var testDescription: String { arguments.joined(separator: " ") }
 
-    /// Gives `service` the command, and holds what comes of it against what must.
+    /// Runs the command with `service`'s environment and checks the result.
     func check(_ service: Service, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        // As the service writes it.
+        // The path as the service prints it.
         let home = RuntimePaths.absolute(service.home)
         let run = try await service.command(arguments.map { $0.replacing("HOME", with: home) })
         run.expectRefusal(code, words.map { $0.replacing("HOME", with: home) }, sourceLocation: sourceLocation)
     }
 }
 
-/// Wrong input of each kind: one clear line, the right exit code, and the service lives.
+/// Each kind of wrong input gets one clear line and the right exit code, and the service survives.
 @Suite(.sharing) struct WrongInputTests {
     static let toService = [
         WrongInput("queue add HOME/missing.mp3", 4, "HOME/missing.mp3", "no such file"),
@@ -111,17 +112,19 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         WrongInput("start --driver wav:HOME/other.wav", 1, "already running", "--driver", "backgrounder stop"),
     ]
 
-    @Test("A running service gets wrong commands: each is refused in one line, and the service goes on as it was")
-    func commands() async throws {
+    @Test func `a running service refuses each wrong command in one line and stays as it was`() async throws {
         let service = try Service(TestConfiguration())
         try Self.makeFiles(service.scratch)
         let pid = try await service.start()
         let before: AudioStatus = try await service.json("audio")
         for input in Self.toService { try await input.check(service) }
         let status: ServiceStatus = try await service.json("status")
-        #expect(status.pid == pid && status.audio == before)
+        #expect(status.pid == pid)
+        #expect(status.audio == before)
         let settings = try #require(status.location)
-        #expect(settings.distanceFilter == 0 && settings.maximumAccuracy == nil && settings.desiredAccuracy == .best)
+        #expect(settings.distanceFilter == 0)
+        #expect(settings.maximumAccuracy == nil)
+        #expect(settings.desiredAccuracy == .best)
         let queue: [PlayerItem] = try await service.json("queue")
         #expect(queue.isEmpty)
     }
@@ -138,7 +141,7 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         #expect(try await service.json("queue", as: [PlayerItem].self).map(\.id) == before.dropFirst(2).map(\.id))
     }
 
-    @Test func `a seek past the end is refused, and the item stays`() async throws {
+    @Test func `a seek past the end is refused, and the current item stays`() async throws {
         let service = try Service(TestConfiguration(queue: Array(Samples.tunes.prefix(2))))
         try await service.start()
         let events = try service.events()
@@ -149,7 +152,7 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         #expect(try await service.json("audio", as: AudioStatus.self).currentItem?.id == 1)
     }
 
-    @Test func `doctor reports the missing folder of a file that sound goes to`() async throws {
+    @Test func `doctor reports that the folder of the audio output file is missing`() async throws {
         let service = try Service(TestConfiguration())
         let folder = service.file("sound")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -190,23 +193,21 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         WrongInput("log", 1, "no log"),
     ]
 
-    @Test("Without a service nothing starts or answers, and one line says why", arguments: toStart)
-    func start(input: WrongInput) async throws {
+    @Test(arguments: toStart)
+    func `wrong starts, and commands without a service, are refused in one line`(input: WrongInput) async throws {
         let service = try Service(TestConfiguration())
         try await input.check(service)
         #expect(service.pid == nil)
     }
 
-    @Test(
-        "An empty --home is refused by every command, and not taken for this folder",
-        arguments: [
-            (["start", "--home", ""], "name a folder"), (["--home", "", "start"], "name a folder"),
-            (["--home=", "status"], "name a folder"), (["status", "--home="], "Missing value"),
-            (["audio", "play", "--home", ""], "name a folder"), (["attach", "--home", ""], "name a folder"),
-            (["fetch", "plan", "--home", ""], "name a folder"),
-        ]
+    @Test(arguments: [
+        (["start", "--home", ""], "name a folder"), (["--home", "", "start"], "name a folder"),
+        (["--home=", "status"], "name a folder"), (["status", "--home="], "Missing value"),
+        (["audio", "play", "--home", ""], "name a folder"), (["attach", "--home", ""], "name a folder"),
+        (["fetch", "plan", "--home", ""], "name a folder"),
+    ]
     )
-    func emptyHome(arguments: [String], words: String) async throws {
+    func `every command refuses an empty --home`(arguments: [String], words: String) async throws {
         let service = try Service(TestConfiguration())
         try await service.command(arguments).expectRefusal(64, ["--home", words])
         let daemon = try await ProgramRun.of(Products.backgrounderd, ["--home", ""], environment: service.environment)
@@ -214,24 +215,34 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         #expect(service.pid == nil)
     }
 
-    @Test(
-        "A faulty configuration is refused with file, line, key and what is allowed",
-        arguments: [
-            ("mode: [audio]", "config.yaml:1", "unknown key mode", "modes"),
-            ("location:\n  sauce: gpsd://localhost", "config.yaml:2", "unknown key location.sauce", "source"),
-            ("log:\n  level: info\nlog:\n  level: debug", "config.yaml:", "log", ""),
-            ("location:\n  source: gpsd://localhost:65536", "config.yaml:2", "location.source", "use gpsd://HOST"),
-            ("location:\n  source: gpsd://localhost:0", "config.yaml:2", "location.source", "use gpsd://HOST"),
-            ("location:\n  desiredAccuracy: superb", "config.yaml:2", "superb", "bestForNavigation"),
-            ("location:\n  distanceFilter: -1", "config.yaml:2", "location.distanceFilter", "use 0 to 20037508 metres"),
-            ("audio:\n  latency: 1h", "config.yaml:2", "audio.latency", "20ms to 2s"),
-            ("audio: {queue: 3}", "config.yaml:1", "audio.queue", "a list of"),
-            ("modes: [", "config.yaml:", "", ""),
-            ("modes: [location]", "config.yaml:1", "usageDescription", ""),
-            ("audio: {autoplay: true}", "config.yaml", "usageDescription", "to turn the mode off, set modes: [audio]"),
-        ]
+    @Test func `the daemon refuses options of which it would ignore one`() async throws {
+        let service = try Service(TestConfiguration())
+        let arguments = ["--check-configuration", "--launch-for-fetch", "news"]
+        let run = try await ProgramRun.of(Products.backgrounderd, arguments, environment: service.environment)
+        run.expectRefusal(64, ["backgrounderd: ", "--check-configuration", "--launch-for-fetch", "use one of them"])
+    }
+
+    @Test(arguments: [
+        ("mode: [audio]", "config.yaml:1", "unknown key mode", "modes"),
+        ("location:\n  sauce: gpsd://localhost", "config.yaml:2", "unknown key location.sauce", "source"),
+        ("log:\n  level: info\nlog:\n  level: debug", "config.yaml:", "log", ""),
+        ("location:\n  source: gpsd://localhost:65536", "config.yaml:2", "location.source", "use gpsd://HOST"),
+        ("location:\n  source: gpsd://localhost:0", "config.yaml:2", "location.source", "use gpsd://HOST"),
+        ("location:\n  desiredAccuracy: superb", "config.yaml:2", "superb", "bestForNavigation"),
+        ("location:\n  distanceFilter: -1", "config.yaml:2", "location.distanceFilter", "use 0 to 20037508 metres"),
+        ("audio:\n  latency: 1h", "config.yaml:2", "audio.latency", "20ms to 2s"),
+        ("audio: {queue: 3}", "config.yaml:1", "audio.queue", "a list of"),
+        ("modes: [", "config.yaml:", "", ""),
+        ("modes: [location]", "config.yaml:1", "usageDescription", ""),
+        ("audio: {autoplay: true}", "config.yaml", "usageDescription", "to turn the mode off, set modes: [audio]"),
+    ]
     )
-    func configuration(yaml: String, place: String, problem: String, hint: String) async throws {
+    func `a faulty configuration is refused with its file, line, key and the allowed values`(
+        yaml: String,
+        place: String,
+        problem: String,
+        hint: String
+    ) async throws {
         let service = try Service(TestConfiguration())
         try service.configure(yaml: yaml + "\n")
         let run = try await service.command(["start"])
@@ -239,14 +250,13 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         #expect(service.pid == nil)
     }
 
-    @Test("Content that cannot be played is named with its reason when its turn comes, and the rest goes on")
-    func content() async throws {
+    @Test func `unplayable content is reported with its reason, and the queue continues`() async throws {
         let service = try Service(TestConfiguration())
         let scratch = service.scratch
         try Self.makeFiles(scratch)
         let announcement = try Data(contentsOf: URL(fileURLWithPath: Samples.announcement))
         try scratch.write(announcement.prefix(announcement.count / 8), to: "truncated.wav")
-        // They begin as audio does, so that they are queued.
+        // They begin like audio files, so they can be queued.
         for name in ["tag.mp3", "header.mp3"] { try scratch.write("ID3 \(name)", to: name) }
         let bad = ["tag.mp3", "header.mp3", "truncated.wav"]
         try service.configure(TestConfiguration(driver: "wav:\(service.file("out.wav"))"))
@@ -263,10 +273,11 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
             let lines = service.logLines().filter { $0.contains(" warning \(service.file(name)): ") }
             #expect(lines.count == 1, "\(name): \(lines)")
         }
-        // As far as it goes, the truncated one was played.
+        // The truncated file was played up to its end.
         let played = try Samples.wav(service.file("out.wav")).samples
         let whole = try await Samples.reference(Samples.announcement)
-        #expect(!played.isEmpty && whole.starts(with: played))
+        #expect(!played.isEmpty)
+        #expect(whole.starts(with: played))
         try await service.run("queue", "clear")
         try await service.run("queue", "add", service.file("header.mp3"), service.file("tag.mp3"), Samples.announcement)
         try await service.run("audio", "play")
@@ -277,15 +288,15 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         let status: AudioStatus = try await service.json("audio")
         let error = try #require(status.lastError)
         #expect(error.path == service.file("tag.mp3"))
-        // The queue marks what was passed over.
+        // The queue marks the skipped items.
         let items: [PlayerItem] = try await service.json("queue")
-        #expect(items.map { $0.error == nil } == [false, false, true] && items[1].error == error.reason)
+        try #require(items.map { $0.error == nil } == [false, false, true])
+        #expect(items[1].error == error.reason)
         let shown = try await service.run("queue").text.split(separator: "\n").map(String.init)
         #expect(shown.filter { $0.hasPrefix("✗") && $0.contains(" header.mp3 ") }.count == 1, "\(shown)")
     }
 
-    @Test("A damaged GPX file gives its good points, one line that names file and line, and exit 1")
-    func damagedTrack() async throws {
+    @Test func `replaying a damaged GPX file gives its good points, names the line and exits with 1`() async throws {
         let scratch = try ScratchDirectory()
         let good = try String(contentsOfFile: Products.repository("tracks/city-walk.gpx"), encoding: .utf8)
         let lines = good.split(separator: "\n", omittingEmptySubsequences: false)

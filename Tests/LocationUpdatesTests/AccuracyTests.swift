@@ -34,11 +34,11 @@ import Testing
     }
 
     static func file(hdop: Double? = nil, accuracy: Double? = nil) -> Fix {
-        Fix(time: time(0), latitude: 48, longitude: 11, hdop: hdop, statedAccuracy: accuracy, isLive: false)
+        Fix(time: time(0), latitude: 48, longitude: 11, hdop: hdop, statedAccuracy: accuracy, isFromReceiver: false)
     }
 
     static let samples: [Sample] = [
-        Sample(name: "an eph that is no model", fix: live(eph: 7.5), value: 7.5, source: .receiver),
+        Sample(name: "an eph that does not match the model", fix: live(eph: 7.5), value: 7.5, source: .receiver),
         Sample(name: "19 × an HDOP in hundredths", fix: live(eph: 19.19), value: 19.19 / 1.731, source: .model),
         Sample(
             name: "the same printed with an error of half a millimetre",
@@ -46,7 +46,7 @@ import Testing
             value: 19.1905 / 1.731,
             source: .model
         ),
-        Sample(name: "a millimetre beside the grid", fix: live(eph: 19.191), value: 19.191, source: .receiver),
+        Sample(name: "a millimetre off the grid", fix: live(eph: 19.191), value: 19.191, source: .receiver),
         Sample(
             name: "within 1 % of the newest HDOP",
             fix: live(eph: 23.9),
@@ -80,7 +80,7 @@ import Testing
         Sample(name: "RTK fixed", fix: live(eph: 13.3, status: 3), value: 1, source: .model),
         Sample(name: "RTK float", fix: live(eph: 13.3, status: 4), value: 2, source: .model),
         Sample(
-            name: "RTK fixed that is better still",
+            name: "RTK fixed with a model that is even better",
             fix: live(eph: 1.52, status: 3),
             value: 1.52 / 1.731,
             source: .model
@@ -96,7 +96,7 @@ import Testing
         Sample(name: "an eph below 0 is unknown", fix: live(eph: -5)),
         Sample(name: "an eph of 0 is unknown", fix: live(eph: 0, epx: 3, epy: 4), value: 5 / 1.731, source: .model),
         Sample(name: "an infinite eph is unknown", fix: live(eph: .infinity)),
-        Sample(name: "the HDOP of a live fix is no accuracy", fix: live(hdop: 1)),
+        Sample(name: "the HDOP of a live fix gives no accuracy", fix: live(hdop: 1)),
         Sample(name: "a file's own accuracy", fix: file(hdop: 3, accuracy: 4), value: 4, source: .file),
         Sample(name: "a file's HDOP", fix: file(hdop: 2), value: 38 / 1.731, source: .model),
         Sample(name: "a file's HDOP of 0", fix: file(hdop: 0)),
@@ -108,8 +108,8 @@ import Testing
         ),
     ]
 
-    @Test("The accuracy is on Core Location's scale and says its source", arguments: samples)
-    func estimates(_ sample: Sample) throws {
+    @Test(arguments: samples)
+    func `the accuracy is on Core Location's scale and states its source`(_ sample: Sample) throws {
         var filter = LocationFilter(settings: LocationSettings(desiredAccuracy: .threeKilometers))
         for hdop in sample.sky { _ = filter.receive(.sky(hdop: hdop, device: "a")) }
         let decided = filter.location(sample.fix)
@@ -119,13 +119,12 @@ import Testing
     }
 
     @Test(
-        "GST counts for the fix of its time, at most 1.5 s away, of its device",
         arguments: [
             (0.0, "a", true), (1.5, "a", true), (-1.5, "a", true), (1.501, "a", false), (-1.501, "a", false),
             (0, "b", false),
         ]
     )
-    func gst(age: Double, device: String, counts: Bool) throws {
+    func `a GST report applies to its device for at most 1.5 s`(age: Double, device: String, counts: Bool) throws {
         var filter = LocationFilter()
         _ = filter.receive(.gst(time: time(-age), latitudeError: 3, longitudeError: 4, device: device))
         let decided = filter.location(Self.live(eph: 9.4))
@@ -134,8 +133,7 @@ import Testing
         #expect(location.horizontalAccuracy == (counts ? 5 : 9.4))
     }
 
-    @Test("A GST without sense is not used, and the newest wins")
-    func oddGST() throws {
+    @Test func `an invalid GST report is ignored, and the newest valid one applies`() throws {
         var filter = LocationFilter()
         _ = filter.receive(.gst(time: time(0), latitudeError: 3, longitudeError: 4, device: "a"))
         _ = filter.receive(.gst(time: time(0), latitudeError: 0, longitudeError: 4, device: "a"))
@@ -147,15 +145,14 @@ import Testing
         #expect(filter.location(later)?.horizontalAccuracy == 10)
     }
 
-    @Test("A level asks for its target and accepts three times that")
-    func levels() {
+    @Test func `a level asks for its target and accepts three times that`() {
         #expect(DesiredAccuracy.allCases.map(\.target) == [5, 10, 10, 100, 1000, 3000])
         #expect(DesiredAccuracy.allCases.map(\.acceptLimit) == [15, 30, 30, 300, 3000, nil])
         #expect(DesiredAccuracy.allCases.map(\.needsAltitude) == [true, false, false, false, false, false])
     }
 
-    @Test("The limit itself is accepted, anything above it is not", arguments: DesiredAccuracy.allCases)
-    func limit(level: DesiredAccuracy) throws {
+    @Test(arguments: DesiredAccuracy.allCases)
+    func `the limit itself is accepted, and anything above it is not`(level: DesiredAccuracy) throws {
         var filter = LocationFilter(settings: LocationSettings(desiredAccuracy: level))
         guard let limit = level.acceptLimit else {
             #expect(filter.reason(Self.live(eph: 1e6 + 0.07)) == nil)
@@ -171,16 +168,14 @@ import Testing
         )
     }
 
-    @Test("A 2D fix where 3D is needed is too inaccurate")
-    func flatFix() {
+    @Test func `a 2D fix is too inaccurate for a level that requires 3D`() {
         var filter = LocationFilter(settings: LocationSettings(desiredAccuracy: .bestForNavigation))
         #expect(filter.rejection(fix(at: 0, mode: 2)) == Rejection(reason: .accuracy, timestamp: time(0)))
         filter.settings.desiredAccuracy = .best
         #expect(filter.reason(fix(at: 0, mode: 2)) == nil)
     }
 
-    @Test("A fix of unknown accuracy passes only threeKilometers when live, and every level from a file")
-    func unknownAccuracy() {
+    @Test func `without an accuracy a live fix passes only threeKilometers, and a file every level`() {
         for level in DesiredAccuracy.allCases {
             var filter = LocationFilter(settings: LocationSettings(desiredAccuracy: level))
             #expect(filter.reason(fix(at: 0, accuracy: nil)) == (level == .threeKilometers ? nil : .noAccuracy))
@@ -191,8 +186,7 @@ import Testing
         }
     }
 
-    @Test("The maximum is a strict gate beside the level's")
-    func maximum() {
+    @Test func `the maximum accuracy applies in addition to the level's limit`() {
         var filter = LocationFilter(settings: LocationSettings(maximumAccuracy: 8))
         #expect(filter.rejection(fix(at: 0, accuracy: 8.1))?.limit == 8)
         #expect(filter.reason(fix(at: 0, accuracy: 7.9)) == nil)

@@ -4,7 +4,7 @@ import LocationUpdates
 import Testing
 
 @Suite struct ExplanationTests {
-    /// What the filter says of the last of `reports`.
+    /// Returns the filter's decision about the last of `reports`, and its explanation.
     private func explain(
         _ reports: [Report],
         _ settings: LocationSettings = LocationSettings()
@@ -17,7 +17,6 @@ import Testing
     }
 
     @Test(
-        "An accepted point that opens a segment says why",
         arguments: [
             (.first, [.fix(fix(at: 0))]),
             (.newTrack, [.fix(point(at: 0)), .fix(point(at: 1, opensSegment: true))]),
@@ -30,33 +29,40 @@ import Testing
             (nil, [.fix(fix(at: 0)), .reconnected, .fix(fix(at: 10))]),
         ] as [(SegmentReason?, [Report])]
     )
-    func segments(reason: SegmentReason?, reports: [Report]) throws {
+    func `an accepted point that opens a segment says why`(reason: SegmentReason?, reports: [Report]) throws {
         let (decision, explanation) = try explain(reports)
         guard case .accepted(let location) = decision else {
             Issue.record("\(decision)")
             return
         }
-        #expect(explanation.segment == reason && (location.segmentStart == true) == (reason != nil))
+        #expect(explanation.segment == reason)
+        #expect((location.segmentStart == true) == (reason != nil))
     }
 
-    @Test("Estimate, limit, distance and bound are those that decided; what was not looked at is absent")
-    func numbers() throws {
+    @Test func `an explanation has the numbers that decided and omits those that were not needed`() throws {
         let settings = LocationSettings(distanceFilter: 10, maximumAccuracy: 20)
         let start = Report.fix(fix(at: 0))
         let near = try explain([start, .fix(fix(at: 1, metres: 4))], settings)
-        #expect(near.explanation.estimate == 5 && near.explanation.source == .receiver && near.explanation.limit == 20)
-        #expect(near.explanation.bound == 10 && abs((near.explanation.distance ?? 0) - 4) < 0.01)
+        #expect(near.explanation.estimate == 5)
+        #expect(near.explanation.source == .receiver)
+        #expect(near.explanation.limit == 20)
+        #expect(near.explanation.bound == 10)
+        #expect(abs((near.explanation.distance ?? 0) - 4) < 0.01)
         let noise = try explain([start, .fix(fix(at: 1, metres: 14))], settings)
-        #expect(abs((noise.explanation.bound ?? 0) - 200.0.squareRoot()) < 1e-9 && noise.explanation.segment == nil)
+        #expect(abs((noise.explanation.bound ?? 0) - 200.0.squareRoot()) < 1e-9)
+        #expect(noise.explanation.segment == nil)
         let away = try explain([start, .fix(fix(at: 1, metres: 14, speed: 14))], settings)
         #expect(away.explanation.bound == 10)
         let coarse = try explain([start, .fix(fix(at: 1, metres: 50, accuracy: 25))], settings)
-        #expect(coarse.explanation.estimate == 25 && coarse.explanation.distance == nil)
+        #expect(coarse.explanation.estimate == 25)
+        #expect(coarse.explanation.distance == nil)
         let none = try explain([start, .fix(fix(at: 1, mode: 1))], settings)
-        #expect(none.explanation.estimate == nil && none.explanation.limit == 20)
-        // The distance is told also where no filter asks for it, and where the rules of time refuse.
+        #expect(none.explanation.estimate == nil)
+        #expect(none.explanation.limit == 20)
+        // The distance is also given without a distance filter, and when a time rule rejects the fix.
         let free = try explain([start, .fix(fix(at: 1, metres: 4))])
-        #expect(free.explanation.distance != nil && free.explanation.bound == nil)
+        #expect(free.explanation.distance != nil)
+        #expect(free.explanation.bound == nil)
         let jump = try explain([start, .fix(fix(at: 1, metres: 9000))])
         #expect(abs((jump.explanation.distance ?? 0) - 9000) < 10)
         var filter = LocationFilter()

@@ -2,7 +2,7 @@ import BackgrounderAPI
 import FoundationEssentials
 import LocationUpdates
 
-/// Fixes along a meridian: `second` after a fixed start, `metres` to the north of a fixed place.
+/// Returns a fix `second` seconds after a fixed start and `metres` metres north of a fixed place.
 func fix(
     at second: Double,
     metres: Double = 0,
@@ -24,7 +24,7 @@ func fix(
     )
 }
 
-/// A point of a file, which has no accuracy unless it states one.
+/// Returns a point of a file, without an accuracy unless one is given.
 func point(at second: Double, metres: Double = 0, accuracy: Double? = nil, opensSegment: Bool = false) -> Fix {
     Fix(
         time: time(second),
@@ -32,7 +32,7 @@ func point(at second: Double, metres: Double = 0, accuracy: Double? = nil, opens
         longitude: 11,
         statedAccuracy: accuracy,
         opensSegment: opensSegment,
-        isLive: false
+        isFromReceiver: false
     )
 }
 
@@ -40,17 +40,17 @@ func time(_ second: Double) -> Date {
     Date(timeIntervalSince1970: ((1_700_000_000 + second) * 1000).rounded() / 1000)
 }
 
-/// Of the meridian at 48 degrees north.
+/// The length of a degree of latitude at 48° north.
 let metresPerDegree = 111_201.0
 
-/// An `eph` next to `value` that is no multiple of gpsd's model.
+/// Returns an `eph` close to `value` that does not match gpsd's model.
 private func receiverError(_ value: Double) -> Double {
     let multiple = value / 0.19
     return abs(multiple - multiple.rounded()) < 0.01 ? value + 0.01 : value
 }
 
 extension LocationFilter {
-    /// The reasons of the fixes that are not accepted, `nil` for those that are.
+    /// Returns the reason why each fix is rejected; `nil` for an accepted fix.
     mutating func reasons(_ fixes: [Fix]) -> [RejectionReason?] {
         fixes.map { reason($0) }
     }
@@ -73,7 +73,7 @@ extension LocationFilter {
     }
 }
 
-/// A report as gpsd writes it: `second` after a fixed start, `metres` to the north of a fixed place.
+/// Returns a report as gpsd writes it, `second` seconds after a fixed start and `metres` metres north of a fixed place.
 func tpv(at second: Int, metres: Double = 0, device: String = "/dev/gps0", eph: Double? = 5, mode: Int = 3) -> String {
     let when = Date(timeIntervalSince1970: 1_700_000_000 + Double(second)).formatted(.iso8601)
     let place = mode < 2 ? "" : ",\"lat\":\(48 + metres / metresPerDegree),\"lon\":11.0,\"altMSL\":500.0"

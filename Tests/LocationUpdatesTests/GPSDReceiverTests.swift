@@ -4,10 +4,9 @@ import LocationUpdates
 import TestSupport
 import Testing
 
-/// Which receiver of a real gpsd is tracked, over which address, and what is said when there is none.
+/// The receiver of a real gpsd that is tracked, its addresses, and the reports without a receiver.
 @Suite struct GPSDReceiverTests {
-    @Test("Of two receivers on one gpsd only the one of the URL is heard")
-    func chosen() async throws {
+    @Test func `of two receivers on one gpsd only the one in the URL is tracked`() async throws {
         let (ports, terminals) = (try FreePorts(), [try PseudoTerminal(), try PseudoTerminal()])
         let feeds = [NMEAFeed(to: .terminal(terminals[0])), NMEAFeed(to: .terminal(terminals[1]), longitude: 12)]
         let gpsd = try ports.startGPSD(terminals.map(\.path))
@@ -19,8 +18,7 @@ import Testing
         withExtendedLifetime((gpsd, feeds[0])) {}
     }
 
-    @Test("Of two receivers on one gpsd one is tracked and never both; when it falls silent the other one takes over")
-    func pinned() async throws {
+    @Test func `one of two receivers is tracked, and the other takes over when it falls silent`() async throws {
         let (ports, terminals) = (try FreePorts(), [try PseudoTerminal(), try PseudoTerminal()])
         let feeds = [NMEAFeed(to: .terminal(terminals[0])), NMEAFeed(to: .terminal(terminals[1]), longitude: 12)]
         let gpsd = try ports.startGPSD(terminals.map(\.path))
@@ -37,8 +35,7 @@ import Testing
         withExtendedLifetime(gpsd) {}
     }
 
-    @Test("A receiver that gpsd does not have is said, in gpsd's words, and is no silence")
-    func refused() async throws {
+    @Test func `a receiver that gpsd does not have is reported in gpsd's words and is not a silence`() async throws {
         let ports = try FreePorts()
         let gpsd = try ports.startGPSD()
         let feed = NMEAFeed(to: .udp(ports.feed))
@@ -50,8 +47,7 @@ import Testing
         withExtendedLifetime((gpsd, feed)) {}
     }
 
-    @Test("A receiver that is unplugged is missed within seconds, though gpsd tells nobody and does not always notice")
-    func unplugged() async throws {
+    @Test func `an unplugged receiver is noticed within seconds, even if gpsd does not report it`() async throws {
         let (ports, terminal) = (try FreePorts(), try PseudoTerminal())
         let feed = NMEAFeed(to: .terminal(terminal))
         let gpsd = try ports.startGPSD([terminal.path])
@@ -59,15 +55,16 @@ import Testing
         try await rig.wait(for: "10 points") { $0.accepted >= 10 && $0.quality == .ok }
         feed.stop()
         terminal.unplug()
-        let status = try await rig.wait(for: "a word", within: 25) { $0.quality != .ok }
-        #expect(status.connection == .connected && (status.quality == .noDevice || status.quality == .silent))
+        let status = try await rig.wait(for: "another quality", within: 25) { $0.quality != .ok }
+        #expect(status.connection == .connected)
+        #expect(status.quality == .noDevice || status.quality == .silent)
         try await rig.shutDown()
         feed.verify(await rig.journal.points)
         withExtendedLifetime(gpsd) {}
     }
 
-    @Test("gpsd is reached by name, by IPv4 and by IPv6 address", arguments: ["localhost", "127.0.0.1", "[::1]"])
-    func addresses(host: String) async throws {
+    @Test(arguments: ["localhost", "127.0.0.1", "[::1]"])
+    func `gpsd is reached by name, by IPv4 address and by IPv6 address`(host: String) async throws {
         let ports = try FreePorts()
         let gpsd = try ports.startGPSD()
         let feed = NMEAFeed(to: .udp(ports.feed))
@@ -79,8 +76,7 @@ import Testing
         withExtendedLifetime(gpsd) {}
     }
 
-    @Test("A rest leaves a real gpsd without a client, and its points come after it")
-    func rest() async throws {
+    @Test func `a rest disconnects from a real gpsd, and its points continue afterwards`() async throws {
         let ports = try FreePorts()
         let pipe = try PipeEnds()
         let gpsd = try ForegroundProcess(
@@ -106,12 +102,12 @@ import Testing
         try await rig.shutDown()
         feed.verify(await rig.journal.points)
         let lines = rig.log.lines.filter { !$0.contains("is ok") && !$0.contains("is disconnected") }
-        #expect(lines.count == 1 && lines[0].contains("rests for"), "\(rig.log.lines)")
+        #expect(lines.count == 1, "\(rig.log.lines)")
+        #expect(lines.first?.contains("rests for") == true, "\(rig.log.lines)")
         gpsd.kill()
     }
 
-    @Test("Not reading for a while under a fast feed loses what gpsd drops, and makes nothing false")
-    func slowReader() async throws {
+    @Test func `a stalled reader of a fast feed loses only dropped lines and gets no false points`() async throws {
         let ports = try FreePorts()
         let gpsd = try ports.startGPSD()
         let feed = NMEAFeed(to: .udp(ports.feed), rate: 2000)

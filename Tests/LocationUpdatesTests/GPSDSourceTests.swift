@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct GPSDSourceTests {
-    @Test("The fixes of a gpsd are tracked, and the device of the URL is asked for")
-    func tracking() async throws {
+    @Test func `fixes from gpsd are tracked, and the device in the URL is requested`() async throws {
         let server = try FakeGPSD()
         let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)/dev/gps0")
         let client = try await server.client()
@@ -14,18 +13,22 @@ import Testing
         try await rig.wait(for: "connection") { $0.connection == .connected && $0.quality == .searching }
         for second in 0..<4 { client.send(line: tpv(at: second, metres: Double(second))) }
         let status = try await rig.wait(for: "four points") { $0.accepted == 4 }
-        #expect(status.quality == .ok && status.received == 4 && status.trackCount == 4)
+        #expect(status.quality == .ok)
+        #expect(status.received == 4)
+        #expect(status.trackCount == 4)
         let track = await rig.manager.track(last: 100)
         let stored = await rig.journal.points
-        #expect(track == rig.locations && track == stored)
+        #expect(track == rig.locations)
+        #expect(track == stored)
         #expect(track.map(\.timestamp) == (0..<4).map { time(Double($0)) })
         #expect(track.map(\.segmentStart) == [true, nil, nil, nil])
-        #expect(track[0].altitude == 500 && track[0].speed == 1 && track[0].horizontalAccuracy == 5)
+        #expect(track[0].altitude == 500)
+        #expect(track[0].speed == 1)
+        #expect(track[0].horizontalAccuracy == 5)
         try await rig.shutDown()
     }
 
     @Test(
-        "Odd lines make no point, and the connection survives them",
         arguments: [
             (
                 "{\"class\":\"TPV\",\"device\":\"/dev/gps0\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.",
@@ -81,7 +84,7 @@ import Testing
                 "{\"class\":\"TPV\",\"mode\":3,\"time\":\"2023-11-14T22:13:20Z\",\"lat\":48.0,\"lon\":11.0,\u{0}\"eph\":5}",
                 .invalid
             ),
-            // At these gps_unpack would never return.
+            // gps_unpack would never return from these.
             ("{\"class\":\"TPV\",\"mode\":3,\"lat\":\"class\":\"TPV\"48.0,\"lon\":11.0}", .invalid),
             ("{\"class\":\"TPV\",\"device\":\"/dev/gps0\"\"class\":\"TPV\",\"mode\":3}", .invalid),
             ("{\"class\":\"GST\",\"lat\":\"class\":\"SKY\"2.2,\"lon\":2.7}", nil),
@@ -95,7 +98,7 @@ import Testing
             ("{\"class\":\"TPV\",\"x\":\"" + String(repeating: "x", count: 100_000) + "\"}", nil),
         ] as [(String, RejectionReason?)]
     )
-    func oddLines(line: String, reason: RejectionReason?) async throws {
+    func `odd lines add no points and do not end the connection`(line: String, reason: RejectionReason?) async throws {
         let server = try FakeGPSD()
         let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
         let client = try await server.client()
@@ -108,8 +111,7 @@ import Testing
         try await rig.shutDown()
     }
 
-    @Test("Nothing of the fix before lingers in a later line")
-    func noLingering() async throws {
+    @Test func `no value of an earlier fix remains in a later one`() async throws {
         let server = try FakeGPSD()
         let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
         let client = try await server.client()
@@ -120,13 +122,14 @@ import Testing
         )
         let status = try await rig.wait(for: "two points") { $0.accepted == 2 }
         let last = try #require(status.lastFix)
-        #expect(last.altitude == nil && last.speed == nil && last.accuracySource == .model)
+        #expect(last.altitude == nil)
+        #expect(last.speed == nil)
+        #expect(last.accuracySource == .model)
         #expect(abs((last.horizontalAccuracy ?? 0) - 5 / 1.731) < 1e-9)
         try await rig.shutDown()
     }
 
-    @Test("SKY tells the model from a receiver's own error, and GST wins over both")
-    func evidence() async throws {
+    @Test func `SKY separates gpsd's model from a receiver's own error, and GST overrides both`() async throws {
         let server = try FakeGPSD()
         let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
         let client = try await server.client()
@@ -147,8 +150,7 @@ import Testing
         try await rig.shutDown()
     }
 
-    @Test("Lines come whole however the bytes are cut")
-    func cuts() async throws {
+    @Test func `lines are read whole no matter how their bytes are split`() async throws {
         let server = try FakeGPSD()
         let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
         let client = try await server.client()
@@ -160,8 +162,7 @@ import Testing
         try await rig.shutDown()
     }
 
-    @Test("A gpsd that goes and comes back is tracked again, with one line in the log for each")
-    func reconnect() async throws {
+    @Test func `a gpsd that leaves and returns is tracked again, with one log line for each event`() async throws {
         var server = try FakeGPSD()
         let port = server.port
         let rig = try await LocationRig("gpsd://127.0.0.1:\(port)")
@@ -172,7 +173,7 @@ import Testing
         client.hangUp()
         let lost = try await rig.wait(for: "loss") { $0.connection == .waiting }
         #expect(lost.quality == .disconnected)
-        // The detail of the status can be that of the next attempt already.
+        // The status may already have the detail of the next attempt.
         let losses = rig.log.lines.filter { $0.contains(" is disconnected") }
         #expect(losses.map { $0.hasSuffix(" is disconnected (gpsd closed the connection)") } == [true], "\(losses)")
         server = try FakeGPSD(port: port)
@@ -185,8 +186,7 @@ import Testing
         try await rig.shutDown()
     }
 
-    @Test("A gpsd without a receiver is noDevice until one comes")
-    func noDevice() async throws {
+    @Test func `the quality is noDevice until gpsd has a receiver`() async throws {
         let server = try FakeGPSD()
         let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
         let client = try await server.client()
@@ -197,8 +197,7 @@ import Testing
         try await rig.shutDown()
     }
 
-    @Test("After 5 s without a report the source is silent, and three good fixes end that")
-    func silence() async throws {
+    @Test func `a source is silent after 5 s without a report, until three good fixes`() async throws {
         let server = try FakeGPSD()
         let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
         let client = try await server.client()
@@ -215,8 +214,7 @@ import Testing
         try await rig.shutDown()
     }
 
-    @Test("A server that drops every connection is no gpsd that came back, and is said once")
-    func dropping() async throws {
+    @Test func `a server that drops every connection is reported once as disconnected`() async throws {
         let server = try FakeGPSD()
         server.dropNewClients()
         let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
@@ -227,14 +225,14 @@ import Testing
         try await rig.shutDown()
     }
 
-    @Test("Nobody listening is said once, with libgps' reason, and does not hold up the end")
-    func absent() async throws {
+    @Test func `a refused connection is reported once with libgps' reason and does not delay the end`() async throws {
         let server = try FakeGPSD()
         let port = server.port
         server.stopListening()
         let rig = try await LocationRig("gpsd://127.0.0.1:\(port)")
         let status = try await rig.wait(for: "loss") { $0.quality == .disconnected }
-        #expect(status.connection == .waiting && status.qualityDetail == "can't connect to host/port pair")
+        #expect(status.connection == .waiting)
+        #expect(status.qualityDetail == "can't connect to host/port pair")
         let began = ContinuousClock.now
         try await rig.shutDown()
         #expect(ContinuousClock.now - began < .seconds(5))
@@ -242,8 +240,7 @@ import Testing
         #expect(rig.log.lines.count == 1)
     }
 
-    @Test("A connection that is silent for 30 s is renewed, once, and tracking goes on over the new one")
-    func renewal() async throws {
+    @Test func `a connection that is silent for 30 s is renewed once, and tracking continues`() async throws {
         let server = try FakeGPSD()
         let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
         let first = try await server.client()
@@ -260,8 +257,8 @@ import Testing
         first.hangUp()
     }
 
-    @Test("Two thousand damaged lines lose neither the connection nor the count", arguments: [1, 2, 3])
-    func damagedLines(seed: UInt64) async throws {
+    @Test(arguments: [1, 2, 3])
+    func `damaged lines affect neither the connection nor the counts`(seed: UInt64) async throws {
         let server = try FakeGPSD()
         let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)")
         let client = try await server.client()
@@ -292,7 +289,8 @@ import Testing
         for second in 5000..<5010 { client.send(line: tpv(at: second)) }
         let status = try await rig.wait(for: "good fixes") { $0.lastFix?.timestamp == time(5009) }
         #expect(status.received == status.accepted + status.rejected.total)
-        #expect(status.received > 500 && status.rejected[.invalid] > 50)
+        #expect(status.received > 500)
+        #expect(status.rejected[.invalid] > 50)
         #expect(!server.hasClient, "no second connection")
         try await rig.shutDown()
     }

@@ -6,7 +6,6 @@ import Testing
 
 @Suite struct JSONObjectTests {
     @Test(
-        "Numbers that nobody reads are left out of an object, and nothing else is",
         arguments: [
             (#"{"class":"TPV","ept":0.005,"lat":1.5,"sep":2}"#, #"{"class":"TPV","lat":1.5}"#),
             (#"{"class":"TPV","alt":1,"altHAE":2,"altMSL":-3.5e1}"#, #"{"class":"TPV","altHAE":2,"altMSL":-3.5e1}"#),
@@ -23,15 +22,14 @@ import Testing
             (#"{"a":1,"e"}"#, #"{"a":1,"e"}"#), ("[1,2]", "[1,2]"), ("", nil), ("{\"a\":\"\\\u{0}\"}", nil),
         ] as [(String, String?)]
     )
-    func condensed(line: String, expected: String?) {
+    func `unused numbers are removed from an object, and nothing else is`(line: String, expected: String?) {
         withLine(line) { line in
             let isObject = line.condenseObject()
             #expect((isObject ? line.baseAddress.map { String(cString: $0) } : nil) == expected)
         }
     }
 
-    @Test("libgps reads the same from what is left of a report of gpsd's")
-    func unpacked() throws {
+    @Test func `libgps reads the used fields of a condensed gpsd report unchanged`() throws {
         let report = """
             {"class":"TPV","device":"/dev/ttyUSB0","status":2,"mode":3,"time":"2026-11-21T08:00:00.000Z","ept":0.005,\
             "lat":48.123456789,"lon":11.5,"altHAE":548.2,"altMSL":502.1,"alt":502.1,"epx":8.5,"epy":10.9,"epv":25.7,\
@@ -50,7 +48,7 @@ import Testing
         #expect(fix == expected)
     }
 
-    /// `text` as the framer hands it out.
+    /// Calls `body` with `text` as the framer returns it: a buffer followed by a NUL byte.
     private func withLine<Result>(_ text: String, _ body: (UnsafeMutableBufferPointer<CChar>) -> Result) -> Result {
         var bytes = text.utf8.map { CChar(bitPattern: $0) } + [0]
         return bytes.withUnsafeMutableBufferPointer { body(UnsafeMutableBufferPointer(rebasing: $0.dropLast())) }

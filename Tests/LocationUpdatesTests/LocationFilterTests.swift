@@ -4,15 +4,14 @@ import LocationUpdates
 import Testing
 
 @Suite struct LocationFilterTests {
-    @Test("Less than a 2D fix is none, whatever else it says", arguments: [-1, 0, 1])
-    func noFix(mode: Int) {
+    @Test(arguments: [-1, 0, 1])
+    func `a fix below 2D counts as no fix, even with other values`(mode: Int) {
         var filter = LocationFilter()
         #expect(filter.reason(Fix(mode: mode)) == .noFix)
         #expect(filter.reason(fix(at: 0, mode: mode)) == .noFix)
     }
 
-    @Test("A fix without time or place, out of range or of an unknown mode is invalid")
-    func invalid() {
+    @Test func `a fix without a time or place, out of range or of an unknown mode is invalid`() {
         let good = fix(at: 0)
         let changes: [(inout Fix) -> Void] = [
             { $0.time = nil }, { $0.latitude = nil }, { $0.longitude = nil }, { $0.latitude = .nan },
@@ -30,12 +29,11 @@ import Testing
     }
 
     @Test(
-        "The poles, the date line and the place 0,0 are valid",
         arguments: [
             (90.0, 0.0), (-90, 180), (0, -180), (0, 0), (51.5, 0),
         ]
     )
-    func validPlaces(latitude: Double, longitude: Double) {
+    func `the poles, the antimeridian and the place 0,0 are valid`(latitude: Double, longitude: Double) {
         var filter = LocationFilter()
         var place = fix(at: 0)
         place.latitude = latitude
@@ -43,8 +41,7 @@ import Testing
         #expect(filter.location(place)?.latitude == latitude)
     }
 
-    @Test("A location has what the fix knows, and nothing else")
-    func location() throws {
+    @Test func `a location has the values that the fix knows and nothing else`() throws {
         var filter = LocationFilter()
         var full = fix(at: 0, speed: 3)
         full.altitude = 520
@@ -72,12 +69,14 @@ import Testing
         odd.epv = -1
         let decided = filter.location(odd)
         let sparse = try #require(decided)
-        #expect(sparse.altitude == nil && sparse.speed == nil && sparse.course == nil && sparse.verticalAccuracy == nil)
+        #expect(sparse.altitude == nil)
+        #expect(sparse.speed == nil)
+        #expect(sparse.course == nil)
+        #expect(sparse.verticalAccuracy == nil)
         #expect(sparse.segmentStart == nil)
     }
 
-    @Test("The track follows the first device with an accepted fix until that is silent for 10 s")
-    func devices() {
+    @Test func `the track follows the first accepted device until that is silent for 10 s`() {
         var filter = LocationFilter()
         #expect(filter.reason(fix(at: 0, accuracy: 99, device: "b")) == .accuracy)
         #expect(filter.reason(fix(at: 1, device: "a")) == nil)
@@ -90,42 +89,38 @@ import Testing
         #expect(filter.reason(fix(at: 14, device: "a")) == .device)
     }
 
-    @Test("After a restart the device that was followed counts as silent")
-    func restart() {
+    @Test func `after a restart the followed device counts as silent`() {
         var filter = LocationFilter()
         #expect(filter.reason(fix(at: 1, device: "a", arrival: 5000)) == nil)
         filter.restart()
         #expect(filter.location(fix(at: 2, device: "b", arrival: 3))?.segmentStart == true)
     }
 
-    @Test("A distance of 0 delivers every fix")
-    func noDistance() {
+    @Test func `a distance filter of 0 delivers every fix`() {
         var filter = LocationFilter()
         #expect(filter.reasons((0..<5).map { fix(at: Double($0)) }) == [nil, nil, nil, nil, nil])
     }
 
-    @Test("The distance counts from the last delivered point and is reached at the limit")
-    func distance() throws {
+    @Test func `the distance counts from the last delivered point`() throws {
         var filter = LocationFilter(settings: LocationSettings(distanceFilter: 10, jitterGuard: false))
         let reasons = filter.reasons((0...30).map { fix(at: Double($0), metres: Double($0), speed: 1) })
         let delivered = reasons.indices.filter { reasons[$0] == nil }
         #expect(delivered == [0, 10, 20, 30] || delivered == [0, 11, 21, 31] || delivered == [0, 11, 22])
         let refusal = filter.rejection(fix(at: 31, metres: Double(delivered.last ?? 0) + 4))
         let rejection = try #require(refusal)
-        #expect(rejection.reason == .distance && rejection.limit == 10)
+        #expect(rejection.reason == .distance)
+        #expect(rejection.limit == 10)
         #expect(abs((rejection.value ?? 0) - 4) < 0.01)
     }
 
-    @Test("A point that opens a segment is delivered whatever the distance")
-    func segmentStart() {
+    @Test func `a point that opens a segment is delivered regardless of the distance`() {
         var filter = LocationFilter(settings: LocationSettings(distanceFilter: 1000))
         #expect(
             filter.reasons([fix(at: 0), fix(at: 1), fix(at: 70), fix(at: 71)]) == [nil, .distance, nil, .distance]
         )
     }
 
-    @Test("A distance that the errors explain is no movement while standing")
-    func jitter() throws {
+    @Test func `a distance within the position errors is not movement while standing`() throws {
         // 2 × √(5.01² + 5.01²) is 14.2 m.
         for (metres, speed, reason) in [
             (14.0, nil, RejectionReason.jitter), (14.5, nil, nil), (14, 0.49, .jitter), (14, 0.5, nil),
@@ -137,8 +132,7 @@ import Testing
         }
     }
 
-    @Test("The jitter guard is off by choice, at bestForNavigation, without a distance filter and without an accuracy")
-    func noJitterGuard() {
+    @Test func `the jitter guard is off if disabled, at bestForNavigation, or without a distance or accuracy`() {
         let off: [LocationSettings] = [
             LocationSettings(distanceFilter: 10, jitterGuard: false),
             LocationSettings(desiredAccuracy: .bestForNavigation, distanceFilter: 10),
@@ -153,11 +147,11 @@ import Testing
         #expect(filter.reason(point(at: 2, metres: 0)) == nil)
     }
 
-    @Test("A track is the newest 100 in order of acceptance")
-    func track() {
+    @Test func `a track has the newest 100 locations in order of acceptance`() {
         var filter = LocationFilter()
         var track = Track()
-        #expect(track.newest == nil && track.last(5) == [])
+        #expect(track.newest == nil)
+        #expect(track.last(5) == [])
         var all: [Location] = []
         for second in 0..<250 {
             guard let location = filter.location(fix(at: Double(second))) else { continue }
@@ -169,7 +163,8 @@ import Testing
         #expect(track.last(100) == all.suffix(100))
         #expect(track.last(1000) == all.suffix(100))
         #expect(track.last(3) == all.suffix(3))
-        #expect(track.last(0) == [] && track.last(-1) == [])
+        #expect(track.last(0) == [])
+        #expect(track.last(-1) == [])
         #expect(Track(all).last(100) == all.suffix(100))
     }
 }

@@ -1,6 +1,7 @@
 import BackgrounderAPI
 import Foundation
 import LocationUpdates
+import SystemSupport
 import TestSupport
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
         scratch = try ScratchDirectory()
     }
 
-    /// A file of `count` points, one a second and 5 m apart; `bad` is put in before the end.
+    /// Writes a file of `count` points that are `step` seconds and 5 m apart, with `bad` inserted before the end.
     @discardableResult
     func track(
         _ name: String = "track.gpx",
@@ -32,33 +33,37 @@ import Testing
         "gpx:\(scratch.file(name))?rate=\(rate)"
     }
 
-    @Test("A file is replayed to its end: all is counted, stored before it is told, and the newest 100 are the track")
-    func replay() async throws {
+    @Test func `a file is replayed to its end, every point is stored, and the newest 100 are the track`() async throws {
         try track(count: 2500, bad: "<trkpt lat=\"\" lon=\"\"/>")
         let rig = try await LocationRig(source("max"))
         let status = try await rig.wait(for: "end") { $0.connection == .finished }
-        #expect(status.received == 2501 && status.accepted == 2500 && status.rejected[.invalid] == 1)
-        #expect(status.trackCount == 100 && status.quality == .ok && status.lastRejection?.reason == .invalid)
+        #expect(status.received == 2501)
+        #expect(status.accepted == 2500)
+        #expect(status.rejected[.invalid] == 1)
+        #expect(status.trackCount == 100)
+        #expect(status.quality == .ok)
+        #expect(status.lastRejection?.reason == .invalid)
         let stored = await rig.journal.points
-        #expect(stored.count == 2500 && rig.locations == stored)
+        #expect(stored.count == 2500)
+        #expect(rig.locations == stored)
         #expect(await rig.manager.track(last: 100) == Array(stored.suffix(100)))
         #expect(stored.map(\.timestamp) == (0..<2500).map { time(Double($0)) })
         try await rig.shutDown()
     }
 
-    @Test("A replay keeps the pace of the points' times", arguments: [("10", 1.0), ("20", 0.5)])
-    func pace(rate: String, seconds: Double) async throws {
+    @Test(arguments: [("10", 1.0), ("20", 0.5)])
+    func `a replay keeps the pace of the points' times`(rate: String, seconds: Double) async throws {
         try track(count: 11)
         let began = ContinuousClock.now
         let rig = try await LocationRig(source(rate))
         try await rig.wait(for: "end") { $0.connection == .finished }
         let taken = (ContinuousClock.now - began) / .seconds(1)
-        #expect(taken >= seconds * 0.99 && taken < seconds + 60)
+        #expect(taken >= seconds * 0.99)
+        #expect(taken < seconds + 60)
         try await rig.shutDown()
     }
 
     @Test(
-        "A file without a fix ends with the reason",
         arguments: [
             ("gpx", "<gpx><trk><trkseg/></trk></gpx>", "has no track points"),
             (
@@ -67,11 +72,12 @@ import Testing
             ),
         ]
     )
-    func nothingInIt(kind: String, content: String, reason: String) async throws {
+    func `a file without a fix ends with the reason`(kind: String, content: String, reason: String) async throws {
         let file = try scratch.write(content, to: "empty.track")
         let rig = try await LocationRig("\(kind):\(file)?rate=max")
         let status = try await rig.wait(for: "end") { $0.connection == .finished }
-        #expect(status.received == 0 && status.quality == .searching)
+        #expect(status.received == 0)
+        #expect(status.quality == .searching)
         #expect(
             status.qualityDetail?.hasPrefix("\(file) \(reason)") == true,
             "\(String(describing: status.qualityDetail))"
@@ -79,8 +85,7 @@ import Testing
         try await rig.shutDown()
     }
 
-    @Test("A damaged file gives its good points, and the fault with its line")
-    func damage() async throws {
+    @Test func `a damaged file gives its good points and a fault with its line`() async throws {
         try track(count: 5, end: "<trkpt")
         let rig = try await LocationRig(source("max"))
         let status = try await rig.wait(for: "end") { $0.connection == .finished }
@@ -91,10 +96,9 @@ import Testing
     }
 
     @Test(
-        "After a crash a replay goes on after the last received point, as if nothing had happened",
         arguments: [1, 2, 3]
     )
-    func crash(round: Int) async throws {
+    func `a replay continues after a crash with the next point, without losses or repeats`(round: Int) async throws {
         try track(count: 1000, bad: "<trkpt/>")
         var rig = try await LocationRig(source("200"), settings: LocationSettings(distanceFilter: 12))
         for stop in 1...round {
@@ -104,22 +108,24 @@ import Testing
             rig = try await LocationRig(source("200"), settings: LocationSettings(distanceFilter: 12), journal: journal)
         }
         let status = try await rig.wait(for: "end") { $0.connection == .finished }
-        #expect(status.received == 1001 && status.rejected[.invalid] == 1)
+        #expect(status.received == 1001)
+        #expect(status.rejected[.invalid] == 1)
         let stored = await rig.journal.points
-        #expect(stored.count == 334 && stored.filter { $0.segmentStart == true }.count == 1)
+        #expect(stored.count == 334)
+        #expect(stored.filter { $0.segmentStart == true }.count == 1)
         #expect(Set(stored.map(\.timestamp)).count == stored.count)
         try await rig.shutDown()
     }
 
-    @Test("Finished or cleanly stopped, a replay begins anew and opens a segment")
-    func anew() async throws {
+    @Test func `a finished or cleanly stopped replay starts over and opens a segment`() async throws {
         try track(count: 10)
         var rig = try await LocationRig(source("max"))
         try await rig.wait(for: "end") { $0.connection == .finished }
         rig = try await LocationRig(source("max"), journal: await rig.journal.copy())
         try await rig.wait(for: "second end") { $0.received == 20 }
         let stored = await rig.journal.points
-        #expect(stored.count == 20 && stored[10].segmentStart == true)
+        try #require(stored.count == 20)
+        #expect(stored[10].segmentStart == true)
 
         try track("slow.gpx", count: 10, step: 3000)
         let slow = try await LocationRig(source("1", name: "slow.gpx"))
@@ -131,8 +137,7 @@ import Testing
         try await rig.shutDown()
     }
 
-    @Test("Stopping ends the source and survives a restart; a second stop or start changes nothing")
-    func stopAndStart() async throws {
+    @Test func `stopping survives a restart, and a second stop or start changes nothing`() async throws {
         try track(count: 10, step: 3000)
         var rig = try await LocationRig(source("1"))
         try await rig.wait(for: "first point") { $0.received == 1 }
@@ -142,27 +147,32 @@ import Testing
         await rig.manager.stopUpdatingLocation()
         #expect(await rig.journal.commits == commits + 1)
         let stopped = await rig.manager.status()
-        #expect(!stopped.updating && stopped.connection == .off && stopped.quality == nil)
+        #expect(!stopped.updating)
+        #expect(stopped.connection == .off)
+        #expect(stopped.quality == nil)
         try await rig.shutDown()
         rig = try await LocationRig(source("1"), journal: await rig.journal.copy())
         #expect(await rig.manager.status().connection == .off)
         await rig.manager.startUpdatingLocation()
         let status = try await rig.wait(for: "a point of a new run") { $0.received == 2 }
-        #expect(status.updating && status.lastFix?.segmentStart == true)
+        #expect(status.updating)
+        #expect(status.lastFix?.segmentStart == true)
         try await rig.shutDown()
     }
 
-    @Test("Suspended, the source is off; resumed, a replay goes on where it was")
-    func suspension() async throws {
+    @Test func `a suspended source is off, and a resumed replay continues where it was`() async throws {
         try track(count: 600)
         let rig = try await LocationRig(source("200"))
         try await rig.wait(for: "20 points") { $0.received >= 20 }
         await rig.manager.suspend()
         let suspended = await rig.manager.status()
-        #expect(suspended.connection == .off && suspended.updating && suspended.received < 600)
+        #expect(suspended.connection == .off)
+        #expect(suspended.updating)
+        #expect(suspended.received < 600)
         await rig.manager.resume()
         let status = try await rig.wait(for: "end") { $0.connection == .finished }
-        #expect(status.received == 600 && status.accepted == 600)
+        #expect(status.received == 600)
+        #expect(status.accepted == 600)
         await rig.manager.suspend()
         await rig.manager.resume()
         #expect(await rig.manager.status().connection == .finished)
@@ -170,8 +180,7 @@ import Testing
         try await rig.shutDown()
     }
 
-    @Test("Settings apply while running and are stored at once")
-    func settings() async throws {
+    @Test func `settings apply while running and are stored immediately`() async throws {
         try track(count: 400)
         let rig = try await LocationRig(source("400"))
         try await rig.wait(for: "points") { $0.accepted >= 10 }
@@ -179,8 +188,11 @@ import Testing
             LocationSettings(desiredAccuracy: .kilometer, distanceFilter: 1000, maximumAccuracy: 50)
         )
         let now = await rig.manager.status()
-        #expect(now.desiredAccuracy == .kilometer && now.target == 1000 && now.acceptLimit == 3000)
-        #expect(now.distanceFilter == 1000 && now.maximumAccuracy == 50)
+        #expect(now.desiredAccuracy == .kilometer)
+        #expect(now.target == 1000)
+        #expect(now.acceptLimit == 3000)
+        #expect(now.distanceFilter == 1000)
+        #expect(now.maximumAccuracy == 50)
         let stored = try await rig.journal.checkpoint()
         #expect(
             stored?.filter.settings
@@ -191,8 +203,7 @@ import Testing
         try await rig.shutDown()
     }
 
-    @Test("Another source is begun anew and not compared with the one before")
-    func anotherSource() async throws {
+    @Test func `another source starts over and is not compared with the previous one`() async throws {
         try track(count: 10, step: 3000)
         try scratch.write(
             "<gpx><trkpt lat=\"-33\" lon=\"151\"><time>2001-01-01T00:00:00Z</time></trkpt></gpx>",
@@ -202,13 +213,14 @@ import Testing
         try await rig.wait(for: "first point") { $0.received == 1 }
         await rig.manager.setSource(try LocationSource(source("max", name: "other.gpx"), relativeTo: "/"))
         let status = try await rig.wait(for: "end") { $0.connection == .finished }
-        #expect(status.accepted == 2 && status.lastFix?.latitude == -33 && status.lastFix?.segmentStart == true)
+        #expect(status.accepted == 2)
+        #expect(status.lastFix?.latitude == -33)
+        #expect(status.lastFix?.segmentStart == true)
         #expect(status.source == source("max", name: "other.gpx"))
         try await rig.shutDown()
     }
 
-    @Test("While the journal is full tracking goes on, and what waited is stored when it is not")
-    func fullDisk() async throws {
+    @Test func `tracking continues while the journal is full, and waiting points are stored later`() async throws {
         try track(count: 900)
         let rig = try await LocationRig(source("300"))
         try await rig.wait(for: "points") { $0.accepted >= 10 }
@@ -226,8 +238,7 @@ import Testing
         try await rig.shutDown()
     }
 
-    @Test("Thirty seconds of fixes of which none is good enough are starved, with the reason, the value and the limit")
-    func starved() async throws {
+    @Test func `thirty seconds of poor fixes are starved, with the reason, the value and the limit`() async throws {
         let points = (0...40).map { second in
             "<trkpt lat=\"48\" lon=\"11\"><time>\(ISO8601.string(time(Double(second))))</time><hdop>4.4</hdop></trkpt>"
         }
@@ -243,20 +254,19 @@ import Testing
         try await rig.shutDown()
     }
 
-    @Test("A jump of the receiver's clock is no starvation")
-    func clockJump() async throws {
+    @Test func `a jump of the receiver's clock is not starvation`() async throws {
         let points = [0.0, 1, 2, -86_400, 3, 4, -40_000].map { second in
             "<trkpt lat=\"48\" lon=\"11\"><time>\(ISO8601.string(time(second)))</time></trkpt>"
         }
         try scratch.write("<gpx>\(points.joined())</gpx>", to: "jump.gpx")
         let rig = try await LocationRig(source("max", name: "jump.gpx"))
         let status = try await rig.wait(for: "end") { $0.connection == .finished }
-        #expect(status.quality == .ok && status.rejected[.outOfOrder] == 2)
+        #expect(status.quality == .ok)
+        #expect(status.rejected[.outOfOrder] == 2)
         try await rig.shutDown()
     }
 
-    @Test("Parked behind a distance filter is not starved, and costs no durable commit")
-    func parked() async throws {
+    @Test func `standing within the distance filter is not starved and adds no durable commit`() async throws {
         let points = (0...90).map { second in
             "<trkpt lat=\"48\" lon=\"11\"><time>\(ISO8601.string(time(Double(second))))</time></trkpt>"
         }
@@ -266,7 +276,9 @@ import Testing
             settings: LocationSettings(distanceFilter: 10)
         )
         let status = try await rig.wait(for: "end") { $0.connection == .finished }
-        #expect(status.quality == .ok && status.accepted == 1 && status.rejected[.distance] == 90)
+        #expect(status.quality == .ok)
+        #expect(status.accepted == 1)
+        #expect(status.rejected[.distance] == 90)
         #expect(await rig.journal.durableCommits == 1)
         try await rig.shutDown()
     }

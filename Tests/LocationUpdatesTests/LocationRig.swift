@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A manager at work, with a journal in memory and ears for its events.
+/// A running location manager with a journal in memory; it records the manager's events.
 final class LocationRig: Sendable {
     let manager: LocationManager
     let journal: MemoryJournal
@@ -18,7 +18,7 @@ final class LocationRig: Sendable {
     private let group: ServiceGroup
     private let task: Task<Void, any Error>
 
-    /// Begins where `journal` ended; the machine's clock stands at `now`.
+    /// Continues from the state in `journal`; the machine's clock always shows `now`.
     init(
         _ source: String,
         settings: LocationSettings = LocationSettings(),
@@ -56,7 +56,7 @@ final class LocationRig: Sendable {
         signal.post()
     }
 
-    /// The status as soon as it fulfils `condition`.
+    /// Returns the first status that satisfies `condition`.
     @discardableResult
     func wait(
         for what: String,
@@ -74,7 +74,7 @@ final class LocationRig: Sendable {
         }
     }
 
-    /// Ends it as the service would.
+    /// Shuts down gracefully, as the service does.
     func shutDown() async throws {
         await group.triggerGracefulShutdown()
         try await task.value
@@ -82,7 +82,9 @@ final class LocationRig: Sendable {
 
     var locations: [Location] {
         heard.withLock { heard in
-            heard.flatMap { event -> [Location] in if case .locations(let locations) = event { locations } else { [] } }
+            heard.flatMap { event -> [Location] in
+                if case .locations(let locations, _) = event { locations } else { [] }
+            }
         }
     }
 
@@ -91,24 +93,24 @@ final class LocationRig: Sendable {
     }
 }
 
-/// Keeps what it is given the way a store does: as bytes.
+/// A journal in memory that keeps the checkpoint as bytes, as the store does.
 actor MemoryJournal: LocationJournal {
     struct Full: Error {}
 
     private struct Content {
         var points: [Location]
-        /// By the number of their first points, from 1 on.
+        /// Keyed by the number of their first points, counted from 1.
         var trips: [Int: Trip]
         var bytes: Data?
         var commits = 0
         var durableCommits = 0
-        /// What there was after each commit.
+        /// The content after each commit.
         var moments: [(points: Int, bytes: Data)] = []
         var isFull = false
     }
 
     private nonisolated let content: Mutex<Content>
-    /// Closed while commits wait.
+    /// Held while commits must wait.
     private nonisolated let gate = DispatchSemaphore(value: 1)
 
     var points: [Location] { content.withLock { $0.points } }
@@ -150,12 +152,12 @@ actor MemoryJournal: LocationJournal {
         content.withLock { $0.isFull = isFull }
     }
 
-    /// Whether commits wait, as on a disk that does not answer.
+    /// Makes commits wait, as on a disk that does not respond.
     func setStalled(_ isStalled: Bool) {
         if isStalled { gate.wait() } else { gate.signal() }
     }
 
-    /// What a service that is started after a crash at this moment would find.
+    /// Returns the journal that a service would find after a crash at this moment.
     func copy() -> MemoryJournal {
         content.withLock { MemoryJournal(points: $0.points, trips: $0.trips, bytes: $0.bytes) }
     }

@@ -3,7 +3,6 @@ import Testing
 
 @Suite struct LocationSourceTests {
     @Test(
-        "A source is read from its text and gives it back",
         arguments: [
             ("gpsd://localhost:2947", LocationSource.gpsd(GPSDAddress(host: "localhost"))),
             (
@@ -19,13 +18,12 @@ import Testing
             ("gpsd-log:/srv/drive.jsonl?rate=max", .gpsdLog(path: "/srv/drive.jsonl", rate: .max)),
         ]
     )
-    func roundTrip(text: String, source: LocationSource) throws {
+    func `a source is read from its text and described by the same text`(text: String, source: LocationSource) throws {
         #expect(try LocationSource(text, relativeTo: "/home/bus") == source)
         #expect(source.description == text)
     }
 
     @Test(
-        "What may be left out has its default",
         arguments: [
             ("gpsd://localhost", "gpsd://localhost:2947"), ("gpsd://localhost/", "gpsd://localhost:2947"),
             ("gpsd://[fe80::1]", "gpsd://[fe80::1]:2947"), ("gpsd://h/dev/gps", "gpsd://h:2947/dev/gps"),
@@ -33,12 +31,11 @@ import Testing
             ("gpsd-log:drive.jsonl", "gpsd-log:/home/bus/drive.jsonl"),
         ]
     )
-    func defaults(text: String, full: String) throws {
+    func `omitted parts have defaults`(text: String, full: String) throws {
         #expect(try LocationSource(text, relativeTo: "/home/bus").description == full)
     }
 
     @Test(
-        "Anything else is refused with what is allowed",
         arguments: [
             ("", .unknownKind), ("walk.gpx", .unknownKind), ("file:walk.gpx", .unknownKind),
             ("gpsd:localhost", .unknownKind),
@@ -53,7 +50,7 @@ import Testing
             ("gpsd-log:", .noPath), ("gpsd-log:a?rate=0", .badRate),
         ] as [(String, LocationSourceError.Reason)]
     )
-    func refused(text: String, reason: LocationSourceError.Reason) throws {
+    func `a bad source is refused with the allowed forms`(text: String, reason: LocationSourceError.Reason) throws {
         let error = try #require(throws: LocationSourceError.self) { try LocationSource(text, relativeTo: "/") }
         #expect(error.reason == reason)
         #expect(error.description.contains(LocationSourceError.allowed))

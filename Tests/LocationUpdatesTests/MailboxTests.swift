@@ -10,8 +10,7 @@ import Testing
         await withCheckedContinuation { mailbox.next($0) }?.run
     }
 
-    @Test("Batches come in their order, to a reader who waits and to one who comes later")
-    func order() async {
+    @Test func `batches arrive in order, for a waiting reader and for a later one`() async {
         for run in 1...3 { mailbox.send(SourceBatch(run: run, items: [])) }
         for run in 1...3 { #expect(await next() == run) }
         async let waited = next()
@@ -19,8 +18,7 @@ import Testing
         #expect(await waited == 4)
     }
 
-    @Test("A finished one is at its end at once, also where a source is ahead, and takes nothing any more")
-    func end() async {
+    @Test func `a finished mailbox ends immediately, even with batches waiting, and accepts no more`() async {
         for run in 1...4 { mailbox.send(SourceBatch(run: run, items: [])) }
         #expect(await next() == 1)
         mailbox.finish()
@@ -29,8 +27,7 @@ import Testing
         #expect(await next() == nil)
     }
 
-    @Test("Whoever waits hears of the end")
-    func waiting() async {
+    @Test func `finishing ends a waiting read`() async {
         async let waited = next()
         mailbox.finish()
         #expect(await waited == nil)

@@ -1,10 +1,11 @@
 import BackgrounderAPI
 import Foundation
 import LocationUpdates
+import SystemSupport
 import TestSupport
 import Testing
 
-/// Files that were damaged at random: whatever stands in them, the readers come to an end, and no place is made up.
+/// Randomly damaged files: every reader reaches an end, and no place is invented.
 @Suite(.computing) struct MutationTests {
     let scratch: ScratchDirectory
 
@@ -12,7 +13,7 @@ import Testing
         scratch = try ScratchDirectory()
     }
 
-    /// `content` with some bytes changed, lost, doubled, or all behind one of them cut off.
+    /// Returns `content` with bytes changed, removed or repeated, or cut off at a random place.
     private func mutate(_ content: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
         var bytes = content
         for _ in 0..<Int.random(in: 1...6, using: &random) where !bytes.isEmpty {
@@ -30,8 +31,7 @@ import Testing
         return bytes
     }
 
-    @Test("Damaged GPX files give an end and a line, and no point at 0,0")
-    func gpx() throws {
+    @Test func `damaged GPX files end, faults name an existing line, and no point is at 0,0`() throws {
         var random = SeededGenerator(seed: 1)
         for name in WildGPXTests.names {
             let content = Array(try Data(contentsOf: URL(fileURLWithPath: "\(WildGPXTests.folder)/\(name).gpx")))
@@ -50,8 +50,7 @@ import Testing
         }
     }
 
-    @Test("A name without its colon, of which libgps does not come back, is an invalid fix")
-    func endless() throws {
+    @Test func `a report without a colon after a name, on which libgps hangs, is an invalid fix`() throws {
         let lines = [tpv(at: 0), #"{"class":"TPV","device"class":"TPV","mode":3,s":"TPV"}"#, tpv(at: 1)]
         let reader = try GPSDLogReader(path: try scratch.write(lines.map { $0 + "\n" }.joined(), to: "x.jsonl"))
         var filter = LocationFilter()
@@ -63,8 +62,7 @@ import Testing
         #expect(reasons == [nil, .invalid, nil])
     }
 
-    @Test("Damaged logs of gpsd give an end, and only fixes with a place, a time and an accuracy")
-    func log() throws {
+    @Test func `damaged gpsd logs end, and accepted fixes have a place, a time and an accuracy`() throws {
         var random = SeededGenerator(seed: 2)
         let satellites = (0..<30).map { #"{"PRN":\#($0),"el":40.0,"az":100.0,"ss":40.0,"used":true}"# }
         let more = [
@@ -75,7 +73,7 @@ import Testing
         ]
         let lines = GPSDLogTests.drive(seed: 3, count: 40) + more
         for _ in 0..<400 {
-            // Each on its own, so that one that is cut off takes no other with it.
+            // Damage each line separately, so that a cut removes only the end of its own line.
             let damaged = lines.flatMap { mutate(Array($0.utf8), &random) + Array("\n".utf8) }
             let reader = try GPSDLogReader(path: try scratch.write(damaged, to: "x.jsonl"))
             var filter = LocationFilter(settings: LocationSettings(desiredAccuracy: .hundredMeters))
@@ -96,7 +94,8 @@ import Testing
                 }
             }
             let newlines = damaged.count { $0 == UInt8(ascii: "\n") }
-            #expect(fixes <= newlines && (1...newlines).contains(reader.oddLines?.line ?? 1))
+            #expect(fixes <= newlines)
+            #expect((1...newlines).contains(reader.oddLines?.line ?? 1))
         }
     }
 }

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Ports for a gpsd of this machine that nobody used a moment ago: its own, and one that a receiver sends to.
+/// Two ports that are free at the moment: one for gpsd itself, and a UDP port to which a receiver sends.
 struct FreePorts {
     let control: Int
     let feed: Int
@@ -15,19 +15,19 @@ struct FreePorts {
         feed = try freePort(SOCK_DGRAM)
     }
 
-    /// Runs a gpsd that reads `devices`, or the receiver on UDP where there are none.
+    /// Starts a gpsd that reads `devices`, or the receiver on UDP if there are none.
     func startGPSD(_ devices: [String] = []) throws -> ChildProcess {
         let devices = devices.isEmpty ? ["udp://127.0.0.1:\(feed)"] : devices
-        // Debian puts it where a user's PATH does not look.
+        // Debian installs it outside a user's PATH.
         return try ChildProcess("/usr/sbin/gpsd", ["-N", "-n", "-S", "\(control)"] + devices)
     }
 }
 
-/// A terminal that gpsd takes for a receiver on a serial line; it is gone with the last reference.
+/// A pseudoterminal that gpsd uses as a serial receiver; the last reference unplugs it.
 final class PseudoTerminal: Sendable {
     let path: String
     private let descriptor: Int32
-    /// The other side: while it is open no other terminal gets the name, which gpsd goes on to try.
+    /// The other side. While it is open, no other terminal gets the name, which gpsd keeps trying.
     private let slave: Int32
     private let isOpen = Mutex(true)
 
@@ -41,7 +41,7 @@ final class PseudoTerminal: Sendable {
         path = "/dev/pts/\(number)"
         slave = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard slave >= 0 else { throw SystemCallFailure(path) }
-        // gpsd gives its rights up before it comes back to a device.
+        // gpsd drops its privileges before it reopens a device.
         guard chmod(path, 0o666) == 0 else { throw SystemCallFailure("chmod \(path)") }
         var settings = termios()
         tcgetattr(descriptor, &settings)
@@ -66,7 +66,7 @@ final class PseudoTerminal: Sendable {
     }
 }
 
-/// A receiver that goes north at 10 m/s and says so `rate` times a second, each time a second later.
+/// A receiver that moves north at 10 m/s and reports `rate` times a second, each report one second of GPS time later.
 final class NMEAFeed {
     enum Way {
         case udp(Int)
@@ -77,7 +77,7 @@ final class NMEAFeed {
     private let timer: any DispatchSourceTimer
     private let longitude: Int
 
-    /// It moves along the meridian of `longitude` and a half degrees.
+    /// Creates a receiver that moves along the meridian half a degree east of `longitude`.
     init(to way: Way, rate: Double = 20, longitude: Int = 11) {
         self.longitude = longitude
         let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "feed"))
@@ -103,7 +103,7 @@ final class NMEAFeed {
 
     func stop() { timer.cancel() }
 
-    /// Every point is one that this feed sent, and none comes twice.
+    /// Expects that this feed sent every one of `points` and that none repeats.
     func verify(_ points: [Location], sourceLocation: SourceLocation = #_sourceLocation) {
         for (earlier, later) in zip(points, points.dropFirst()) {
             #expect(later.timestamp > earlier.timestamp, sourceLocation: sourceLocation)
@@ -111,7 +111,12 @@ final class NMEAFeed {
         for point in points {
             let epoch = point.timestamp.timeIntervalSince(Self.start)
             #expect(
-                abs(point.latitude - Self.latitude(epoch)) < 2e-7 && sent(point),
+                abs(point.latitude - Self.latitude(epoch)) < 2e-7,
+                "epoch \(epoch): \(point)",
+                sourceLocation: sourceLocation
+            )
+            #expect(
+                sent(point),
                 "epoch \(epoch): \(point)",
                 sourceLocation: sourceLocation
             )
@@ -119,7 +124,7 @@ final class NMEAFeed {
         #expect(points.first?.segmentStart == true, sourceLocation: sourceLocation)
     }
 
-    /// Whether `point` is of this receiver and not of another.
+    /// Whether this receiver, and not another one, sent `point`.
     func sent(_ point: Location) -> Bool { abs(point.longitude - Double(longitude) - 0.5) < 1e-9 }
 
     private static func latitude(_ epoch: Double) -> Double { 48 + epoch * 10 / metresPerDegree }

@@ -3,8 +3,8 @@ import CGPS
 import Foundation
 import LocationUpdates
 
-/// A second implementation of the filter's rules, as docs/behaviour.md states them and regardless of cost: it keeps every fix
-/// and searches them all for each new one. It shares no code with the filter, only the values.
+/// A second implementation of the filter's rules in docs/behaviour.md, regardless of cost: it keeps every fix and searches
+/// all of them for each new one. It shares only the constants with the filter, no code.
 struct ReferenceFilter {
     fileprivate struct Seen {
         var report: Report
@@ -39,7 +39,7 @@ struct ReferenceFilter {
         if fix.mode < 2 { return .rejected(.noFix) }
         if !isValid(fix) { return .rejected(.invalid) }
         let followed = device()
-        let isOther = fix.isLive && followed != nil && followed?.name != fix.device
+        let isOther = fix.isFromReceiver && followed != nil && followed?.name != fix.device
         if isOther, let heard = followed?.heard, let arrival = fix.arrival, arrival - heard < 10 {
             return .rejected(.device)
         }
@@ -47,7 +47,7 @@ struct ReferenceFilter {
             [.bestForNavigation: 15, .best: 30, .nearestTenMeters: 30, .hundredMeters: 300, .kilometer: 3000][
                 settings.desiredAccuracy
             ]
-        if accuracy == nil, settings.maximumAccuracy != nil || (fix.isLive && levelLimit != nil) {
+        if accuracy == nil, settings.maximumAccuracy != nil || (fix.isFromReceiver && levelLimit != nil) {
             return .rejected(.noAccuracy)
         }
         if let accuracy, accuracy > levelLimit ?? .infinity || accuracy > settings.maximumAccuracy ?? .infinity {
@@ -93,7 +93,7 @@ struct ReferenceFilter {
         return .accepted(opensSegment: false)
     }
 
-    /// How many held fixes in a row agree, with `fix` as the newest.
+    /// The number of consecutive held fixes that agree, with `fix` as the newest.
     private func row(endingWith fix: Fix) -> Int {
         var newest = fix
         var count = 1
@@ -109,7 +109,7 @@ struct ReferenceFilter {
                 else { continue }
                 let step = seconds(from: earlier, to: newest)
                 if step == 0 {
-                    // Of several with one time the first stands in the row.
+                    // Of several fixes with the same time only the first counts.
                     if count == 1, newest == fix { return 0 }
                     newest = earlier
                     continue
@@ -123,7 +123,7 @@ struct ReferenceFilter {
         return count
     }
 
-    /// Why `later` cannot follow `earlier`; `nil` where it can.
+    /// The reason why `later` cannot follow `earlier`; `nil` if it can.
     private func contradiction(_ earlier: Fix, _ later: Fix) -> RejectionReason? {
         let step = seconds(from: earlier, to: later)
         if step < 0 { return step <= -2 ? .outOfOrder : nil }
@@ -144,18 +144,18 @@ struct ReferenceFilter {
         let begin = history.lastIndex { $0.report == .sourceChanged } ?? 0
         let current = history[begin...]
         let name = current.last { seen in
-            if case .accepted = seen.outcome { seen.fix?.isLive == true } else { false }
+            if case .accepted = seen.outcome { seen.fix?.isFromReceiver == true } else { false }
         }
         guard let name = name?.fix?.device else { return nil }
         let heard = current.last { seen in
             guard let fix = seen.fix else { return false }
-            return fix.isLive && fix.device == name && fix.mode >= 2 && isValid(fix)
+            return fix.isFromReceiver && fix.device == name && fix.mode >= 2 && isValid(fix)
         }
         return (name, heard?.fix?.arrival)
     }
 
     private func estimate(_ fix: Fix) -> Double? {
-        if !fix.isLive { return known(fix.statedAccuracy) ?? known(fix.hdop).map { $0 * 19 / 1.731 } }
+        if !fix.isFromReceiver { return known(fix.statedAccuracy) ?? known(fix.hdop).map { $0 * 19 / 1.731 } }
         var hdops: [Double] = []
         var gst: (time: Date, value: Double)?
         for seen in history {

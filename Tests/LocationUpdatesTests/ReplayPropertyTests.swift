@@ -1,10 +1,11 @@
 import BackgrounderAPI
 import Foundation
 import LocationUpdates
+import SystemSupport
 import TestSupport
 import Testing
 
-/// One recording, however it is replayed.
+/// A recording gives the same points no matter how it is replayed.
 @Suite struct ReplayPropertyTests {
     let scratch: ScratchDirectory
 
@@ -12,7 +13,7 @@ import Testing
         scratch = try ScratchDirectory()
     }
 
-    /// Random fixes as the files that would give them; odd places and times are left as they are.
+    /// Writes random fixes, with odd places and times, to a file of this kind and returns its source.
     private func source(_ kind: String) throws -> String {
         if kind == "gpsd-log" {
             let lines = GPSDLogTests.drive(seed: 21, count: 3000)
@@ -45,22 +46,23 @@ import Testing
         return (points, status, journal)
     }
 
-    @Test("At every rate the same points come out", arguments: ["gpx", "gpsd-log"])
-    func rates(kind: String) async throws {
+    @Test(arguments: ["gpx", "gpsd-log"])
+    func `a replay gives the same points at every rate`(kind: String) async throws {
         let source = try source(kind)
         let expected = try await run("\(source)?rate=max")
         #expect(expected.points.count > 300)
         for rate in ["1000000", "200000"] {
             let other = try await run("\(source)?rate=\(rate)")
-            #expect(other.points == expected.points && other.status.rejected == expected.status.rejected)
+            #expect(other.points == expected.points)
+            #expect(other.status.rejected == expected.status.rejected)
         }
     }
 
-    @Test("Killed after any commit, the service goes on and ends with the same points", arguments: ["gpx", "gpsd-log"])
-    func kills(kind: String) async throws {
+    @Test(arguments: ["gpx", "gpsd-log"])
+    func `a service killed after any commit resumes and ends with the same points`(kind: String) async throws {
         let source = try source(kind)
         let expected = try await run("\(source)?rate=max")
-        // One that had ended would begin anew.
+        // A replay that has ended would start over.
         let moments = try await expected.journal.moments.filter { moment in
             try JSONDecoder().decode(LocationCheckpoint.self, from: moment.bytes).replay?.ending == nil
         }
@@ -68,7 +70,8 @@ import Testing
         for moment in moments {
             let rest = MemoryJournal(points: Array(expected.points.prefix(moment.points)), bytes: moment.bytes)
             let resumed = try await run("\(source)?rate=max", rest)
-            #expect(resumed.points == expected.points && resumed.status.rejected == expected.status.rejected)
+            #expect(resumed.points == expected.points)
+            #expect(resumed.status.rejected == expected.status.rejected)
         }
     }
 }

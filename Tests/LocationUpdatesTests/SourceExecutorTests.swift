@@ -9,8 +9,7 @@ import Testing
 @testable import LocationUpdates
 
 @Suite struct SourceExecutorTests {
-    @Test("While the journal waits for the disk the manager answers, and it goes on when the disk does")
-    func blockedJournal() async throws {
+    @Test func `the manager answers while the journal waits for the disk, and continues after it`() async throws {
         let scratch = try ScratchDirectory()
         let point = "<trkpt lat=\"48\" lon=\"11\"><time>2026-11-21T08:00:00Z</time></trkpt>"
         let track = try scratch.write("<gpx><trk><trkseg>\(point)</trkseg></trk></gpx>", to: "point.gpx")
@@ -33,7 +32,8 @@ import Testing
         let task = Task { try await group.run() }
         _ = try await journal.entered.wait(for: "the first commit") { journal.isEntered.withLock { $0 } ? true : nil }
         let status = await manager.status()
-        #expect(status.received == 0 && status.connection == .replaying, "nothing is shown before it is stored")
+        #expect(status.received == 0, "nothing is shown before it is stored")
+        #expect(status.connection == .replaying, "nothing is shown before it is stored")
         journal.disk.signal()
         _ = try await heard.wait(for: "the point") { await manager.status().accepted == 1 ? true : nil }
         await group.triggerGracefulShutdown()
@@ -41,7 +41,7 @@ import Testing
     }
 }
 
-/// A journal whose first commit waits for a disk that hangs.
+/// A journal whose first commit hangs until `disk` is signalled.
 private final class HangingJournal: LocationJournal {
     let entered = Signal()
     let isEntered = Mutex(false)

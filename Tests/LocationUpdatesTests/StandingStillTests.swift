@@ -5,13 +5,13 @@ import LocationUpdates
 import TestSupport
 import Testing
 
-/// The distance filter against the noise of a receiver: nothing is invented at rest, nothing is lost on the way.
+/// The distance filter with a noisy receiver: it adds no movement at rest and loses no distance on the way.
 @Suite(.computing) struct StandingStillTests {
     static let place = (latitude: 48.0, longitude: 11.0)
     private static let metresPerDegreeEast = 74_600.0
 
-    /// The error of a receiver: each axis a first-order Gauss-Markov process of this deviation (metres), which forgets within
-    /// `memory` seconds.
+    /// The error of a receiver: on each axis a first-order Gauss-Markov process with the standard deviation `deviation`
+    /// (metres) and the correlation time `memory` (seconds).
     struct Noise {
         private var random: SeededGenerator
         private let keep: Double
@@ -38,11 +38,11 @@ import Testing
         }
     }
 
-    /// What a gpsd says of a way: `north` metres at each second, with noise on top.
+    /// A receiver that is `north` metres north of the place at each second, plus noise.
     struct Receiver {
         var seed: UInt64
         var deviation = 5.0
-        /// In the SKY; gpsd's model makes the eph of it. `nil` states the true 63 % circle of the noise instead.
+        /// In SKY reports; gpsd's model derives eph from it. With `nil`, eph is the true 63 % circle of the noise.
         var hdop: Double? = 1
         var speed: (@Sendable (_ second: Int) -> Double?) = { _ in nil }
         var north: (@Sendable (_ second: Int) -> Double) = { _ in 0 }
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// What a filter of 10 m delivers.
+    /// Returns the locations that a distance filter of 10 m delivers.
     private func deliver(_ reports: [Report], jitterGuard: Bool = true) -> [Location] {
         var filter = LocationFilter(settings: LocationSettings(distanceFilter: 10, jitterGuard: jitterGuard))
         return reports.compactMap { if case .accepted(let location) = filter.receive($0) { location } else { nil } }
@@ -78,21 +78,22 @@ import Testing
     private static let speedAtRest: @Sendable (Int) -> Double? = { second in 0.1 + 0.3 * Double(second % 7) / 7 }
 
     @Test(
-        "An hour of standing still, with the errors that gpsd states of an open sky, gives at most 5 points",
         arguments: [0.8, 1.0, 1.5, 2.5] as [Double?],
         [nil, speedAtRest]
     )
-    func standing(hdop: Double?, speed: (@Sendable (Int) -> Double?)?) {
+    func `an hour at rest gives at most 5 points with the jitter guard and more than 20 without it`(
+        hdop: Double?,
+        speed: (@Sendable (Int) -> Double?)?
+    ) {
         for seed in 1...12 as ClosedRange<UInt64> {
             let reports = Receiver(seed: seed, hdop: hdop, speed: speed ?? { _ in nil }).reports(seconds: 3600)
             #expect(deliver(reports).count <= 5, "seed \(seed)")
-            // Without the guard the same hour is a walk around the block.
+            // Without the guard, noise looks like a walk around the block.
             #expect(deliver(reports, jitterGuard: false).count > 20, "seed \(seed)")
         }
     }
 
-    @Test("A receiver that states the 63 % circle of its errors exactly gives 5 points an hour on average")
-    func exactErrors() {
+    @Test func `a receiver that states its exact errors gives at most 5 points an hour at rest on average`() {
         let counts = (1...40 as ClosedRange<UInt64>).map {
             deliver(Receiver(seed: $0, hdop: nil).reports(seconds: 3600)).count
         }
@@ -101,11 +102,13 @@ import Testing
     }
 
     @Test(
-        "A straight drive and a walk keep at least 97 % of their length, whether the receiver tells its speed or not",
         arguments: [1.4, 15, 20, 30],
         [true, false]
     )
-    func moving(speed: Double, tellsSpeed: Bool) throws {
+    func `a straight drive or walk keeps at least 97 % of its length, with or without reported speeds`(
+        speed: Double,
+        tellsSpeed: Bool
+    ) throws {
         for (seed, hdop) in zip(1...8 as ClosedRange<UInt64>, [1, nil, 0.8, 1.5, 1, nil, 0.8, 1.5] as [Double?]) {
             var receiver = Receiver(seed: seed, hdop: hdop)
             receiver.north = { second in speed * Double(second) }
@@ -118,8 +121,7 @@ import Testing
         }
     }
 
-    @Test("A walk that begins after an hour of standing still loses no more than what the errors explain")
-    func setOff() {
+    @Test func `a walk after an hour at rest keeps at least 97 % of its length`() {
         var receiver = Receiver(seed: 3)
         receiver.north = { second in second < 3600 ? 0 : 1.4 * Double(second - 3600) }
         receiver.speed = { second in second < 3600 ? 0.1 : 1.4 }

@@ -1,12 +1,12 @@
 import BackgrounderAPI
+import SystemSupport
 import Testing
 
 @testable import LocationUpdates
 
-/// What is said of fixes that are not good enough.
+/// The reports about fixes that are not accurate enough.
 @Suite struct StarvationTests {
-    @Test("Fixes are counted over the last 60 s, also when the clock leaps")
-    func counting() {
+    @Test func `fixes of the last 60 s are counted, even when the clock jumps`() {
         var recent = RecentFixes()
         for second in 0..<200 { recent.add(at: Double(second)) }
         #expect(recent.total == 60)
@@ -29,7 +29,6 @@ import Testing
     }
 
     @Test(
-        "The remedy is the finest setting that would take the fix, and nothing where no setting would",
         arguments: [
             (.accuracy, 48, .best, nil, "`location accuracy hundredMeters`"),
             (.accuracy, 20, .bestForNavigation, nil, "`location accuracy best`"),
@@ -45,19 +44,24 @@ import Testing
             (.invalid, nil, .best, 5, nil), (.implausible, 400, .best, nil, nil), (.outOfOrder, 3, .best, nil, nil),
         ] as [(RejectionReason, Double?, DesiredAccuracy, Double?, String?)]
     )
-    func remedy(reason: RejectionReason, value: Double?, level: DesiredAccuracy, maximum: Double?, text: String?) {
+    func `the remedy is the finest setting that accepts the fix, or nil if no setting does`(
+        reason: RejectionReason,
+        value: Double?,
+        level: DesiredAccuracy,
+        maximum: Double?,
+        text: String?
+    ) {
         let settings = LocationSettings(desiredAccuracy: level, maximumAccuracy: maximum)
-        #expect(Rejection(reason: reason, value: value).remedy(settings, isLive: true) == text)
+        #expect(Rejection(reason: reason, value: value).remedy(settings, isFromReceiver: true) == text)
     }
 
-    @Test("What a starved level is advised to use takes the fix that starved it")
-    func remedyWorks() {
+    @Test func `the accuracy level that the remedy recommends accepts the rejected fix`() {
         for level in DesiredAccuracy.allCases {
             for accuracy in [4.0, 14, 16, 29, 31, 299, 301, 2999, 3001, 50_000] {
                 var filter = LocationFilter(settings: LocationSettings(desiredAccuracy: level))
                 let poor = fix(at: 0, accuracy: accuracy)
                 guard let rejection = filter.rejection(poor) else { continue }
-                let words = rejection.remedy(filter.settings, isLive: true)?.split { " `".contains($0) } ?? []
+                let words = rejection.remedy(filter.settings, isFromReceiver: true)?.split { " `".contains($0) } ?? []
                 let advised = words.last.flatMap { DesiredAccuracy(rawValue: String($0)) }
                 filter.settings.desiredAccuracy = advised ?? level
                 #expect(filter.location(poor) != nil, "\(level) \(accuracy): \(words)")
@@ -66,7 +70,6 @@ import Testing
     }
 
     @Test(
-        "Value and limit are said in the unit of the reason",
         arguments: [
             (Rejection(reason: .accuracy, value: 48.31, limit: 30), "accuracy 48.3 m, limit 30 m"),
             (Rejection(reason: .accuracy), "2D, but 3D is required"),
@@ -76,7 +79,7 @@ import Testing
             (Rejection(reason: .invalid), "no valid position and time"), (Rejection(reason: .duplicate), "duplicate"),
         ]
     )
-    func measure(rejection: Rejection, text: String) {
+    func `the value and the limit are stated in the unit of the reason`(rejection: Rejection, text: String) {
         #expect(rejection.measure == text)
     }
 }

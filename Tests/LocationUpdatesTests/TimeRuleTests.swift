@@ -8,7 +8,7 @@ import Testing
         var name: String
         var fixes: [Fix]
         var reasons: [RejectionReason?]
-        /// Which of the fixes open a segment.
+        /// The indices of the fixes that open a segment.
         var segments: [Int] = [0]
         var testDescription: String { name }
     }
@@ -20,23 +20,23 @@ import Testing
             reasons: [nil, .duplicate]
         ),
         Sample(
-            name: "back by less than 2 s is out of order however often it comes",
+            name: "a fix less than 2 s back is out of order, no matter how often",
             fixes: [fix(at: 10), fix(at: 8.001), fix(at: 8.5), fix(at: 9), fix(at: 9.9)],
             reasons: [nil, .outOfOrder, .outOfOrder, .outOfOrder, .outOfOrder]
         ),
         Sample(
-            name: "back by 2 s or more is believed at the third that agrees",
+            name: "only fixes at least 2 s back count towards a backward clock jump",
             fixes: [fix(at: 100), fix(at: 98), fix(at: 98.5), fix(at: 99), fix(at: 99.5)],
             reasons: [nil, .outOfOrder, .outOfOrder, .outOfOrder, .outOfOrder]
         ),
         Sample(
-            name: "a clock jump back is believed at the third fix and opens a segment",
+            name: "a backward clock jump is accepted at the third fix and opens a segment",
             fixes: [fix(at: 100), fix(at: 10), fix(at: 11), fix(at: 12), fix(at: 13)],
             reasons: [nil, .outOfOrder, .outOfOrder, nil, nil],
             segments: [0, 3]
         ),
         Sample(
-            name: "a relocation is believed at the third fix and opens a segment",
+            name: "a relocation is accepted at the third fix and opens a segment",
             fixes: [
                 fix(at: 0), fix(at: 1, metres: 5000), fix(at: 2, metres: 5010), fix(at: 3, metres: 5020),
                 fix(at: 4, metres: 5030),
@@ -45,7 +45,7 @@ import Testing
             segments: [0, 3]
         ),
         Sample(
-            name: "one teleport never enters",
+            name: "a single teleport is always rejected",
             fixes: [fix(at: 0), fix(at: 1, metres: 5000), fix(at: 2, metres: 2), fix(at: 3, metres: 5000), fix(at: 4)],
             reasons: [nil, .implausible, nil, .implausible, nil]
         ),
@@ -68,7 +68,7 @@ import Testing
             segments: [0, 4]
         ),
         Sample(
-            name: "one with the same time neither counts nor ends the row",
+            name: "a fix with the same time neither counts nor ends the row",
             fixes: [
                 fix(at: 0), fix(at: 1, metres: 5000), fix(at: 1, metres: 5000), fix(at: 2, metres: 5000),
                 fix(at: 2, metres: 5000), fix(at: 3, metres: 5000),
@@ -77,7 +77,7 @@ import Testing
             segments: [0, 5]
         ),
         Sample(
-            name: "earlier refusals, duplicates and small steps back leave the row",
+            name: "other rejections, duplicates and small steps back do not end the row",
             fixes: [
                 fix(at: 10), fix(at: 11, metres: 5000), fix(at: 12, accuracy: 99), fix(at: 12, mode: 1), fix(at: 10),
                 fix(at: 9),
@@ -87,7 +87,7 @@ import Testing
             segments: [0, 7]
         ),
         Sample(
-            name: "a row may mix both reasons, each against the last accepted",
+            name: "a row may mix both reasons, each compared with the last accepted fix",
             fixes: [fix(at: 10), fix(at: 5, metres: 50), fix(at: 11, metres: 500), fix(at: 12, metres: 510)],
             reasons: [nil, .outOfOrder, .implausible, nil],
             segments: [0, 3]
@@ -98,12 +98,16 @@ import Testing
             reasons: [nil, nil, .implausible]
         ),
         Sample(
-            name: "120 m/s is plausible whatever was reported",
+            name: "120 m/s is plausible without a reported speed",
             fixes: [fix(at: 0), fix(at: 1, metres: 119.5)],
             reasons: [nil, nil]
         ),
-        Sample(name: "121 m/s is not", fixes: [fix(at: 0), fix(at: 1, metres: 121)], reasons: [nil, .implausible]),
-        Sample(name: "a gap of 60 s connects", fixes: [fix(at: 0), fix(at: 60)], reasons: [nil, nil]),
+        Sample(
+            name: "121 m/s is implausible without a reported speed",
+            fixes: [fix(at: 0), fix(at: 1, metres: 121)],
+            reasons: [nil, .implausible]
+        ),
+        Sample(name: "a gap of 60 s continues the segment", fixes: [fix(at: 0), fix(at: 60)], reasons: [nil, nil]),
         Sample(
             name: "a gap over 60 s opens a segment",
             fixes: [fix(at: 0), fix(at: 60.001)],
@@ -111,7 +115,7 @@ import Testing
             segments: [0, 1]
         ),
         Sample(
-            name: "a new segment of a file is not compared with what came before",
+            name: "a new segment of a file is not compared with the points before it",
             fixes: [
                 point(at: 100), point(at: 100, metres: 9000, opensSegment: true), point(at: 5, opensSegment: true),
                 point(at: 6),
@@ -140,8 +144,8 @@ import Testing
         ),
     ]
 
-    @Test("The rules of time", arguments: samples)
-    func rules(_ sample: Sample) {
+    @Test(arguments: samples)
+    func `each fix is accepted or rejected by the time rules and opens a segment only as they say`(_ sample: Sample) {
         var filter = LocationFilter()
         var segments: [Int] = []
         for (index, fix) in sample.fixes.enumerated() {
@@ -157,12 +161,14 @@ import Testing
     }
 
     @Test(
-        "A reconnect opens a segment only after a gap over 10 s, and is forgotten by the next fix",
         arguments: [
             (10.0, nil), (10.001, true),
         ]
     )
-    func reconnect(gap: Double, opens: Bool?) {
+    func `a reconnect opens a segment only after a gap over 10 s, and only for the next accepted fix`(
+        gap: Double,
+        opens: Bool?
+    ) {
         var filter = LocationFilter()
         _ = filter.location(fix(at: 0))
         _ = filter.receive(.reconnected)
@@ -171,8 +177,7 @@ import Testing
         #expect(filter.location(fix(at: gap + 20))?.segmentStart == nil)
     }
 
-    @Test("The gap counts from the last fix that passed gate and time, delivered or not")
-    func gapBehindDistanceFilter() {
+    @Test func `the gap counts from the last fix that passed gate and time rules, delivered or not`() {
         var filter = LocationFilter(settings: LocationSettings(distanceFilter: 50))
         _ = filter.location(fix(at: 0))
         for second in stride(from: 30.0, through: 300, by: 30) {
@@ -182,8 +187,7 @@ import Testing
         #expect(filter.location(fix(at: 391, metres: 60))?.segmentStart == true)
     }
 
-    @Test("The first fix after a start opens a segment and is compared all the same")
-    func start() {
+    @Test func `the first fix after a start opens a segment and is still compared with earlier ones`() {
         var filter = LocationFilter(settings: LocationSettings(distanceFilter: 50))
         _ = filter.location(fix(at: 0))
         _ = filter.receive(.started)
@@ -192,8 +196,7 @@ import Testing
         #expect(filter.reason(fix(at: 2)) == .distance)
     }
 
-    @Test("After a change of the source nothing is compared with what came before")
-    func sourceChange() {
+    @Test func `after a source change no fix is compared with earlier ones`() {
         var filter = LocationFilter()
         _ = filter.location(fix(at: 100))
         _ = filter.receive(.sourceChanged)

@@ -4,7 +4,6 @@ import Testing
 
 @Suite struct CommandLineTests {
     @Test(
-        "A line is a command and its arguments, between blanks or in quotes",
         arguments: [
             ("ping", ["ping"]),
             ("play  12 \t", ["play", "12"]),
@@ -15,13 +14,12 @@ import Testing
             ("add Grüße/ö.mp3", ["add", "Grüße/ö.mp3"]),
         ]
     )
-    func lines(line: String, parts: [String]) throws {
+    func `a line is a command and arguments, separated by blanks or quoted`(line: String, parts: [String]) throws {
         let parsed = try MPDCommandLine(line)
         #expect([parsed.name] + parsed.arguments == parts)
     }
 
     @Test(
-        "A line that is none is refused in MPD's words",
         arguments: [
             ("", "ACK [5@0] {} No command given"),
             ("  ", "ACK [5@0] {} No command given"),
@@ -36,13 +34,12 @@ import Testing
             ("find" + String(repeating: " a", count: 70), "ACK [2@0] {} Too many arguments"),
         ]
     )
-    func faults(line: String, answer: String) throws {
+    func `an invalid line is refused with MPD's error message`(line: String, answer: String) throws {
         let error = try #require(throws: MPDError.self) { try MPDCommandLine(line) }
         #expect(error.line(command: "x", index: 0) == answer + "\n")
     }
 
-    @Test("A number is read as strtol reads it, within its bounds")
-    func numbers() throws {
+    @Test func `a number is read as strtol reads it, within its bounds`() throws {
         #expect(try MPDNumber.integer(" +5", in: MPDNumber.unsigned) == 5)
         #expect(try MPDNumber.integer("-7", in: MPDNumber.signed) == -7)
         for (text, problem) in [
@@ -57,15 +54,13 @@ import Testing
     }
 
     @Test(
-        "A range is START:END, START:, a position, or -1 for all",
         arguments: [("2", 2, 3), ("1:3", 1, 3), ("1:", 1, nil), ("-1", 0, nil), ("2:2", 2, 2)] as [(String, Int, Int?)]
     )
-    func ranges(text: String, start: Int, end: Int?) throws {
+    func `a range is START:END, START:, a position, or -1 for all`(text: String, start: Int, end: Int?) throws {
         #expect(try MPDRange(text) == MPDRange(start: start, end: end))
     }
 
-    @Test("A range that is none is refused, and one that begins behind the end of the queue too")
-    func badRanges() throws {
+    @Test func `an invalid range is refused, as is one that starts after the end of the queue`() throws {
         for (text, problem) in [
             ("x", "Integer or range expected: x"), ("0:x", "Integer or range expected: 0:x"),
             ("2:1", "Malformed range: 2:1"), ("-2", "Number too large: -2"), (":1", "Integer or range expected: :1"),
@@ -79,7 +74,6 @@ import Testing
     }
 
     @Test(
-        "An address to listen on is a host and a port",
         arguments: [
             ("127.0.0.1:6600", "127.0.0.1", 6600, true), ("[::1]:6600", "::1", 6600, true),
             ("localhost:1", "localhost", 1, true), ("127.9.9.9:6600", "127.9.9.9", 6600, true),
@@ -87,19 +81,20 @@ import Testing
             ("127.0.0.1.example:6600", "127.0.0.1.example", 6600, false), ("bus:6600", "bus", 6600, false),
         ]
     )
-    func addresses(text: String, host: String, port: Int, isLoopback: Bool) throws {
+    func `a listen address is a host and a port`(text: String, host: String, port: Int, isLoopback: Bool) throws {
         let address = try #require(MPDAddress(text))
-        #expect((address.host, address.port, address.isLoopback) == (host, port, isLoopback))
+        #expect(address.host == host)
+        #expect(address.port == port)
+        #expect(address.isLoopback == isLoopback)
         #expect(address.description == text)
     }
 
     @Test(
-        "What is no address is not taken for one",
         arguments: [
             "", "6600", ":6600", "bus:", "bus:0", "bus:65536", "::1:6600", "[::1]", "[::1]6600", "a b:1", "[bus]:1",
         ]
     )
-    func noAddresses(text: String) {
+    func `an invalid listen address is rejected`(text: String) {
         #expect(MPDAddress(text) == nil)
     }
 }

@@ -13,7 +13,6 @@ import Testing
     private static let ann = SongFilter.tag(.artist, SongMatch(.equals, "Ann"))
 
     @Test(
-        "An expression is what it says",
         arguments: [
             ("(artist == 'Ann')", ann),
             ("( Artist=='Ann' )", ann),
@@ -37,12 +36,11 @@ import Testing
             ),
         ]
     )
-    func expressions(text: String, filter: SongFilter) throws {
+    func `an expression is parsed into the filter that it describes`(text: String, filter: SongFilter) throws {
         #expect(try Self.parse([text]) == filter)
     }
 
-    @Test("Pairs of a tag and a value are all to pass; `search` asks for a part and lets case be")
-    func pairs() throws {
+    @Test func `pairs of a tag and a value must all match; search matches parts and ignores case`() throws {
         let both = try Self.parse(["artist", "Ann", "Album", "One"])
         #expect(both == .and([Self.ann, .tag(.album, SongMatch(.equals, "One"))]))
         let search = try Self.parse(["any", "an"], isCaseSensitive: false)
@@ -52,7 +50,6 @@ import Testing
     }
 
     @Test(
-        "What is no filter is refused in MPD's words",
         arguments: [
             ([], "Incorrect number of filter arguments"),
             (["artist"], "Incorrect number of filter arguments"),
@@ -78,14 +75,13 @@ import Testing
             ([String(repeating: "(!", count: 2000)], "Too many levels of parentheses"),
         ] as [([String], String)]
     )
-    func faults(arguments: [String], problem: String) throws {
+    func `an invalid filter is refused with MPD's error message`(arguments: [String], problem: String) throws {
         let error = try #require(throws: MPDError.self) { try Self.parse(arguments) }
         #expect(error.code == .argument || error == .noSuchDirectory)
         #expect(error.text == problem)
     }
 
-    @Test("A filter passes the songs that it describes")
-    func matching() throws {
+    @Test func `a filter matches the songs that it describes`() throws {
         let song = Song(
             path: "a/b.mp3",
             modified: Date(timeIntervalSince1970: 100),

@@ -1,15 +1,13 @@
 import BackgrounderAPI
 import Foundation
-import MPDServer
 import TestSupport
 import Testing
 
-/// Clients that are slow, greedy or hostile, one after the other: long answers take a debug build seconds, and others ask for time.
+@testable import MPDServer
+
+/// Slow, greedy and hostile clients. Serialized: long answers take seconds in a debug build, and tests measure time.
 @Suite(.serialized) struct LimitTests {
-    @Test(
-        "A line of 8,191 bytes is read; a longer one, also one that never ends, closes the connection with the reason"
-    )
-    func lines() async throws {
+    @Test func `a line may have 8,191 bytes; a longer one closes the connection with the reason`() async throws {
         let fixture = try await MPDFixture()
         let client = try await fixture.connect()
         #expect(try await client.ask("ping " + String(repeating: "x", count: 8_186))[0].hasPrefix("ACK [2@0] {ping}"))
@@ -23,8 +21,7 @@ import Testing
         #expect(try await client.ask("ping") == ["OK"])
     }
 
-    @Test("A list of over 2 MiB closes the connection with the reason")
-    func lists() async throws {
+    @Test func `a command list over 2 MiB closes the connection with the reason`() async throws {
         let fixture = try await MPDFixture()
         let client = try await fixture.connect()
         let line = "add \"" + String(repeating: "x", count: 4_000) + "\"\n"
@@ -35,18 +32,16 @@ import Testing
         #expect(try await fixture.connect().ask("ping") == ["OK"])
     }
 
-    @Test("Empty lines of a list count, as they take memory")
-    func emptyLines() async throws {
+    @Test func `empty lines count towards the size of a command list`() async throws {
         let client = try await MPDFixture().connect()
         try? await client.send("command_list_begin\n" + String(repeating: "\n", count: 200_000))
         let answer = try await client.answer()
         #expect(answer == ["ACK [5@0] {} command list is too large"] || answer == ["<closed>"])
     }
 
-    @Test("A client that says nothing is closed, also after it was told of a change, and one that idles is not")
-    func silent() async throws {
+    @Test func `a silent client is closed, even after an idle reply, but an idling client is not`() async throws {
         var limits = MPDLimits()
-        // Far more than a busy machine needs for a line.
+        // Far longer than a busy machine needs for a line.
         limits.silence = .seconds(4)
         let fixture = try await MPDFixture(limits: limits)
         let (idle, again) = (try await fixture.connect(), try await fixture.connect())
@@ -62,16 +57,14 @@ import Testing
         #expect(try await again.answer() == ["changed: mixer", "OK"])
     }
 
-    @Test("5,000 commands at once are answered one after the other")
-    func pipeline() async throws {
+    @Test func `5,000 pipelined commands are all answered`() async throws {
         let client = try await MPDFixture().connect()
         let sender = Task { try await client.send(String(repeating: "getvol\n", count: 5_000)) }
         for _ in 0..<5_000 { #expect(try await client.answer() == ["volume: 100", "OK"]) }
         try await sender.value
     }
 
-    @Test("One client more than there are seats is closed, until another leaves")
-    func connections() async throws {
+    @Test func `a client over the connection limit is closed until another one leaves`() async throws {
         var limits = MPDLimits()
         limits.connections = 2
         let fixture = try await MPDFixture(limits: limits)
@@ -80,19 +73,18 @@ import Testing
         let third = LineReader(try connectUnix(fixture.path))
         try await third.wait(for: "end") { lines, isAtEnd in isAtEnd ? #expect(lines.isEmpty) : nil }
         #expect(try await second.ask("close") == ["<closed>"])
-        // A seat is free soon after its client has left.
+        // The server counts a client for a moment after it has left.
         var greeting: [String] = []
         while greeting.isEmpty {
             let next = LineReader(try connectUnix(fixture.path))
             greeting = try await next.wait(for: "greeting") { lines, isAtEnd in lines.isEmpty && !isAtEnd ? nil : lines
             }
         }
-        #expect(greeting == ["OK MPD \(MPDServer.protocolVersion)"])
+        #expect(greeting == ["OK MPD \(MPDSession.protocolVersion)"])
         #expect(try await first.ask("ping") == ["OK"])
     }
 
-    @Test("A client that reads nothing of a long answer is closed, and the others are served meanwhile")
-    func stalled() async throws {
+    @Test func `a client that does not read a long answer is closed, and others are served meanwhile`() async throws {
         var limits = MPDLimits()
         limits.stall = .milliseconds(300)
         let songs = (0..<40_000).map {
@@ -104,22 +96,22 @@ import Testing
         try await blocking { try sendAll(descriptor, "listallinfo\n") }
         let other = try await fixture.connect()
         #expect(try await other.ask("status").last == "OK")
-        // Closed by the server (POLLRDHUP): what was sent until then, and nothing more.
+        // POLLRDHUP: the server has closed the connection.
         let isClosed = try await blocking {
             var waiting = pollfd(fd: descriptor, events: 0x2000, revents: 0)
             return poll(&waiting, 1, 20_000) == 1
         }
         #expect(isClosed)
         let read = try await LineReader(dup(descriptor)).wait(for: "end") { lines, isAtEnd in isAtEnd ? lines : nil }
-        #expect(read.last != "OK" && read.count < 40_000 * 8)
-        // One that reads gets all.
+        #expect(read.last != "OK")
+        #expect(read.count < 40_000 * 8)
+        // A client that reads gets the whole answer.
         #expect(try await MPDFixture(database: ListDatabase(songs: songs)).connect().ask("listall").count == 40_002)
     }
 
-    @Test("Whatever else is sent, the next client is served")
-    func garbage() async throws {
+    @Test func `the next client is served after garbage of any kind`() async throws {
         var limits = MPDLimits()
-        // Those that left may still be counted.
+        // Clients that have left may still be counted.
         limits.connections = 300
         let fixture = try await MPDFixture(limits: limits)
         var random = SeededGenerator(seed: 1)
@@ -143,8 +135,7 @@ import Testing
         }
     }
 
-    @Test("A stop closes idle, half-read and unread connections within a second")
-    func stop() async throws {
+    @Test func `shutdown promptly closes idle, half-read and unread connections`() async throws {
         let songs = (0..<40_000).map {
             ListDatabase.song("a/\($0)-" + String(repeating: "x", count: 200), "A", "B", "C")
         }
@@ -158,13 +149,14 @@ import Testing
         try await blocking { try sendAll(unread, "listallinfo\n") }
         let began = ContinuousClock.now
         try await fixture.stop()
-        // A second, and two for a machine that has other things to do.
+        // One second, plus two for a busy machine.
         #expect(ContinuousClock.now - began < .seconds(3))
         #expect(try await idle.answer() == ["<closed>"])
+        #expect(try await half.answer() == ["<closed>"])
+        _ = try await LineReader(dup(unread)).wait(for: "end") { lines, isAtEnd in isAtEnd ? lines : nil }
     }
 
-    @Test("On TCP a password opens what is closed without it, and a browser is not listened to")
-    func password() async throws {
+    @Test func `on TCP a password unlocks the commands, and a browser's request is dropped`() async throws {
         let access = MPDAccess(passwords: [try #require(MPDPassword("open sesame"))])
         let fixture = try await MPDFixture(access: access, onTCP: true)
         let client = try await fixture.connectTCP()
@@ -184,15 +176,14 @@ import Testing
         #expect(try await client.ask("password \"open sesame\"") == ["OK"])
         #expect(try await client.ask("status").last == "OK")
         #expect(try await client.ask("notcommands").contains("command: kill"))
-        // The Unix socket is protected by its file.
+        // The Unix socket is protected by its file mode.
         #expect(try await fixture.connect().ask("status").last == "OK")
         let browser = try await fixture.connectTCP()
         #expect(try await browser.ask("POST / HTTP/1.1\r\nHost: localhost:6600\r\n\r\nsetvol 0\n") == ["<closed>"])
         #expect(try await client.ask("getvol") == ["volume: 100", "OK"])
     }
 
-    @Test("A place that is taken is refused with the place and the reason")
-    func taken() async throws {
+    @Test func `an address in use is reported with the address and the reason`() async throws {
         let fixture = try await MPDFixture(onTCP: true)
         let scratch = try ScratchDirectory()
         let error = await #expect(throws: MPDBindError.self) {

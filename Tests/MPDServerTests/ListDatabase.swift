@@ -3,7 +3,7 @@ import FoundationEssentials
 import MPDServer
 import Synchronization
 
-/// A music database that holds what a test gives it.
+/// A music database of the songs that a test passes to it.
 final class ListDatabase: MPDDatabase {
     private let all: [Song]
     private let stored = Mutex<[String: [String]]>(["mix": ["albums/one.mp3", "gone.mp3"]])
@@ -14,7 +14,7 @@ final class ListDatabase: MPDDatabase {
         all = songs
     }
 
-    /// A new one for each test: some of them save playlists.
+    /// A new database for each test, since some tests save playlists.
     static var sample: ListDatabase {
         ListDatabase(songs: [
             song("albums/one.mp3", "Ann", "First", "A"), song("albums/two.mp3", "Ann", "Second", "A"),

@@ -2,7 +2,7 @@ import BackgrounderAPI
 import FoundationEssentials
 import MPDServer
 
-/// A player without sound: a queue, and what was asked for last.
+/// A player without sound: a queue and the last requested state.
 actor ListPlayer: MPDPlayer {
     private let hub: MPDHub
     private var audio = AudioStatus(

@@ -1,18 +1,20 @@
 import Foundation
 import Logging
-import MPDServer
 import NIOPosix
 import ServiceLifecycle
 import Synchronization
+import SystemSupport
 import TestSupport
 import Testing
 
-/// The server on a socket of its own, in front of a player and a database that hold what a test needs.
+@testable import MPDServer
+
+/// A server on its own socket, with a player and a database that a test controls.
 final class MPDFixture: Sendable {
     let player: ListPlayer
     let hub = MPDHub()
     let path: String
-    /// 0 where it does not listen on TCP.
+    /// 0 when the server does not listen on TCP.
     let port: Int
     let group = MultiThreadedEventLoopGroup.singleton
     let logger: Logger
@@ -50,22 +52,22 @@ final class MPDFixture: Sendable {
 
     deinit { run.cancel() }
 
-    /// Ends the server as a stop of the service does, and returns when it is at its end.
+    /// Shuts the server down gracefully and returns when it has ended.
     func stop() async throws {
         await service.triggerGracefulShutdown()
         try await run.value
     }
 
-    /// A client that has been greeted.
+    /// Returns a client that has received the greeting.
     func connect() async throws -> MPDTestClient { try await MPDTestClient(connectUnix(path), of: self) }
     func connectTCP() async throws -> MPDTestClient { try await MPDTestClient(connectLoopback(port: port), of: self) }
 }
 
-/// One connection, line by line.
+/// A connection that is read line by line.
 final class MPDTestClient: Sendable {
-    /// For sending; the reader closes its own.
+    /// A duplicate for sending; the reader closes the original.
     private let descriptor: Int32
-    /// Kept as long as it has a client.
+    /// Keeps the server running as long as it has a client.
     private let fixture: MPDFixture
     private let reader: LineReader
     private let taken = Counter()
@@ -75,7 +77,7 @@ final class MPDTestClient: Sendable {
         self.fixture = fixture
         reader = LineReader(descriptor)
         let greeting = try await line()
-        #expect(greeting == "OK MPD \(MPDServer.protocolVersion)")
+        #expect(greeting == "OK MPD \(MPDSession.protocolVersion)")
     }
 
     deinit { close(descriptor) }
@@ -85,7 +87,7 @@ final class MPDTestClient: Sendable {
         try await blocking { try sendAll(descriptor, text) }
     }
 
-    /// The next line.
+    /// Returns the next line, or `<closed>` at the end of the connection.
     func line() async throws -> String {
         let index = taken.value
         let line = try await reader.wait(for: "line \(index)") { lines, isAtEnd in
@@ -96,7 +98,7 @@ final class MPDTestClient: Sendable {
         return line
     }
 
-    /// Lines up to the one that ends an answer, with it.
+    /// Returns the lines of the next answer, including its last one.
     func answer() async throws -> [String] {
         var lines: [String] = []
         repeat {
@@ -105,7 +107,7 @@ final class MPDTestClient: Sendable {
         return lines
     }
 
-    /// Sends commands as one piece and gives the answer to the last of them.
+    /// Sends the commands in one write and returns the answer to the last one.
     @discardableResult
     func ask(_ commands: String...) async throws -> [String] {
         try await send(commands.map { $0 + "\n" }.joined())
@@ -115,14 +117,14 @@ final class MPDTestClient: Sendable {
     }
 }
 
-/// Runs what may block on a thread of its own: the server that it waits for needs those of the pool.
+/// Runs a blocking call on its own thread, since the server that it waits for needs the threads of the pool.
 func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
     }
 }
 
-/// A number that one task after the other changes.
+/// A number that tasks change one after the other.
 private final class Counter: Sendable {
     private let mutex = Mutex(0)
 

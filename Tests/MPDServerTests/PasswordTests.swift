@@ -1,12 +1,13 @@
 import BackgrounderAPI
 import Foundation
 import Logging
+import SystemSupport
 import TestSupport
 import Testing
 
 @testable import MPDServer
 
-/// What passwords allow, and what guessing them costs.
+/// The permissions of passwords, and the cost of guessing passwords.
 @Suite(.serialized) struct PasswordTests {
     private static let everybody: Set = [
         "binarylimit", "close", "commands", "notcommands", "password", "ping", "tagtypes",
@@ -23,7 +24,7 @@ import Testing
         Set(answer.filter { $0.hasPrefix("command: ") }.map { String($0.dropFirst("command: ".count)) })
     }
 
-    @Test func `a password allows what stands behind its last @`() throws {
+    @Test func `a password's permissions follow its last @`() throws {
         #expect(try #require(MPDPassword(withPermissions: "a@b@read,add")).text == "a@b")
         #expect(MPDPassword(withPermissions: "a@read,add")?.permissions == [.read, .add])
         #expect(MPDPassword(withPermissions: "a@control")?.permissions.contains(.player) == true)
@@ -33,7 +34,7 @@ import Testing
         }
     }
 
-    // As MPD 0.23.12 answers `commands` for each of them, as far as there is such a command here.
+    // From the answers of MPD 0.23.12 to `commands`, limited to the commands of this server.
     @Test(arguments: [
         ("read", "status", "play"), ("add", "add", "status"), ("player", "play", "save"), ("control", "save", "add"),
         ("admin", "enableoutput", "status"),
@@ -52,7 +53,7 @@ import Testing
         #expect(try await client.ask(no) == [#"ACK [4@0] {\#(no)} you don't have permission for "\#(no)""#])
     }
 
-    @Test func `a later password takes the place of an earlier one`() async throws {
+    @Test func `a later password replaces the permissions of an earlier one`() async throws {
         let fixture = try await MPDFixture(access: access("a@read", "b@control"), onTCP: true)
         let client = try await fixture.connectTCP()
         #expect(try await client.ask("password a", "status").last == "OK")
@@ -61,7 +62,7 @@ import Testing
         #expect(try await client.ask("status")[0].hasPrefix("ACK [4@0]"))
     }
 
-    @Test func `without a password the default permissions hold, on TCP only`() async throws {
+    @Test func `without a password the default permissions apply, on TCP only`() async throws {
         let fixture = try await MPDFixture(access: access("a@control", defaultPermissions: .read), onTCP: true)
         let client = try await fixture.connectTCP()
         #expect(try await client.ask("status").last == "OK")
@@ -71,7 +72,7 @@ import Testing
         #expect(try await open.connectTCP().ask("stop") == ["OK"])
     }
 
-    @Test func `a wrong password is answered after a second, and others do not wait`() async throws {
+    @Test func `a wrong password is answered after a second, without delaying other clients`() async throws {
         let fixture = try await MPDFixture(access: access("right@read"), onTCP: true)
         let (guesser, other) = (try await fixture.connectTCP(), try await fixture.connect())
         let began = ContinuousClock.now
@@ -82,7 +83,7 @@ import Testing
         #expect(ContinuousClock.now - began >= .seconds(1))
     }
 
-    @Test func `the fifth wrong password ends the connection, also within command lists`() async throws {
+    @Test func `the fifth wrong password ends the connection, even within command lists`() async throws {
         var limits = MPDLimits()
         limits.passwordDelay = .milliseconds(10)
         let fixture = try await MPDFixture(access: access("right@read"), onTCP: true, limits: limits)
@@ -95,7 +96,7 @@ import Testing
         #expect(try await client.answer() == ["<closed>"])
     }
 
-    @Test func `new connections do not restore the rate`() async throws {
+    @Test func `new connections do not reset the rate limit for passwords`() async throws {
         var limits = MPDLimits()
         limits.passwordDelay = .milliseconds(200)
         limits.passwordWait = .seconds(1)
@@ -108,7 +109,7 @@ import Testing
         )
         let began = ContinuousClock.now
         var judged = 0
-        // As a guesser does that takes no answer within 20 ms for a refusal; the first guess of each waits for its turn.
+        // Guesses from many connections at the same time; each waits for its turn.
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for _ in 0..<40 {
                 group.addTask {
@@ -123,9 +124,9 @@ import Testing
         }
         let seconds = (ContinuousClock.now - began) / .seconds(1)
         #expect(judged >= 3)
-        // One each 0.2 s; those that would have waited for longer than the limit were closed unjudged.
+        // One guess every 0.2 s; a guess that would wait longer than the limit is closed without a verdict.
         #expect(Double(judged) <= seconds / 0.2 + 1, "\(judged) in \(seconds) s")
-        // A right one that comes during an attack waits like the others, so that its answer tells nothing earlier.
+        // A correct password waits during an attack too, so the time of an answer reveals nothing.
         let (first, second) = (try await fixture.connectTCP(), try await fixture.connectTCP())
         try await first.send("password wrong\n")
         let line = "MPD: wrong password from 127.0.0.1"
@@ -134,7 +135,7 @@ import Testing
         #expect(try await second.ask("password right") == ["OK"])
     }
 
-    @Test func `wrong passwords are counted in the log, and never named`() async throws {
+    @Test func `wrong passwords are counted in the log but never shown`() async throws {
         var limits = MPDLimits()
         limits.passwordDelay = .milliseconds(10)
         limits.passwordReport = .seconds(4)
@@ -155,7 +156,7 @@ import Testing
         #expect(!log.messages.contains { $0.contains("hunter2") })
     }
 
-    @Test func `peers are told apart by address, and in IPv6 by network`() {
+    @Test func `peers are distinguished by IPv4 address and by IPv6 network`() {
         let written = ["192.0.2.7", "::ffff:192.0.2.7", "2001:db8:1:2:3::4", "2001:db8:1:2::5", "2001:db8:1:3::5"]
         let peers = written.map { MPDPeer(address: $0) }
         #expect(

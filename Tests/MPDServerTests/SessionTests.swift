@@ -1,12 +1,11 @@
-import BackgrounderAPI
+import SystemSupport
 import Testing
 
 @testable import MPDServer
 
-/// Commands one after the other on a connection.
+/// Commands on a single connection.
 @Suite struct SessionTests {
     @Test(
-        "A command that is refused says so in MPD's words, and the connection goes on",
         arguments: [
             ("foo", #"ACK [5@0] {} unknown command "foo""#),
             ("status x", #"ACK [2@0] {status} wrong number of arguments for "status""#),
@@ -65,18 +64,19 @@ import Testing
             ("sendmessage nobody hello", "ACK [50@0] {sendmessage} nobody is subscribed to this channel"),
             (#"subscribe "a b""#, "ACK [2@0] {subscribe} invalid channel name"),
             ("unsubscribe a", "ACK [50@0] {unsubscribe} not subscribed to this channel"),
-            // Of a person who types; on TCP it ends the connection.
+            // A user's typing error. On TCP it ends the connection.
             ("STATUS", #"ACK [5@0] {} unknown command "STATUS""#),
         ]
     )
-    func refusals(line: String, answer: String) async throws {
+    func `a refused command returns MPD's error, and the connection stays open`(line: String, answer: String)
+        async throws
+    {
         let client = try await MPDFixture().connect()
         #expect(try await client.ask(line) == [answer])
         #expect(try await client.ask("ping") == ["OK"])
     }
 
     @Test(
-        "Nothing outside of the music directory can be named",
         arguments: [
             "add /etc/passwd", "add ../x", "add file:///etc/passwd", "addid albums/../../x", "albumart ../cover.jpg 0",
             "albumart /etc/passwd 0", "readpicture ../x.mp3 0", "lsinfo ..", "lsinfo /etc", "listallinfo ../..",
@@ -84,15 +84,15 @@ import Testing
             "listplaylist /etc/passwd",
         ]
     )
-    func outside(line: String) async throws {
+    func `paths outside the music directory are refused`(line: String) async throws {
         let client = try await MPDFixture().connect()
         let answer = try await client.ask(line)
-        #expect(answer.count == 1 && answer[0].hasPrefix("ACK "), "\(answer)")
+        #expect(answer.count == 1, "\(answer)")
+        #expect(answer[0].hasPrefix("ACK "), "\(answer)")
         #expect(try await client.ask("status").contains("playlistlength: 0"))
     }
 
-    @Test("On the Unix socket a song may be named by where it lies, on TCP by its path in the music directory alone")
-    func absolute() async throws {
+    @Test func `absolute paths in the music directory are accepted on the Unix socket, but not on TCP`() async throws {
         let fixture = try await MPDFixture(onTCP: true)
         let client = try await fixture.connect()
         for uri in ["file:///music/albums/one.mp3", "/music/plain.wav", "file:///music/albums"] {
@@ -109,8 +109,7 @@ import Testing
         #expect(try await far.ask("add plain.wav") == ["OK"])
     }
 
-    @Test("A list is answered as one, up to the first command that is refused")
-    func lists() async throws {
+    @Test func `a command list runs up to the first refused command`() async throws {
         let client = try await MPDFixture().connect()
         #expect(try await client.ask("command_list_begin\nping\nrepeat 1\ncommand_list_end") == ["OK"])
         try await client.send("command_list_ok_begin\ngetvol\nplay 99\nrepeat 0\ncommand_list_end\n")
@@ -122,8 +121,7 @@ import Testing
         #expect(try await client.ask("command_list_end") == [#"ACK [5@0] {} unknown command "command_list_end""#])
     }
 
-    @Test("The queue is filled, looked at and changed by positions and ids")
-    func queue() async throws {
+    @Test func `the queue is filled, listed and changed by positions and ids`() async throws {
         let client = try await MPDFixture().connect()
         #expect(try await client.ask("add albums") == ["OK"])
         #expect(try await client.ask("addid plain.wav 0") == ["Id: 4", "OK"])
@@ -156,8 +154,7 @@ import Testing
         #expect(try await client.ask("load mix", "save copy", "clear", "load copy 0:1 0", "playlist").count == 2)
     }
 
-    @Test("What lies elsewhere is shown by its absolute path, with its tags")
-    func elsewhere() async throws {
+    @Test func `a song outside the music directory is shown by its absolute path, with its tags`() async throws {
         let fixture = try await MPDFixture()
         _ = await fixture.player.add(["/srv/\nx.mp3"], at: nil)
         let client = try await fixture.connect()
@@ -174,14 +171,14 @@ import Testing
         )
     }
 
-    @Test("An output that takes nothing is `play` with a time that stands, and says why")
-    func waiting() async throws {
+    @Test func `while the player waits for its output, the status is play with the reason as error`() async throws {
         let fixture = try await MPDFixture()
         let client = try await fixture.connect()
         try await client.ask("add plain.wav", "play")
         await fixture.player.wait("the sound server is gone")
         let status = try await client.ask("status")
-        #expect(status.contains("state: play") && status.contains("elapsed: 1.500"))
+        #expect(status.contains("state: play"))
+        #expect(status.contains("elapsed: 1.500"))
         #expect(status.contains("error: the sound server is gone"))
         await fixture.player.fail("damaged")
         try await client.ask("pause 0", "stop")
@@ -189,8 +186,7 @@ import Testing
         #expect(try await client.ask("clearerror", "status").allSatisfy { !$0.hasPrefix("error") })
     }
 
-    @Test("The database is browsed, searched and counted")
-    func database() async throws {
+    @Test func `the database is browsed, searched and counted`() async throws {
         let client = try await MPDFixture().connect()
         #expect(
             try await client.ask("lsinfo").filter { !$0.hasPrefix("Last") } == [
@@ -216,8 +212,7 @@ import Testing
         #expect(try await client.ask("stats").contains("songs: 4"))
     }
 
-    @Test("Without a music directory the queue can be played, and nothing browsed")
-    func noDatabase() async throws {
+    @Test func `without a music directory the queue can be played, but nothing can be browsed`() async throws {
         let client = try await MPDFixture(database: nil).connect()
         let answer = "No database: audio.musicDirectory is not configured"
         #expect(try await client.ask("lsinfo") == ["ACK [50@0] {lsinfo} \(answer)"])
@@ -225,8 +220,7 @@ import Testing
         #expect(try await client.ask("play") == ["OK"])
     }
 
-    @Test("A picture comes in parts of the client's size")
-    func pictures() async throws {
+    @Test func `a picture is sent in parts of the client's binary limit`() async throws {
         let client = try await MPDFixture().connect()
         try await client.ask("binarylimit 64")
         var picture = ""
@@ -235,7 +229,8 @@ import Testing
             #expect(answer.prefix(2) == ["size: 200", "binary: \(min(64, 200 - offset))"])
             picture += answer[2]
         }
-        #expect(picture.utf8.count == 200 && picture.hasPrefix("abc"))
+        #expect(picture.utf8.count == 200)
+        #expect(picture.hasPrefix("abc"))
         #expect(
             try await client.ask("readpicture albums/one.mp3 0") == [
                 "size: 3", "type: image/png", "binary: 3", "PNG", "OK",
@@ -244,14 +239,13 @@ import Testing
         #expect(try await client.ask("readpicture plain.wav 0") == ["OK"])
     }
 
-    @Test("A picture is kept for who is in the middle of it, until that one leaves")
-    func keptPicture() throws {
+    @Test func `a picture is kept until the client that reads it leaves`() throws {
         let (database, otherDatabase) = (ListDatabase.sample, ListDatabase.sample)
-        // Any two objects.
+        // Any two objects can stand for clients.
         let (reader, other) = (ObjectIdentifier(database), ObjectIdentifier(otherDatabase))
         let picture = try database.folderPicture(of: "albums/one.mp3")
         let pictures = MPDPictures()
-        pictures.keep(picture, "a", for: reader)
+        pictures.store(picture, "a", for: reader)
         pictures.forget(other)
         #expect(pictures.find("a") == picture)
         pictures.forget(reader)

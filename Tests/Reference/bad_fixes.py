@@ -10,8 +10,8 @@ PACE = 12.0  # metres a second, eastward
 
 
 def at(second, expectation, east=None, north=0.0, **known):
-    """A point `second` after the start, by default where a car of that pace is then. Attributes and elements by name;
-    None leaves one out that a point has by default."""
+    """A point `second` after the start, by default where a car of that pace is then. `known` has attributes and elements
+    by name; None omits a default one."""
     latitude, longitude = step(*BASE, PACE * second if east is None else east, north)
     values = {"lat": f"{latitude:.8f}", "lon": f"{longitude:.8f}", "time": iso(START + round(second * 1000))}
     values |= {"fix": "3d", "accuracy": "5.00", "speed": f"{PACE:.2f}", "course": "90.00", "cmt": expectation} | known
@@ -33,7 +33,7 @@ BROKEN = [
     at(5, "invalid", time=None),
     at(5, "invalid", time="yesterday"),
     at(5, "invalid", time="2026-02-30T12:00:05Z"),
-    # No accuracy, of several kinds, and too much of it
+    # Missing accuracy of several kinds, and poor accuracy
     at(5, "accepted; maximum: noAccuracy", accuracy=None),
     at(6, "accepted; maximum: accuracy", accuracy=None, hdop="1.2"),  # 1.2 × 19 / 1.731 = 13.2 m
     at(7, "accepted; maximum: noAccuracy", accuracy=None, hdop="0"),
@@ -52,13 +52,13 @@ BROKEN = [
     # A jump of one point
     at(14, "implausible", north=5000),
     at(15, "accepted"),
-    # A jump that three confirm; the same time twice counts once
+    # A jump that three points confirm; a repeated time counts once
     at(16, "implausible", north=5000),
     at(17, "implausible", north=5000),
     at(17, "implausible", north=5003),
     at(18, "accepted, opens a segment", north=5000),
     at(19, "accepted", north=5000),
-    # A jump elsewhere on the way to a jump; what an earlier rule refuses does not end a row, nor a small step back
+    # A second jump interrupts the first; points that an earlier rule rejects and small steps back do not end a row
     at(20, "implausible", north=20000),
     at(21, "implausible"),
     at(22, "implausible"),
@@ -67,7 +67,7 @@ BROKEN = [
     at(19, "duplicate", north=5000),
     at(24, "accepted, opens a segment"),
     at(25, "accepted"),
-    # A clock that goes back for two points, and one for good
+    # A clock that goes back for two points, and one that stays back
     at(-3574, "outOfOrder", east=PACE * 26),
     at(-3573, "outOfOrder", east=PACE * 27),
     at(28, "accepted"),
@@ -75,23 +75,23 @@ BROKEN = [
     at(-3570, "outOfOrder", east=PACE * 30),
     at(-3569, "accepted, opens a segment", east=PACE * 31),
     at(-3568, "accepted", east=PACE * 32),
-    # Impossible values are unknown ones; a jump that the speed explains is none
+    # Impossible values count as unknown; a jump that the speed explains is accepted
     at(-3567, "accepted; filter: jitter", east=PACE * 33, speed="-3"),  # 12 m, twice the errors are 14.1 m
     at(-3566, "accepted", east=PACE * 34, course="400", ele="high"),
     at(-3565, "accepted", east=PACE * 34 + 800, speed="900"),
     at(-3564, "accepted", east=PACE * 34 + 812),
-    # Standing: east counts from the last of them
+    # Standing
     at(-3563, "accepted; filter: distance; unguarded: distance", east=PACE * 34 + 816, speed="0.10"),
     at(-3562, "accepted; filter: jitter", east=PACE * 34 + 824, speed="0.10"),
     at(-3561, "accepted; unguarded: distance", east=PACE * 34 + 827, speed="0.10"),
     at(-3560, "accepted; filter: jitter", east=PACE * 34 + 839, speed=None),
     at(-3559, "accepted", east=PACE * 34 + 851),
-    # 60 s are no gap, a little more is one
+    # 60 s are not a gap, a little more is
     at(-3499, "accepted; filter: distance; unguarded: distance", east=PACE * 34 + 853),
     at(-3438.999, "accepted, opens a segment", east=PACE * 34 + 854),
 ]
 SECOND_SEGMENT = [
-    # Far away and in the past, but a new segment is compared with nothing: once something passes
+    # Far away and in the past, but the first point of a new segment that passes is not compared with earlier ones
     at(-8000, "accuracy", east=0, north=-50000, accuracy="80.00"),
     at(-7999, "accepted, opens a segment", east=0, north=-50000),
     at(-7998, "accepted", east=12, north=-50000),
@@ -111,7 +111,7 @@ DATE_LINE = [
 
 
 def tracks(line):
-    """The file's tracks, each a list of segments of lines, made by line(lat, lon, time, elements)."""
+    """The tracks of the file as lists of segments of lines. `line` makes a line of (lat, lon, time, elements)."""
 
     def lines(points):
         result = []
@@ -125,7 +125,7 @@ def tracks(line):
 
 
 def expectation(comment, run):
-    """(accepted or the reason, whether it opens a segment) that a point's comment states for a run."""
+    """The result that a point's comment states for a run: (accepted or the reason, whether it opens a segment)."""
     general, *special = comment.split("; ")
     for part in special:
         name, _, text = part.partition(": ")

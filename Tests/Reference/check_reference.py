@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the reference against docs/behaviour.md, rule by rule, and the samples against the reference: check_reference.py"""
+"""Tests the reference against docs/behaviour.md, rule by rule, and the samples against the reference."""
 
 import ctypes
 import ctypes.util
@@ -23,19 +23,19 @@ START = milliseconds("2026-06-01T12:00:00Z")
 
 
 def fix(second, east=0.0, north=0.0, accuracy=5.0, **known):
-    """A point of a file, metres away from home, so many seconds after the start."""
+    """A point of a file, metres away from home and seconds after the start."""
     latitude, longitude = step(*HOME, east, north)
     values = {"index": 0, "mode": 3, "latitude": latitude, "longitude": longitude, "stated_accuracy": accuracy}
     return Fix(**values | {"time": START + round(second * 1000), "speed": 12.0} | known)
 
 
 def live(second, **known):
-    """A fix of gpsd's."""
+    """A fix of gpsd."""
     return fix(second, accuracy=None, **{"is_live": True, "device": "/dev/one", "eph": 8.0} | known)
 
 
 def outcomes(reports, settings=None):
-    """A word for each fix: its reason, `in`, or `new` for one that opens a segment."""
+    """A word for each fix: the reason of its rejection, `in`, or `new` if it opens a segment."""
     chain, words = LocationFilter(settings), []
     for report in reports:
         if not isinstance(report, Fix):
@@ -47,7 +47,7 @@ def outcomes(reports, settings=None):
 
 
 class Geodesics(unittest.TestCase):
-    def test_known_lines_come_out_to_the_millimetre(self):
+    def test_known_distances_are_exact_to_the_millimetre(self):
         flinders = -(37 + 57 / 60 + 3.72030 / 3600), 144 + 25 / 60 + 29.52440 / 3600
         buninyong = -(37 + 39 / 60 + 10.15610 / 3600), 143 + 55 / 60 + 35.38390 / 3600
         self.assertAlmostEqual(distance(*flinders, *buninyong), 54972.271, places=3)
@@ -55,7 +55,7 @@ class Geodesics(unittest.TestCase):
         self.assertAlmostEqual(distance(90, 0, -90, 0), 20003931.4586, places=4)
         self.assertAlmostEqual(distance(10, 179.9, 10, -179.9), distance(10, 0, 10, 0.2), places=6)
 
-    def test_points_opposite_each_other_have_a_distance_too(self):
+    def test_antipodal_points_have_a_distance(self):
         self.assertAlmostEqual(distance(0, 0, 0.5, 179.7) / 19936288.579, 1, places=2)
 
     def test_it_agrees_with_libgps_within_a_tenth_of_a_millimetre(self):
@@ -70,7 +70,7 @@ class Geodesics(unittest.TestCase):
 
 
 class Times(unittest.TestCase):
-    def test_a_time_is_read_in_all_its_forms(self):
+    def test_a_time_is_read_in_every_form(self):
         for text, meant in {
             "2014-12-22T04:05:13Z": "2014-12-22T04:05:13.000Z",
             " 2014-12-22T04:05:13.9996Z\n": "2014-12-22T04:05:14.000Z",
@@ -83,7 +83,7 @@ class Times(unittest.TestCase):
         }.items():
             self.assertEqual(iso(milliseconds(text)), meant)
 
-    def test_what_is_no_time_is_none(self):
+    def test_an_invalid_time_is_none(self):
         for text in ("", "yesterday", "2026-02-30T00:00:00Z", "2026-13-01", "2026-06-01T24:00:00Z", None, 5):
             self.assertIsNone(milliseconds(text))
 
@@ -95,13 +95,13 @@ class Estimates(unittest.TestCase):
             chain.hear(report)
         return chain.estimator.estimate(a_fix)
 
-    def test_a_gst_of_the_epoch_wins(self):
+    def test_a_gst_of_the_same_epoch_takes_precedence(self):
         self.assertEqual(self.estimate(live(0), Noise(START - 1500, 3.0, 4.0, "/dev/one")), (5.0, "gst"))
         self.assertEqual(self.estimate(live(0), Noise(START - 1501, 3.0, 4.0, "/dev/one")), (8.0, "receiver"))
         self.assertEqual(self.estimate(live(0), Noise(START, None, 4.0, "/dev/one"))[1], "receiver")
         self.assertEqual(self.estimate(live(0), Noise(START, 3.0, 4.0, "/dev/two"))[1], "receiver")
 
-    def test_gpsds_model_is_found_by_its_dilution_and_by_its_steps(self):
+    def test_the_model_of_gpsd_is_recognised_by_dilution_and_by_steps(self):
         self.assertEqual(self.estimate(live(0, eph=9.5)), (9.5 / 1.731, "model"))
         self.assertEqual(self.estimate(live(0, eph=9.5005))[1], "model")
         self.assertEqual(self.estimate(live(0, eph=9.501))[1], "receiver")
@@ -115,27 +115,27 @@ class Estimates(unittest.TestCase):
         self.assertEqual(self.estimate(live(0, eph=0.0475 * 101, status=2))[1], "model")
         self.assertEqual(self.estimate(live(0, eph=0.0475 * 101))[1], "receiver")
 
-    def test_real_time_kinematics_cap_the_model_only(self):
+    def test_real_time_kinematics_limit_only_the_model(self):
         self.assertEqual(self.estimate(live(0, eph=13.3, status=3)), (1.0, "model"))
         self.assertEqual(self.estimate(live(0, eph=13.3, status=4)), (2.0, "model"))
         self.assertEqual(self.estimate(live(0, eph=8.0, status=3)), (8.0, "receiver"))
 
-    def test_errors_of_the_axes_are_the_last_resort(self):
+    def test_the_errors_of_the_axes_are_the_last_resort(self):
         self.assertEqual(self.estimate(live(0, eph=None, epx=3.0, epy=4.0)), (5.0 / 1.731, "model"))
         self.assertEqual(self.estimate(live(0, eph=None, epx=3.0)), (None, None))
 
-    def test_a_file_states_its_own_or_a_dilution(self):
+    def test_a_file_states_an_accuracy_or_a_dilution(self):
         self.assertEqual(self.estimate(fix(0, accuracy=4.0, hdop=9.0)), (4.0, "file"))
         self.assertEqual(self.estimate(fix(0, accuracy=None, hdop=1.2)), (1.2 * 19.0 / 1.731, "model"))
 
-    def test_a_report_that_is_not_positive_says_nothing(self):
+    def test_values_that_are_not_positive_are_ignored(self):
         tpv = gpsd_report({"class": "TPV", "mode": 3, "eph": 0, "speed": -1, "epx": -2.0, "track": 400}, 0)
         self.assertEqual((tpv.eph, tpv.epx, tpv.speed, tpv.course), (None, None, None, None))
         self.assertIsNone(gpsd_report({"class": "SKY", "hdop": 0}, 0))
 
 
 class Gate(unittest.TestCase):
-    def test_a_level_accepts_three_times_its_target(self):
+    def test_a_level_accepts_errors_up_to_its_limit(self):
         for level, limit in [("bestForNavigation", 15), ("best", 30), ("nearestTenMeters", 30), ("hundredMeters", 300),
                              ("kilometer", 3000)]:  # fmt: skip
             settings = Settings(level)
@@ -143,7 +143,7 @@ class Gate(unittest.TestCase):
             self.assertEqual(outcomes(fixes, settings), ["new", "accuracy"])
         self.assertEqual(outcomes([fix(0, accuracy=1e6)], Settings("threeKilometers")), ["new"])
 
-    def test_navigation_needs_the_height(self):
+    def test_navigation_needs_a_3d_fix(self):
         self.assertEqual(outcomes([fix(0, mode=2)], Settings("bestForNavigation")), ["accuracy"])
         self.assertEqual(outcomes([fix(0, mode=2)]), ["new"])
 
@@ -151,12 +151,12 @@ class Gate(unittest.TestCase):
         words = outcomes([fix(0, accuracy=10), fix(1, accuracy=10.1), fix(2, accuracy=None)], Settings(maximum=10))
         self.assertEqual(words, ["new", "accuracy", "noAccuracy"])
 
-    def test_unknown_accuracy_is_refused_of_a_receiver_and_not_of_a_file(self):
+    def test_unknown_accuracy_is_rejected_from_a_receiver_but_not_from_a_file(self):
         self.assertEqual(outcomes([fix(0, accuracy=None), live(1, eph=None)]), ["new", "noAccuracy"])
         self.assertEqual(outcomes([live(1, eph=None)], Settings("threeKilometers")), ["new"])
         self.assertEqual(outcomes([fix(0, accuracy=None)], Settings("bestForNavigation")), ["new"])
 
-    def test_what_is_no_position_is_refused_before_anything_else(self):
+    def test_an_invalid_position_is_rejected_first(self):
         faults = [{"mode": 1, "latitude": None}, {"mode": 0}, {"mode": 4}, {"latitude": None}, {"latitude": 90.1},
                   {"longitude": -180.1}, {"time": None}]  # fmt: skip
         words = [outcomes([fix(0) if not fault else Fix(**vars(fix(0)) | fault)])[0] for fault in faults]
@@ -164,10 +164,10 @@ class Gate(unittest.TestCase):
 
 
 class Time(unittest.TestCase):
-    def test_the_same_time_is_a_duplicate_and_a_little_earlier_out_of_order(self):
+    def test_the_same_time_is_a_duplicate_and_an_earlier_one_out_of_order(self):
         self.assertEqual(outcomes([fix(0), fix(0), fix(-1.999), fix(1)]), ["new", "duplicate", "outOfOrder", "in"])
 
-    def test_small_steps_back_are_never_believed(self):
+    def test_small_steps_back_are_never_accepted(self):
         self.assertEqual(outcomes([fix(10), fix(8.1), fix(8.2), fix(8.3), fix(8.4)])[1:], ["outOfOrder"] * 4)
 
     def test_three_that_agree_move_the_clock_back(self):
@@ -178,20 +178,20 @@ class Time(unittest.TestCase):
         words = outcomes([fix(0), fix(1, 900), fix(2, 912), fix(3, 924), fix(4, 936)])
         self.assertEqual(words, ["new", "implausible", "implausible", "new", "in"])
 
-    def test_the_same_time_neither_counts_nor_ends_a_row(self):
+    def test_a_repeated_time_neither_counts_nor_ends_a_row(self):
         words = outcomes([fix(0), fix(1, 900), fix(1, 5000), fix(2, 912), fix(2, 912), fix(3, 924)])
         self.assertEqual(words, ["new"] + ["implausible"] * 4 + ["new"])
 
-    def test_one_that_fits_the_track_ends_a_row(self):
+    def test_a_fix_that_fits_the_track_ends_a_row(self):
         words = outcomes([fix(0), fix(1, 900), fix(2, 912), fix(3, 36), fix(4, 936), fix(5, 948)])
         self.assertEqual(words, ["new", "implausible", "implausible", "in", "implausible", "implausible"])
 
-    def test_one_refused_earlier_leaves_a_row_alone(self):
+    def test_a_fix_that_an_earlier_rule_rejects_does_not_change_a_row(self):
         between = [fix(2, mode=1), fix(2, accuracy=99), fix(0), fix(-1)]
         words = outcomes([fix(0), fix(1, 900), *between, fix(3, 912), fix(4, 924)])[2:]
         self.assertEqual(words, ["noFix", "accuracy", "duplicate", "outOfOrder", "implausible", "new"])
 
-    def test_one_that_does_not_agree_begins_a_row_with_itself(self):
+    def test_a_fix_that_does_not_follow_begins_a_new_row(self):
         words = outcomes([fix(0), fix(1, 900), fix(2, -9000), fix(3, -8990), fix(4, -8980)])
         self.assertEqual(words, ["new", "implausible", "implausible", "implausible", "new"])
         words = outcomes([fix(0), fix(3, 900), fix(2, 912), fix(2.5, 918), fix(2.7, 920)])
@@ -209,20 +209,20 @@ class Time(unittest.TestCase):
 
 
 class Segments(unittest.TestCase):
-    def test_a_gap_of_more_than_a_minute_opens_one(self):
+    def test_a_gap_of_more_than_a_minute_opens_a_segment(self):
         self.assertEqual(outcomes([fix(0), fix(60), fix(120.001)]), ["new", "in", "new"])
 
-    def test_the_gap_counts_from_what_passed_even_if_it_was_not_delivered(self):
+    def test_the_gap_counts_from_the_last_fix_that_passed_even_if_not_delivered(self):
         words = outcomes([fix(0), fix(50, 1), fix(100, 2), fix(161, 3)], Settings(filter=10))
         self.assertEqual(words, ["new", "distance", "distance", "new"])
         words = outcomes([fix(0), fix(50, accuracy=99), fix(100)])
         self.assertEqual(words, ["new", "accuracy", "new"])
 
-    def test_a_part_of_a_file_is_compared_with_nothing_until_one_of_it_passes(self):
+    def test_a_part_of_a_file_is_not_compared_with_earlier_ones(self):
         words = outcomes([fix(0), fix(-500, 1e5, is_boundary=True, accuracy=99), fix(-499, 1e5), fix(-498, 1e5)])
         self.assertEqual(words, ["new", "accuracy", "new", "in"])
 
-    def test_a_reconnect_opens_one_after_ten_seconds(self):
+    def test_a_reconnect_opens_a_segment_after_ten_seconds(self):
         for second, word in [(10, False), (10.1, True)]:
             chain = LocationFilter()
             chain.feed(fix(0))
@@ -231,12 +231,12 @@ class Segments(unittest.TestCase):
 
 
 class Devices(unittest.TestCase):
-    def test_a_track_has_one_device_until_that_is_silent(self):
+    def test_a_track_keeps_its_device_until_that_is_silent(self):
         other = {"device": "/dev/two"}
         words = outcomes([live(0, eph=None, **other), live(1), live(2, **other), live(11, **other), live(12)])
         self.assertEqual(words, ["noAccuracy", "new", "device", "new", "device"])
 
-    def test_a_fix_that_is_refused_breaks_the_silence_too(self):
+    def test_a_rejected_fix_breaks_the_silence(self):
         other = {"device": "/dev/two"}
         words = outcomes([live(0), live(9, eph=99.0), live(11, **other), live(19, **other)])
         self.assertEqual(words, ["new", "accuracy", "device", "new"])
@@ -247,7 +247,7 @@ class Movement(unittest.TestCase):
         words = outcomes([fix(second, 4 * second) for second in range(7)], Settings(filter=10))
         self.assertEqual(words, ["new", "distance", "distance", "in", "distance", "distance", "in"])
 
-    def test_the_guard_wants_more_than_twice_the_errors_of_one_that_stands(self):
+    def test_the_guard_requires_more_than_twice_the_errors_when_standing(self):
         for speed, guard, level, word in [(0.0, True, "best", "jitter"), (None, True, "best", "jitter"),
                                           (0.5, True, "best", "in"), (0.0, False, "best", "in"),
                                           (0.0, True, "bestForNavigation", "in")]:  # fmt: skip
@@ -278,7 +278,7 @@ class Files(unittest.TestCase):
         fixes = self.read("".join(f'<trkpt lat="1" lon="2">{b}</trkpt>' for b in bodies) + "</trkseg></trk></gpx>")
         self.assertEqual([fix.speed for fix in fixes], [3, 4, 5])
 
-    def test_damage_keeps_the_good_points_and_names_its_line(self):
+    def test_damage_keeps_the_points_before_it_and_names_its_line(self):
         with self.assertRaises(Damage) as caught:
             self.read('<trkpt lat="1" lon="2"/>\n<trkpt lat="1" lon="3"/>\n<trkpt lat="1" lon=4')
         self.assertEqual((len(caught.exception.fixes), caught.exception.line), (2, 3))
@@ -288,7 +288,7 @@ class Files(unittest.TestCase):
 
 class Trips(unittest.TestCase):
     def history(self, *legs):
-        """Points a second apart; each leg is its seconds and its speed to the east."""
+        """Points one second apart. Each leg has a duration in seconds and a speed to the east."""
         east, second, points = 0.0, 0, []
         for duration, speed in legs:
             for _ in range(duration):
@@ -298,7 +298,7 @@ class Trips(unittest.TestCase):
                 east, second = east + speed, second + 1
         return points
 
-    def test_a_trip_is_from_the_last_standing_point_to_the_first_one_of_a_stop(self):
+    def test_a_trip_runs_from_the_last_standing_point_to_the_first_one_of_a_stop(self):
         found = trips(self.history((100, 0), (200, 10), (700, 0), (50, 10)))
         self.assertEqual([trip["points"] for trip in found], [202, 51])
         self.assertEqual([trip["inProgress"] for trip in found], [False, True])
@@ -307,12 +307,12 @@ class Trips(unittest.TestCase):
     def test_a_short_stop_is_part_of_a_trip(self):
         self.assertEqual(len(trips(self.history((100, 10), (590, 0), (100, 10)))), 1)
 
-    def test_wandering_is_no_trip(self):
+    def test_wandering_is_not_a_trip(self):
         self.assertEqual(trips(self.history(*[(4, 10), (4, -10)] * 50)), [])
 
 
 class Samples(unittest.TestCase):
-    def test_each_comment_in_the_bad_fixes_tells_what_becomes_of_its_point(self):
+    def test_each_comment_in_the_bad_fixes_states_the_decision(self):
         path = TRACKS / "bad-fixes.gpx"
         fixes, comments = read_gpx(path, 0), re.findall("<cmt>(.*?)</cmt>", path.read_text())
         for name in make_tracks.TELLING[path.stem]:
@@ -330,7 +330,7 @@ class Samples(unittest.TestCase):
                 indices = [entry["index"] for entry in result["accepted"] + result["rejected"]]
                 self.assertEqual(sorted(indices), list(range(len(fixes))))
 
-    def test_the_samples_are_what_their_scripts_make(self):
+    def test_the_samples_match_the_output_of_their_scripts(self):
         for name, text in make_tracks.files().items():
             self.assertEqual((TRACKS / name).read_text(), text, name)
         for path in sorted(TRACKS.glob("*.gpx")):

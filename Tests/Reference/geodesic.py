@@ -1,7 +1,7 @@
 """Distances and steps on the WGS84 ellipsoid.
 
 Vincenty's inverse formulae ("Direct and inverse solutions of geodesics on the ellipsoid", Survey Review XXIII, 1975).
-They do not converge between points that are nearly opposite each other; there the great circle answers, within 0.6 %.
+They do not converge for nearly antipodal points; the great circle is used there, which is within 0.6 %.
 """
 
 import math
@@ -13,7 +13,7 @@ MEAN_RADIUS = (2 * EQUATOR + POLE) / 3
 
 
 def distance(latitude1, longitude1, latitude2, longitude2):
-    """Metres between two points in degrees; the longitudes may lie on either side of the date line."""
+    """Metres between two points in degrees. The points may be on different sides of the date line."""
     if (latitude1, longitude1) == (latitude2, longitude2):
         return 0.0
     metres = _vincenty(latitude1, longitude1, latitude2, longitude2)
@@ -29,7 +29,7 @@ def great_circle(latitude1, longitude1, latitude2, longitude2):
 
 
 def step(latitude, longitude, east, north):
-    """The point `east` and `north` metres away: for steps of up to some hundred metres, away from the poles."""
+    """The point `east` and `north` metres away. For steps of up to a few hundred metres, not near the poles."""
     phi = math.radians(latitude)
     squared = FLATTENING * (2 - FLATTENING)
     w = 1 - squared * math.sin(phi) ** 2
@@ -52,7 +52,7 @@ def _vincenty(latitude1, longitude1, latitude2, longitude2):
         sigma = math.atan2(sin_sigma, cos_sigma)
         sin_alpha = cos1 * cos2 * sin_lam / sin_sigma
         cos2_alpha = 1 - sin_alpha * sin_alpha
-        # On the equator the line has no highest point, and the term is none.
+        # On the equator the term is 0.
         cos_2m = cos_sigma - 2 * sin1 * sin2 / cos2_alpha if cos2_alpha > 1e-15 else 0.0
         c = FLATTENING / 16 * cos2_alpha * (4 + FLATTENING * (4 - 3 * cos2_alpha))
         bracket = cos_2m + c * cos_sigma * (2 * cos_2m * cos_2m - 1)

@@ -1,11 +1,11 @@
-"""A web server with TLS that can resume, and says what it costs.
+"""An HTTPS server that supports ranges and reports the bytes of each connection.
 
     https_server.py CERTIFICATE KEY FILE RATE
 
-serves FILE at each path, RATE bytes a second, with an ETag and Range; at `/unsized` a half of it without a length, and without
-the last word of TLS. It prints `port N`, then a line for each connection when it
-is over: `get START ACKNOWLEDGED whole|broken`, `put BYTES`, where ACKNOWLEDGED are the bytes that the peer's kernel took, those of
-TLS and of the head among them.
+Serves FILE at each path at RATE bytes per second, with an ETag and ranges. `/unsized` serves half of the file without a length
+and without the close notification of TLS. Prints `port N`, then a line for each finished connection:
+`get START ACKNOWLEDGED whole|broken` or `put BYTES SHA256`. ACKNOWLEDGED counts the bytes that the peer's kernel acknowledged,
+including those of TLS and of the head.
 """
 
 import hashlib

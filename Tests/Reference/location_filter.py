@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""An independent implementation of docs/behaviour.md, Location, to compare the service's filter with.
+"""An independent implementation of docs/behaviour.md, Location, as a reference for the service's filter.
 
     location_filter.py gpx FILE [--accuracy LEVEL] [--filter METRES] [--maximum METRES] [--no-jitter-guard]
     location_filter.py gpsd FILE.jsonl [...]
 
-It prints which fixes are accepted and why the others are not, as JSON. Readings of what the page leaves open:
-- "last accepted" is the last delivered point, for times and speeds as for distances. A gap counts from the last fix
-  that passed gate and time rules, delivered or not.
-- One row of held fixes serves outOfOrder and implausible. Steps back of less than 2 s are never held, and they,
-  duplicates and whatever an earlier rule refused leave the row alone. A held fix that does not follow from the one
-  before it begins a new row with itself. The first point of a <trk> or <trkseg> ends the row.
-- HDOP and GST count for fixes of their own device. A track's device is silent by the times of its fixes, since a file
-  knows no other clock.
+It prints the accepted fixes and the reasons of the others as JSON. It interprets points that the page leaves open:
+- "last accepted" is the last delivered point, for times, speeds and distances. A gap starts at the last fix that passed
+  the gate and time rules, delivered or not.
+- One row of held fixes serves outOfOrder and implausible. Steps back of less than 2 s are never held. They, duplicates
+  and fixes that an earlier rule rejects do not change the row. A held fix that does not follow from the previous one
+  begins a new row. The first point of a <trk> or <trkseg> ends the row.
+- HDOP and GST apply to fixes of their own device. The silence of a track's device is measured by the times of its
+  fixes, since a file has no other clock.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from geodesic import distance
 from readings import Damage, Fix, Noise, Sky, iso, milliseconds, read_gpsd, read_gpx
 
-# Level: accepted up to so many metres, 3D needed.
+# By level: the greatest accepted error in metres, and whether a 3D fix is required.
 LEVELS = {
     "bestForNavigation": (15.0, True),
     "best": (30.0, False),
@@ -35,13 +35,13 @@ LEVELS = {
     "threeKilometers": (math.inf, False),
 }
 DGPS, RTK_FIXED, RTK_FLOAT = 2, 3, 4
-# From a radius that holds 95 % of a circular Gaussian to one that holds 63 %: √(−2 ln 0.05) / √2.
+# The ratio of the 95 % radius of a circular Gaussian to its 63 % radius: √(−2 ln 0.05) / √2.
 TO_63_PERCENT = 1.731
 
 
 @dataclass
 class Settings:
-    """As a user sets them; `filter` and `maximum` in metres, 0 and None are none."""
+    """The settings of a user. `filter` and `maximum` are in metres; 0 and None mean unlimited."""
 
     accuracy: str = "best"
     filter: float = 0.0
@@ -59,7 +59,7 @@ class Settings:
 
 @dataclass
 class Point:
-    """A fix that is valid, with its estimate."""
+    """A valid fix with its estimated accuracy."""
 
     fix: Fix
     accuracy: float | None
@@ -92,14 +92,14 @@ def metres(a, b):
 
 
 def is_plausible(earlier, later):
-    """Whether something that moves can have come from `earlier` to `later`, which must be later."""
+    """Whether movement from `earlier` to `later` is plausible. `later` must be later."""
     speed = metres(earlier, later) / ((later.time - earlier.time) / 1000)
     reported = max(earlier.fix.speed or 0.0, later.fix.speed or 0.0)
     return not (speed > 120 and speed > 1.5 * reported)
 
 
 class Estimator:
-    """Metres on Core Location's scale (63 to 68 %) out of what gpsd or a file states."""
+    """Estimates the accuracy in metres on the scale of Core Location (63 to 68 %) from values of gpsd or a file."""
 
     def __init__(self):
         self.dilutions = deque(maxlen=2)
@@ -112,7 +112,7 @@ class Estimator:
             self.noise = report
 
     def estimate(self, fix):
-        """(metres, source), both None when unknown."""
+        """(metres, source), both None if unknown."""
         if not fix.is_live:
             if fix.stated_accuracy:
                 return fix.stated_accuracy, "file"
@@ -148,21 +148,21 @@ class Estimator:
 
 
 class LocationFilter:
-    """Decides fix by fix: `feed` gives the accepted point, or the reason of the refusal as a string."""
+    """Decides fix by fix: `feed` returns the accepted point, or the reason of the rejection as a string."""
 
     def __init__(self, settings=None):
         self.settings = settings or Settings()
         self.estimator = Estimator()
         self.delivered = None  # the last delivered point
-        self.passed = None  # the time of the last one that passed gate and time rules
+        self.passed = None  # the time of the last fix that passed the gate and time rules
         self.held = []  # the row that may become a relocation
-        self.must_open = True  # the first after start, and of a <trk> or <trkseg>: compared with nothing
-        self.was_away = False  # reconnected since the last one that passed
+        self.must_open = True  # for the first fix, also of a <trk> or <trkseg>, which is not compared with earlier ones
+        self.was_away = False  # reconnected since the last fix that passed
         self.device = None
         self.device_time = None
 
     def hear(self, report):
-        """A report that is no fix."""
+        """Processes a report that is not a fix."""
         self.estimator.hear(report)
 
     def reconnected(self):
@@ -210,7 +210,7 @@ class LocationFilter:
         limit, needs_3d = LEVELS[self.settings.accuracy]
         maximum = self.settings.maximum
         if point.accuracy is None:
-            # A file says nothing of accuracy by nature; a receiver that does not has none.
+            # Files usually lack an accuracy; a receiver without one has a poor fix.
             if maximum is not None or (point.fix.is_live and limit < math.inf):
                 return "noAccuracy"
         elif point.accuracy > limit or (maximum is not None and point.accuracy > maximum):
@@ -218,7 +218,7 @@ class LocationFilter:
         return "accuracy" if needs_3d and point.fix.mode < 3 else None
 
     def _time(self, point):
-        """(reason or None, whether it is accepted as the third of a row)."""
+        """(reason or None, whether the point is accepted as the third of a row)."""
         if self.must_open or self.delivered is None:
             return None, False
         later = point.time - self.delivered.time
@@ -259,7 +259,7 @@ class LocationFilter:
 
 
 def run(reports, settings=None):
-    """The decisions on a sequence of reports, as the object that the command prints."""
+    """The decisions on a sequence of reports in the form that the command prints."""
     chain = LocationFilter(settings)
     accepted, rejected = [], []
     for report in reports:
@@ -282,19 +282,19 @@ def run(reports, settings=None):
 def length(text):
     value = 0.0 if text == "none" else float(text)
     if not (math.isfinite(value) and value >= 0):
-        raise argparse.ArgumentTypeError(f"{text} is no length in metres")
+        raise argparse.ArgumentTypeError(f"{text} is not a length in metres")
     return value
 
 
 def main():
-    parser = argparse.ArgumentParser(description="The reference of the location filter.")
+    parser = argparse.ArgumentParser(description="Run the reference of the location filter.")
     parser.add_argument("kind", choices=["gpx", "gpsd"])
     parser.add_argument("file")
     parser.add_argument("--accuracy", choices=LEVELS, default="best")
     parser.add_argument("--filter", type=length, default=0.0, metavar="METRES")
     parser.add_argument("--maximum", type=length, metavar="METRES")
     parser.add_argument("--no-jitter-guard", action="store_true")
-    parser.add_argument("--start", type=milliseconds, metavar="TIME", help="of points before a file's first time")
+    parser.add_argument("--start", type=milliseconds, metavar="TIME", help="time of the points before the first time of a file")
     options = parser.parse_args()
     settings = Settings(options.accuracy, options.filter, options.maximum or None, not options.no_jitter_guard)
     start = options.start if options.start is not None else wall.time_ns() // 1_000_000

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes media/: short items to listen to while nothing else is at hand, free of anybody's rights.
+"""Makes media/: short sample items, free of third-party rights.
 
     make_media.py [DIRECTORY]         default: media/ of this checkout
 
-The tunes are computed here; lame packs them and espeak-ng speaks. With the same versions of those two (3.100 and 1.51
-on Debian 12) and the same libm the files are the same bit for bit. Three MP3 of one format (44.1 kHz, stereo; one of
-them VBR) can be played without a gap between them; the WAV (22.05 kHz, mono) makes the device change its format.
+The tunes are computed here, lame encodes them and espeak-ng speaks. With the same versions of both (3.100 and 1.51 on
+Debian 12) and the same libm the files are identical. Three MP3 files of one format (44.1 kHz, stereo, one of them VBR)
+can be played without gaps; the WAV file (22.05 kHz, mono) makes the device change its format.
 """
 
 import array
@@ -21,7 +21,7 @@ PEAK = 10 ** (-3 / 20)
 ARTIST, ALBUM, YEAR = "Backgrounder", "While Nobody Watches", "2026"
 ANNOUNCEMENT = "Welcome on board. Music and position go on, also while nobody is watching. Have a pleasant journey."
 
-# Partials as (ratio, share, how much faster it fades than the ground).
+# Partials as (frequency ratio, share, rate of decay relative to the fundamental).
 CHIME = [(1, 1.0, 1.0), (2.0, 0.42, 1.5), (2.76, 0.28, 2.4), (5.40, 0.10, 5.0), (0.5, 0.22, 0.8)]
 MARIMBA = [(1, 1.0, 1.0), (3.93, 0.22, 4.5), (9.2, 0.05, 9.0)]
 MUSIC_BOX = [(1, 1.0, 1.0), (2.0, 0.30, 1.3), (3.0, 0.12, 2.2), (6.3, 0.05, 6.0)]
@@ -36,15 +36,15 @@ def hertz(note):
 
 
 class Sheet:
-    """Sound in the making: one list of samples a channel."""
+    """A mix of sounds with one list of samples per channel."""
 
     def __init__(self, seconds, rate=44100, channels=2):
         self.rate = rate
         self.channels = [array.array("d", bytes(8 * round(seconds * rate))) for _ in range(channels)]
 
     def add(self, at, note, loudness, partials, fade, pan=0.0, attack=0.004, length=None):
-        """A tone from second `at`, dying to a thousandth within `fade` seconds; `pan` from -1 (left) to 1. With a
-        `length` it stays as loud as it is and is let go softly at its end."""
+        """Adds a tone at second `at` that decays to a thousandth within `fade` seconds; `pan` is from -1 (left) to 1.
+        With a `length` the tone does not decay, and fades out at its end."""
         rate, pitch = self.rate, hertz(note)
         first, total = round(at * rate), len(self.channels[0])
         count = min(total - first, round((length or fade) * rate))
@@ -52,7 +52,7 @@ class Sheet:
         for ratio, share, haste in partials:
             if pitch * ratio > rate * 0.45:
                 continue
-            # A decaying rotation: a sine for the price of four multiplications.
+            # A decaying rotation: a sine with four multiplications per sample.
             turn = 2 * math.pi * pitch * ratio / rate
             keep = 1.0 if length else 10 ** (-3 * haste / (fade * rate))
             along, across = keep * math.cos(turn), keep * math.sin(turn)
@@ -73,7 +73,7 @@ class Sheet:
                 channel[first + index] += share * tone[index]
 
     def give_room(self, amount, seconds):
-        """A room around it: four damped echoes and two that diffuse a channel, after Schroeder and Moorer."""
+        """Adds reverberation: four damped comb filters and two all-pass filters per channel (Schroeder, Moorer)."""
         for side, dry in enumerate(self.channels):
             wet = array.array("d", bytes(8 * len(dry)))
             for milliseconds in (29.7, 37.1, 41.1, 43.7):
@@ -99,7 +99,7 @@ class Sheet:
                 dry[index] += amount * sample
 
     def frames(self, edge=0.25):
-        """16 bit, interleaved, its loudest sample at -3 dB, its end faded."""
+        """Interleaved 16 bit samples with a peak of -3 dB and a faded end."""
         count = len(self.channels[0])
         fall = round(edge * self.rate)
         for channel in self.channels:
@@ -164,7 +164,7 @@ def quiet_waltz():
     for bar, (chord, line) in enumerate(zip(bars, melody)):
         start = bar * 3 * beat
         bass, *upper = chord.split()
-        # A little late into each bar, as a spring unwinds.
+        # Every second bar is a little late, like a spring that unwinds.
         for third, note in enumerate(line.split()):
             if note != "-":
                 sheet.add(start + third * beat + 0.012 * (bar % 2), note, 0.5, MUSIC_BOX, 2.2, pan=0.2)
@@ -183,7 +183,7 @@ def welcome_announcement(folder):
     subprocess.run(["espeak-ng", *manner, "-w", spoken, ANNOUNCEMENT], check=True)
     with wave.open(str(spoken)) as file:
         if (file.getframerate(), file.getnchannels(), file.getsampwidth()) != (rate, 1, 2):
-            raise SystemExit("espeak-ng speaks in another format than 22.05 kHz, mono, 16 bit")
+            raise SystemExit("the output of espeak-ng is not 22.05 kHz, mono, 16 bit")
         voice = array.array("h", file.readframes(file.getnframes()))
     if sys.byteorder == "big":
         voice.byteswap()
@@ -202,7 +202,7 @@ def welcome_announcement(folder):
 
 
 def wav(sheet, tags=None):
-    """RIFF: what is played, and the tags in a LIST INFO before it."""
+    """A RIFF file: tags in a LIST INFO chunk, then the samples."""
 
     def chunk(name, data):
         return name + struct.pack("<I", len(data)) + data + b"\0" * (len(data) % 2)
@@ -215,7 +215,7 @@ def wav(sheet, tags=None):
 
 
 def mp3(sheet, path, title, track, options, folder):
-    """By lame, with an ID3v2 tag and its own header, which states the exact length."""
+    """Encodes with lame, which adds an ID3v2 tag and a header with the exact length."""
     source = folder / "tune.wav"
     source.write_bytes(wav(sheet))
     tags = ["--id3v2-only", "--tt", title, "--ta", ARTIST, "--tl", ALBUM, "--ty", YEAR, "--tn", str(track)]

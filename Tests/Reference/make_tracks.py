@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes tracks/: four drives and walks that nobody made, and beside each what the reference filter says of it.
+"""Makes tracks/: four synthetic drives and walks, each with the expected decisions of the reference filter.
 
     make_tracks.py [DIRECTORY]        default: tracks/ of this checkout
 
-The same files each time: fixed seeds, and random.random, whose sequence Python guarantees.
+The files are reproducible: the seeds are fixed, and Python guarantees the sequence of random.random.
 """
 
 import json
@@ -27,7 +27,7 @@ RUNS = {
     "sparse": Settings(filter=100),
     "coarse": Settings("hundredMeters", 0),
 }
-# What shows something on which track.
+# The runs that are informative for each track.
 TELLING = {
     "freeway-drive": ("default", "navigation", "maximum", "sparse", "coarse"),
     "city-walk": ("default", "filter", "navigation", "maximum", "unguarded"),
@@ -37,7 +37,7 @@ TELLING = {
 
 
 class Noise:
-    """An error that drifts: a Gauss-Markov process of first order, by its deviation and time constant (seconds)."""
+    """A drifting error: a first-order Gauss-Markov process with a deviation and a time constant in seconds."""
 
     def __init__(self, chance, deviation, constant):
         self.chance, self.deviation = chance, deviation
@@ -55,11 +55,11 @@ def normal(chance):
 
 
 class Mover:
-    """Something on the road that turns and changes its pace gently, second by second."""
+    """A vehicle or walker that turns and changes its speed gradually, second by second."""
 
     def __init__(self, latitude, longitude, course, speed, agility, turning):
         self.latitude, self.longitude, self.course, self.speed = latitude, longitude, course, speed
-        self.agility, self.turning = agility, turning  # seconds to follow a new speed; degrees a second
+        self.agility, self.turning = agility, turning  # seconds to reach a new speed; degrees per second
         self.travelled = 0.0
 
     def advance(self, speed, course):
@@ -76,11 +76,11 @@ class Mover:
 
 
 def plan(rows, second):
-    """The values of the last row (second, values...) that has begun."""
+    """The values of the last row (second, values...) at or before `second`."""
     return [row for row in rows if row[0] <= second][-1][1:]
 
 
-# The tracks: each is a list of points (latitude, longitude, seconds, and what is known of it by element name)
+# The tracks. Each is a list of points: latitude, longitude, seconds, and other values by element name.
 
 
 def freeway_drive():
@@ -97,7 +97,7 @@ def freeway_drive():
         (0, 23), (20, 27), (95, 28.5), (170, 26.5), (230, 29), (305, 24), (335, 19), (372, 17.5), (400, 23),
         (440, 28), (540, 27), (600, 29), (690, 25.5), (735, 22), (770, 27.5), (880, 28.5), (960, 25),
     ]  # fmt: skip
-    # Second, how long, metres: bridges, a cutting, a long underpass.
+    # Second, duration, metres of error: bridges, a cutting, a long underpass.
     shadows = [(141, 3, 9), (300, 4, 13), (301, 2, 19), (470, 22, 10.5), (655, 5, 24), (656, 3, 47), (802, 3, 17)]
     east, north = Noise(chance, 0.8, 90), Noise(chance, 0.8, 90)
     first, quiet = (east.value, north.value), Noise(chance, 0.45, 40)
@@ -116,7 +116,7 @@ def freeway_drive():
             "ele": f"{ground:.1f}", "accuracy": f"{accuracy:.2f}", "verticalAccuracy": f"{accuracy * 1.6:.2f}",
             "speed": f"{speed:.2f}", "course": f"{course:.2f}"}))  # fmt: skip
         east.next(), north.next()
-        # The first seconds are given: the car does what was reported of it.
+        # The first seconds are given: the car moves as reported.
         given = golden[second + 1] if second + 1 < len(golden) else None
         if given:
             car.speed, car.course = given
@@ -139,7 +139,7 @@ def city_walk():
     for second in range(1500):
         course, speed = plan(legs, second)
         latitude, longitude = step(walker.latitude, walker.longitude, east.next(), north.next())
-        # Between high houses; and once under a bridge.
+        # Between high buildings, and once under a bridge.
         accuracy = max(5.2, 7.1 + street.next() + (4.5 if 835 <= second < 910 else 0))
         if 1360 <= second < 1368:
             accuracy += 27
@@ -148,7 +148,7 @@ def city_walk():
             known["speed"] = f"{max(0.0, walker.speed + 0.07 * normal(chance)):.2f}"
             known["course"] = f"{(walker.course + 4 * normal(chance)) % 360:.1f}"
         elif second < 580 or second >= 970:
-            # The receiver says what it says of one that stands; at the second stop it says nothing.
+            # The receiver reports a small speed while standing, but none at the second stop.
             known["speed"] = f"{min(0.42, abs(0.13 * normal(chance))):.2f}"
         points.append((latitude, longitude, second, known))
         walker.advance(speed, course)
@@ -161,7 +161,7 @@ def tunnel_gap():
     car = Mover(59.90812, 10.72904, 84, 13, agility=8, turning=3)
     courses = [(0, 84), (90, 92), (150, 101), (290, 88), (390, 70), (450, 62), (560, 75), (650, 95), (740, 82)]
     speeds = [(0, 14), (60, 17), (120, 18.5), (300, 16), (420, 18), (520, 12), (600, 9), (690, 14)]
-    # Second: what the receiver states there, until the next one.
+    # Second, and the accuracy that the receiver states from then on.
     stated = [
         (0, 4.5), (128, 7), (134, 11), (138, 16), (141, 24), (144, 38), (147, 64), (150, None), (245, 72), (247, 44),
         (249, 27), (252, 18), (256, 11), (262, 6.5), (270, 4.8), (398, 9), (402, 21), (405, None), (443, 28),
@@ -191,7 +191,7 @@ def tunnel_gap():
 
 
 def trkpt(latitude, longitude, time, known):
-    """One line, in the order that GPX 1.1 wants. Texts are taken as they are; None leaves an attribute out."""
+    """One line with the elements in the order of GPX 1.1. Texts are written unchanged; None omits an attribute."""
     attributes = {"lat": latitude, "lon": longitude}
     line = "<trkpt" + "".join(f' {name}="{value}"' for name, value in attributes.items() if value is not None) + ">"
     if "ele" in known:
@@ -209,7 +209,7 @@ def trkpt(latitude, longitude, time, known):
 
 
 def gpx(name, description, tracks):
-    """A whole file out of tracks, each a list of segments, each a list of lines."""
+    """A complete file from tracks, each a list of segments, each a list of lines."""
     body = "".join(
         f"<trk><name>{escape(name)}</name>\n"
         + "".join("<trkseg>\n" + "".join(line + "\n" for line in segment) + "</trkseg>\n" for segment in track)
@@ -226,7 +226,7 @@ def gpx(name, description, tracks):
 
 
 def simple(name, maker, begin):
-    """A file with one segment, described by the words of its maker."""
+    """A file with one segment. Its description is the docstring of `maker`."""
     start = milliseconds(begin)
     lines = [
         trkpt(f"{latitude:.8f}", f"{longitude:.8f}", iso(start + second * 1000), known)
@@ -236,7 +236,7 @@ def simple(name, maker, begin):
 
 
 def expected(path):
-    """What the reference decides, one run after the other, one array a line."""
+    """The decisions of the reference for each run, with one array per line."""
     compact = {"separators": (",", ":")}
     runs = []
     for name in TELLING[path.stem]:

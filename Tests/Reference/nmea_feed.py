@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Feeds a GPX track to gpsd as the NMEA of a receiver, one epoch a datagram.
+"""Feeds a GPX track to gpsd as NMEA sentences of a receiver, one epoch per datagram.
 
     gpsd -N -n -S 2947 udp://127.0.0.1:2948
     nmea_feed.py udp 127.0.0.1 2948 tracks/freeway-drive.gpx --rate 10 --now --verbose
 
-The dates are of today unless told otherwise: gpsd moves dates before 2017 by 1,024 weeks. The dilution is such that
-gpsd's error model gives the track's accuracy back (to 0.11 m); --epe states an error that gpsd passes on as it is. A
-multiple of 0.19 m looks like the model, so that a test of the receiver's own errors takes another. --as-is also sends
-points that go back in time.
+By default the dates are today's, because gpsd moves dates before 2017 by 1,024 weeks. The dilution is chosen so that
+gpsd's error model returns the accuracy of the track (within 0.11 m). --epe states an error that gpsd passes on
+unchanged. A multiple of 0.19 m looks like the model, so tests of the receiver's own errors use other values. --as-is
+also sends points that go back in time.
 """
 
 import argparse
@@ -19,17 +19,17 @@ from readings import Damage, iso, milliseconds, read_gpx
 
 KNOTS = 3600 / 1852
 DAY = 86_400_000
-# Number, elevation, azimuth, signal: a sky that is good enough for any dilution that the track states.
+# Number, elevation, azimuth, signal: a sky that suits any dilution of the track.
 SATELLITES = [
     (2, 71, 48, 44), (5, 24, 301, 36), (7, 33, 184, 40), (13, 52, 263, 42),
     (15, 12, 132, 31), (20, 41, 95, 41), (24, 18, 226, 34), (30, 29, 12, 38),
 ]  # fmt: skip
-# Where neither track nor option says how good a position is.
+# The accuracy if neither the track nor an option states one.
 USUAL_ACCURACY = 10.0
 
 
 def sentence(body):
-    """The body between $ and its checksum."""
+    """The sentence with this body and its checksum."""
     checksum = 0
     for byte in body.encode("ascii"):
         checksum ^= byte
@@ -37,13 +37,13 @@ def sentence(body):
 
 
 def angle(degrees, width, positive, negative):
-    """Degrees and minutes; nine decimals of a minute are 2 micrometres, so that nothing of the track is lost."""
+    """Degrees and minutes. Nine decimals of a minute (2 micrometres) preserve the track."""
     whole, minutes = divmod(round(abs(degrees) * 60e9), 60_000_000_000)
     return f"{whole:0{width}d}{minutes // 10**9:02d}.{minutes % 10**9:09d},{positive if degrees >= 0 else negative}"
 
 
 def epoch(fix, when, talker, epe):
-    """All sentences of one fix; `when` is its time in milliseconds, `epe` the stated error in metres or None."""
+    """The sentences of one fix. `when` is its time in milliseconds, `epe` the stated error in metres or None."""
     date = iso(when)
     clock, day = date[11:23].replace(":", ""), date[8:10] + date[5:7] + date[2:4]
     if fix.mode < 2:
@@ -53,7 +53,7 @@ def epoch(fix, when, talker, epe):
             + sentence(f"{talker}RMC,{clock},V,,,,,,,{day},,,N")
         )
     latitude, longitude = angle(fix.latitude, 2, "N", "S"), angle(fix.longitude, 3, "E", "W")
-    # gpsd: a 95 % error of 19 m a unit of HDOP; 1.731 leads to the track's 63 %.
+    # gpsd assumes a 95 % error of 19 m per unit of HDOP; 1.731 converts it to the 63 % of the track.
     hdop = max(0.01, (fix.stated_accuracy or USUAL_ACCURACY) * 1.731 / 19)
     used = [number for number, *_ in SATELLITES][: 8 if fix.mode == 3 else 3]
     slots = ",".join([str(number).zfill(2) for number in used] + [""] * (12 - len(used)))
@@ -71,7 +71,7 @@ def epoch(fix, when, talker, epe):
 
 
 def usable(fixes, as_is):
-    """What a receiver could have sent: with a position and a time, one after the other."""
+    """The fixes that a receiver could have sent: with a position and a time, in order."""
     result = []
     for fix in fixes:
         position = fix.latitude, fix.longitude
@@ -102,7 +102,7 @@ def main():
     parser.add_argument("track")
     parser.add_argument("--rate", type=float, default=1.0, metavar="N", help="epochs a second; 0: as fast as possible")
     parser.add_argument("--start", type=int, default=0, metavar="N", help="the first epoch to send")
-    parser.add_argument("--count", type=int, metavar="N", help="how many epochs")
+    parser.add_argument("--count", type=int, metavar="N", help="the number of epochs")
     parser.add_argument("--talker", default="GP", help="GP, GN, ...")
     parser.add_argument("--epe", type=error, metavar="METRES", help="state this error (or: track)")
     parser.add_argument("--now", action="store_true", help="begin now, not at the track's time of day")
@@ -124,18 +124,18 @@ def main():
     began = time.monotonic()
     for number, fix in enumerate(fixes):
         if options.rate > 0:
-            # By the beginning, not by the epoch before: the pace does not drift.
+            # Relative to the start, so that the rate does not drift.
             time.sleep(max(0.0, began + number / options.rate - time.monotonic()))
         epe = fix.stated_accuracy if options.epe == "track" else options.epe
         when = fix.time + moved
         if options.verbose:
             place = f"{fix.latitude:.8f} {fix.longitude:.8f}" if fix.mode >= 2 else "no fix"
-            # Before it is sent: who ends this program knows of all that went out.
+            # Printed before sending, so that the output of a killed program is complete.
             print(options.start + number, iso(when), place, flush=True)
         try:
             out.sendto(epoch(fix, when, options.talker, epe).encode("ascii"), (options.host, options.port))
         except ConnectionRefusedError:
-            pass  # gpsd is away, as a receiver would not notice either
+            pass  # gpsd is not running; a receiver would not notice either
     return 0
 
 

@@ -1,6 +1,6 @@
-"""What arrives: fixes out of a GPX file, and reports (fixes, HDOP, GST) out of gpsd's JSON lines.
+"""Reads fixes from a GPX file, and reports (fixes, HDOP, GST) from JSON lines of gpsd.
 
-Nothing is judged here. A value that is not there or that is none (empty text, a word, NaN, an impossible sign) is None.
+Nothing is filtered here. A missing or invalid value (empty text, a word, NaN, an impossible sign) is None.
 """
 
 import json
@@ -16,7 +16,7 @@ LONGEST_LINE = 64 * 1024
 
 @dataclass
 class Fix:
-    """One fix as it came. Degrees, metres, metres a second; `time` is milliseconds of the epoch."""
+    """One fix as received. Degrees, metres, metres per second; `time` is in milliseconds since 1970."""
 
     index: int
     mode: int
@@ -27,7 +27,7 @@ class Fix:
     speed: float | None = None
     course: float | None = None
     is_live: bool = False
-    # A <trk> or <trkseg> begins with it.
+    # The first fix of a <trk> or <trkseg>.
     is_boundary: bool = False
     # Only in files.
     stated_accuracy: float | None = None
@@ -42,7 +42,7 @@ class Fix:
 
 @dataclass
 class Sky:
-    """The horizontal dilution of precision that gpsd's next error models are made of."""
+    """The horizontal dilution of precision that gpsd uses in its next error models."""
 
     hdop: float
     device: str | None = None
@@ -50,7 +50,7 @@ class Sky:
 
 @dataclass
 class Noise:
-    """A GST: the receiver's own standard deviations in metres."""
+    """A GST report: the standard deviations of the receiver in metres."""
 
     time: int | None
     latitude: float | None
@@ -59,7 +59,7 @@ class Noise:
 
 
 class Damage(Exception):
-    """Why a file could not be read to its end; `fixes` came before that."""
+    """The reason why a file could not be read to its end. `fixes` are those before the damage."""
 
     def __init__(self, message, line, fixes):
         super().__init__(f"line {line}: {message}")
@@ -70,7 +70,7 @@ class Damage(Exception):
 
 
 def number(value, low=-math.inf, high=math.inf):
-    """The number that a text or a JSON value states, when it is one between `low` and `high`."""
+    """The number of a text or a JSON value if it is between `low` and `high`, otherwise None."""
     if isinstance(value, str):
         if not re.fullmatch(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", value, re.ASCII):
             return None
@@ -81,7 +81,7 @@ def number(value, low=-math.inf, high=math.inf):
 
 
 def positive(value):
-    """As `number`; an error, a dilution or a radius of 0 or less means unknown."""
+    """Like `number`, for an error, a dilution or a radius, where 0 or less means unknown."""
     result = number(value)
     return result if result is not None and result > 0 else None
 
@@ -92,7 +92,7 @@ ISO = re.compile(
 
 
 def milliseconds(text):
-    """Milliseconds of the epoch for an ISO 8601 time; without a zone it is UTC, a second 60 is the next one."""
+    """Milliseconds since 1970 of an ISO 8601 time. Without a zone it is UTC; second 60 is the next second."""
     match = ISO.fullmatch(text) if isinstance(text, str) else None
     if not match:
         return None
@@ -119,7 +119,7 @@ def milliseconds(text):
 def iso(time):
     """Returns a time in the notation of docs/api.md."""
     days, rest = divmod(time, 86_400_000)
-    # 400 Gregorian years are 146,097 days: the calendar is walked down from there.
+    # 400 Gregorian years have 146,097 days.
     cycle, left = divmod(days + 719528, 146_097)
     year = 400 * cycle
     length = 366
@@ -140,8 +140,8 @@ def iso(time):
 
 
 def read_gpx(path, start):
-    """The fixes of a GPX 1.0 or 1.1 file, and nothing but its `trkpt`. Until the file's first time they are one second
-    apart from `start` (milliseconds). Raises Damage with the fixes before the damage."""
+    """The `trkpt` fixes of a GPX 1.0 or 1.1 file. Fixes before the first time in the file are one second apart, beginning
+    at `start` (milliseconds). Raises Damage with the fixes before the damage."""
     fixes, state = [], {"point": None, "text": "", "boundary": True, "timed": False, "tracks": False}
 
     def begin(name, attributes):
@@ -159,7 +159,7 @@ def read_gpx(path, start):
             fixes.append(_gpx_fix(point, len(fixes), state, start))
             state["point"], state["boundary"] = None, False
         elif point and local in ("ele", "time", "fix", "hdop", "accuracy", "speed", "course"):
-            # What we wrote wins over another extension that says the same.
+            # Our extension takes precedence over others with the same name.
             if namespace == OURS or local not in point["values"]:
                 point["values"][local] = state["text"]
         state["text"] = ""
@@ -208,7 +208,7 @@ def _gpx_fix(point, index, state, start):
 
 
 def read_gpsd(path):
-    """The reports in a file of gpsd's JSON lines, as `gpspipe -w` writes them: Fix (TPV), Sky and Noise (GST)."""
+    """The reports in a file of gpsd JSON lines as written by `gpspipe -w`: Fix (TPV), Sky and Noise (GST)."""
     reports, count = [], 0
     with open(path, "rb") as file:
         for line in file:
@@ -226,7 +226,7 @@ def read_gpsd(path):
 
 
 def gpsd_report(message, index):
-    """One message of gpsd's, or None when it is of another class or says nothing of use."""
+    """The report in a message of gpsd, or None if it has another class or no useful values."""
     kind, device = message.get("class"), message.get("device")
     if kind == "SKY":
         hdop = positive(message.get("hdop"))

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""A disk that stops answering when it is told to: shows FOLDER under MOUNTPOINT, read only.
+"""A disk that stops answering on request: mounts FOLDER at MOUNTPOINT, read-only.
 
 usage: slow_disk.py FOLDER MOUNTPOINT
 
 A line "hold" on standard input makes every read wait until the line "go"; the end of standard input unmounts. Prints
-"ready" when it can be used, "holding" when reads begin to wait, and "waiting" when one does.
+"ready" once the disk is mounted, "holding" once reads will wait, and "waiting" when a read waits.
 """
 
 import os
@@ -21,7 +21,7 @@ going.set()
 
 
 def say(word):
-    """In one piece, whatever the other threads say."""
+    """Prints in one piece, regardless of other threads."""
     os.write(1, (word + "\n").encode())
 
 
@@ -61,6 +61,6 @@ def listen():
 
 
 disk = SlowDisk()
-# Read ahead by the kernel, a file would be there before anybody holds it up.
+# Without direct_io the kernel would read ahead, and later reads would not wait.
 disk.parse([mountpoint, "-f", "-o", "direct_io,ro"])
 disk.main()

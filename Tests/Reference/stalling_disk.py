@@ -1,11 +1,10 @@
 #!/usr/bin/python3
-"""A disk with one file that stops for a while now and then, as a worn card or a share does, or fails.
+"""A disk with one file that stalls now and then, as a worn card or a network share does, or fails.
 
 usage: stalling_disk.py FOLDER FILE SECONDS BYTES
 
-Shows FILE as FOLDER/item until it is ended by SIGTERM. Whenever so many BYTES of it were read, the next read takes SECONDS
-longer; where SECONDS is "fail", what lies between the first BYTES and the last 4,096 cannot be read. Says "ready" when the
-disk is there, and "stalled" after each stop.
+Mounts FILE as FOLDER/item until SIGTERM. After every BYTES bytes a read takes SECONDS longer. If SECONDS is "fail", only
+the first BYTES and the last 4,096 bytes can be read. Prints "ready" once the disk is mounted, and "stalled" after each stall.
 """
 import errno
 import os
@@ -19,7 +18,7 @@ fuse.fuse_python_api = (0, 2)
 
 
 class Handle:
-    """An open file of which the kernel keeps nothing: each read gets here."""
+    """An open file that the kernel does not cache, so that each read arrives here."""
     direct_io = True
     keep_cache = False
 
@@ -70,7 +69,7 @@ class Disk(fuse.Fuse):
 def main():
     folder, path, seconds, step = sys.argv[1:]
     if not os.path.exists("/dev/fuse"):
-        sys.exit("there is no /dev/fuse; as root, `mknod /dev/fuse c 10 229` makes it where the kernel has FUSE")
+        sys.exit("cannot find /dev/fuse; if the kernel has FUSE, create it as root with `mknod /dev/fuse c 10 229`")
     disk = Disk(path, None if seconds == "fail" else float(seconds), int(step))
     disk.parse(["-f", folder], errex=1)
     disk.main()

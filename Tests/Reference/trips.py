@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The trips in a history, found by looking at all of its points at once: trips.py < history.json
+"""Finds the trips in a history from all of its points together: trips.py < history.json
 
-The points are those of `track history --format json` in the order in which they were accepted.
+The input are the points of `track history --format json` in the order in which they were accepted.
 """
 
 import json
@@ -23,7 +23,7 @@ def metres(a, b):
 
 
 def implied(a, b):
-    """The speed from one point to the next, where the way and its time are known."""
+    """The speed from one point to the next, or None if distance or duration are unknown."""
     if b.get("segmentStart") or seconds(a, b) == 0:
         return None
     return metres(a, b) / seconds(a, b)
@@ -37,7 +37,7 @@ def stands(points, index):
 
 
 def unbroken(points):
-    """The points in pieces without a gap and without a step back in time."""
+    """The points split into pieces without a gap and without a step back in time."""
     pieces = []
     for point in points:
         if pieces and 0 <= seconds(pieces[-1][-1], point) <= GAP:
@@ -48,7 +48,7 @@ def unbroken(points):
 
 
 def stop(points, index):
-    """Where the machine, on its way at `index`, comes to rest: place, arrival, and when that is known."""
+    """The stop after `index` as indices: the place, the arrival, and the point that confirms the stop."""
     place = index
     for later in range(index + 1, len(points)):
         if metres(points[place], points[later]) > RADIUS:
@@ -60,7 +60,7 @@ def stop(points, index):
 
 
 def ranges(points):
-    """First and last index of each trip of an unbroken piece, and whether it is still in progress."""
+    """The first and last index of each trip in an unbroken piece, and whether it is in progress."""
     anchor, first, index, found = 0, 0, 1, []
     while index < len(points):
         if metres(points[anchor], points[index]) > RADIUS:

@@ -1,9 +1,9 @@
-"""A server at a public address that leads to one at a local address, both on this machine.
+"""A server at a public address that redirects to one at a local address, both on this machine.
 
 usage: two_servers.py PUBLIC LOCAL LOG
 
-PUBLIC/to/HOST redirects to http://HOST:8081/secret; PUBLIC/feed is a feed whose enclosures are at local addresses; any other path is a
-file. LOCAL/secret is what nobody from outside may get, and LOCAL/back redirects to itself; each request to LOCAL is a line of LOG.
+PUBLIC/to/HOST redirects to http://HOST:8081/secret; any other path is a file. LOCAL/secret must not be reachable from outside,
+and LOCAL/back redirects to it. Each request to LOCAL is logged as a line in LOG.
 """
 
 import http.server

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StateStore
 
-/// Whether the database's queue gets on.
+/// Tests that ``StateStore/answers()`` waits for the database queue.
 @Suite struct AnswerTests {
     private final class Words: Sendable {
         private let all = Mutex<[String]>([])
@@ -12,7 +12,7 @@ import Testing
         func add(_ word: String) { all.withLock { $0.append(word) } }
     }
 
-    @Test func `a write that hangs holds the answer up`() async throws {
+    @Test func `a blocked write delays the answer`() async throws {
         let store = try StoreFixture().open()
         await store.answers()
         let (began, begin) = AsyncStream.makeStream(of: Void.self)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StateStore
 
-/// Files that are not what they should be.
+/// Opening files that are damaged or not ours.
 @Suite struct DamageTests {
     private let fixture: StoreFixture
 
@@ -14,14 +14,14 @@ import Testing
         fixture = try StoreFixture()
     }
 
-    @Test func `A file of something else is moved aside as it is, and a new one begins`() async throws {
+    @Test func `a file that is not a database is moved aside unchanged and replaced by a new one`() async throws {
         let content = Array("This is no database. ".utf8) + (0..<20_000).map { UInt8(truncatingIfNeeded: $0) }
         try fixture.scratch.write(content, to: "backgrounder.sqlite")
         let store = try fixture.open()
         let aside = try #require(store.movedAside)
         #expect(aside.hasPrefix(fixture.path + ".corrupt-"))
         #expect(Array(try Data(contentsOf: URL(fileURLWithPath: aside))) == content)
-        try await store.append([.sample(0)], state: .sample, durable: true)
+        try store.append([.sample(0)], state: .sample, durable: true)
         try store.close()
         let again = try fixture.open()
         #expect(again.movedAside == nil)
@@ -29,9 +29,9 @@ import Testing
         try again.close()
     }
 
-    @Test func `A database with damaged pages is moved aside as it is`() async throws {
+    @Test func `a database with damaged pages is moved aside unchanged`() async throws {
         let store = try fixture.open()
-        try await store.append((0..<5000).map { .sample($0) }, state: .sample, durable: true)
+        try store.append((0..<5000).map { .sample($0) }, state: .sample, durable: true)
         try store.close()
         var bytes = try fixture.bytes()
         for offset in 4096..<bytes.count { bytes[offset] = UInt8(truncatingIfNeeded: offset &* 31) }
@@ -43,8 +43,8 @@ import Testing
         try new.close()
     }
 
-    @Test func `A first commit that a kill cut off is rolled back, and the file is used`() async throws {
-        // Before the file is in WAL mode SQLite keeps a journal beside it; one that is left makes reading alone impossible.
+    @Test func `a first commit that a kill interrupted is rolled back and the file is used`() async throws {
+        // Until the file is in WAL mode SQLite uses a rollback journal. A leftover journal rules out read-only access.
         try await Tool.run(
             "python3",
             "-c",
@@ -62,13 +62,13 @@ import Testing
         try #require(try fixture.files().contains("backgrounder.sqlite-journal"))
         let store = try fixture.open()
         #expect(store.movedAside == nil)
-        try await store.append([.sample(0)], state: .sample, durable: true)
+        try store.append([.sample(0)], state: .sample, durable: true)
         try store.close()
     }
 
-    @Test func `Damage that shows only in use is moved aside by the next start`() async throws {
+    @Test func `a database whose damage shows only in use is moved aside at the next start`() async throws {
         let store = try fixture.open()
-        try await store.append((0..<500).map { .sample($0) }, state: .sample, durable: true)
+        try store.append((0..<500).map { .sample($0) }, state: .sample, durable: true)
         let page = try await store.database.read {
             try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'locationTime'") ?? 0
         }
@@ -78,20 +78,20 @@ import Testing
         try bytes.write(to: URL(fileURLWithPath: fixture.path))
         let damaged = try fixture.open()
         #expect(damaged.movedAside == nil)
-        await #expect(throws: StorageFailure.self) {
-            try await damaged.append([.sample(501)], state: .sample, durable: true)
+        #expect(throws: StorageFailure.self) {
+            try damaged.append([.sample(501)], state: .sample, durable: true)
         }
         try? damaged.close()
         let new = try fixture.open()
         #expect(new.movedAside != nil)
-        try await new.append([.sample(501)], state: .sample, durable: true)
+        try new.append([.sample(501)], state: .sample, durable: true)
         try new.close()
         let again = try fixture.open()
         #expect(again.movedAside == nil)
         try again.close()
     }
 
-    @Test func `A second damaged file does not replace the first`() async throws {
+    @Test func `a second damaged file does not overwrite the first`() async throws {
         var asides: Set<String> = []
         for round in 0..<3 {
             try fixture.scratch.write(
@@ -106,11 +106,11 @@ import Testing
         #expect(asides.allSatisfy { FileManager.default.fileExists(atPath: $0) })
     }
 
-    @Test func `After a crash the log beside the file is read, too`() async throws {
+    @Test func `the write-ahead log that a crash left is recovered`() async throws {
         let store = try fixture.open(syncInterval: .seconds(3600))
         let points = (0..<500).map { Location.sample($0) }
-        for point in points { try await store.append([point], state: .sample, durable: true) }
-        // The files as the end of the process leaves them; the shared memory does not survive the machine's end.
+        for point in points { try store.append([point], state: .sample, durable: true) }
+        // Copy the files as a crash leaves them; the shared memory does not survive a power loss.
         let crashed = try StoreFixture()
         for suffix in ["", "-wal"] {
             try FileManager.default.copyItem(atPath: fixture.path + suffix, toPath: crashed.path + suffix)
@@ -122,16 +122,16 @@ import Testing
         try again.close()
     }
 
-    @Test func `An empty file is a new database`() throws {
+    @Test func `an empty file becomes a new database`() throws {
         try fixture.scratch.write("", to: "backgrounder.sqlite")
         let store = try fixture.open()
         #expect(store.movedAside == nil)
         try store.close()
     }
 
-    @Test func `A file of a later version is refused and not changed`() async throws {
+    @Test func `a file of a later version is refused and left unchanged`() async throws {
         let store = try fixture.open()
-        try await store.append([.sample(0)], state: .sample, durable: true)
+        try store.append([.sample(0)], state: .sample, durable: true)
         try await store.database.write {
             try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('99 from the future')")
         }
@@ -144,7 +144,7 @@ import Testing
         }
         #expect(path == fixture.path)
         #expect(try fixture.bytes() == before)
-        // SQLite leaves an empty log behind where it only read.
+        // SQLite leaves an empty log after reading.
         #expect(
             try fixture.files().allSatisfy { name in
                 try name == "backgrounder.sqlite" || name.hasSuffix("-shm")
@@ -153,7 +153,7 @@ import Testing
         )
     }
 
-    @Test func `A database of another program is refused and not changed`() throws {
+    @Test func `a database of another program is refused and left unchanged`() throws {
         let other = try DatabaseQueue(path: fixture.path)
         try other.write {
             try $0.execute(sql: "CREATE TABLE location (name TEXT); INSERT INTO location VALUES ('Rome')")
@@ -169,7 +169,7 @@ import Testing
         try again.close()
     }
 
-    @Test func `A folder that is not there is told, with its path`() throws {
+    @Test func `a missing folder is an error that names the path`() throws {
         let path = fixture.scratch.file("missing/backgrounder.sqlite")
         let error = #expect(throws: StateStoreError.self) {
             try StateStore(path: path, syncInterval: .seconds(1), retention: .seconds(1)) { _ in }

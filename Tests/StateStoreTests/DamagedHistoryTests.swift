@@ -6,7 +6,7 @@ import Testing
 
 @testable import StateStore
 
-/// Answers from a history of which part cannot be read.
+/// Reading a history that is partly damaged.
 @Suite struct DamagedHistoryTests {
     private let fixture: StoreFixture
     private let points = (0..<5000).map { Location.sample($0) }
@@ -15,7 +15,7 @@ import Testing
         fixture = try StoreFixture()
     }
 
-    /// The history as it is read.
+    /// Returns the whole history.
     private func history(_ store: StateStore) async throws -> [Location] {
         try await store.history(since: nil, until: nil).reduce(into: []) { $0 += $1 }
     }
@@ -29,7 +29,7 @@ import Testing
         let store = try fixture.open()
         let points = points ?? self.points
         let trip = TripRecord.sample(0..<points.count, newest: points.count - 1)
-        try await store.append(points, trips: [trip], state: .sample, durable: true)
+        try store.append(points, trips: [trip], state: .sample, durable: true)
         try store.close()
         let list = try await String(decoding: Tool.run("sqlite3", fixture.path, query), as: UTF8.self).split(
             separator: "\n"
@@ -50,16 +50,16 @@ import Testing
     }
 
     @Test(arguments: [(10, 1), (10, 3), (0, 1)])
-    func `a damaged page of points costs its own points`(skipping: Int, count: Int) async throws {
+    func `a damaged page of points loses only its own points`(skipping: Int, count: Int) async throws {
         let (store, pages) = try await damaged(Self.leaves(of: "location", skipping: skipping, count: count))
         let found = try await history(store)
         let lost = points.count - found.count
         #expect((1...60 * pages).contains(lost), "\(lost) points of \(pages) pages")
         let kept = Set(found.map(\.timestamp))
         #expect(points.filter { kept.contains($0.timestamp) }.count == found.count)
-        // No line is drawn over the gap.
         let starts = found.filter { $0.segmentStart == true }.map(\.timestamp)
-        // Beside the first point, which is gone with the first page, the point after the gap opens a segment.
+        // The first point starts a segment, and so does the point after the gap, so that no line spans it. A lost first
+        // page leaves neither.
         #expect(starts.count == (skipping == 0 ? 0 : 2), "\(starts)")
         let trip = try #require(try await store.history(ofTrip: 1, since: nil, until: nil))
         #expect(try await trip.reduce(0) { $0 + $1.count } == found.count)
@@ -68,8 +68,8 @@ import Testing
     }
 
     @Test(arguments: ["internal", "root"])
-    func `a damaged page above those of points costs nothing`(kind: String) async throws {
-        // Of the pages of a table's tree, the path of the first is "/".
+    func `a damaged interior page loses no points`(kind: String) async throws {
+        // The path of the root page is "/".
         let above = "pagetype = 'internal' AND path \(kind == "root" ? "=" : "<>") '/'"
         let (store, _) = try await damaged(
             "SELECT pageno FROM dbstat WHERE name = 'location' AND \(above) LIMIT 1",
@@ -77,28 +77,28 @@ import Testing
         )
         let found = try await history(store)
         #expect(found.count == (kind == "root" ? 5_000 : 40_000))
-        // Without the root the newest points are missing, which each start looks for.
+        // Each start reads the newest points, which are unreachable without the root.
         let isFoundAtStart = kind == "root"
         #expect(store.problems.map(\.kind) == [isFoundAtStart ? .setAside : .damaged])
         try store.close()
 
-        // A start that knows of the damage makes a new file, in which nothing is missing.
+        // A start after the damage was found rebuilds the file completely.
         let again = try fixture.open()
         #expect((again.movedAside == nil) == isFoundAtStart)
         #expect(try await history(again) == found)
         try again.close()
     }
 
-    @Test func `a damaged index of times costs nothing`() async throws {
+    @Test func `a damaged time index loses no points`() async throws {
         let (store, _) = try await damaged(Self.leaves(of: "locationTime", skipping: 3))
         #expect(try await history(store) == points)
         #expect(store.problems.map(\.kind) == [.damaged])
         try store.close()
     }
 
-    @Test func `rows with impossible values are left out`() async throws {
+    @Test func `rows with invalid values are skipped`() async throws {
         let store = try fixture.open()
-        try await store.append(points, state: .sample, durable: true)
+        try store.append(points, state: .sample, durable: true)
         try store.close()
         try await Tool.run(
             "sqlite3",
@@ -124,7 +124,7 @@ import Testing
         try again.close()
     }
 
-    @Test func `segments that cover the same time come whole, in the order of their beginnings`() async throws {
+    @Test func `segments that overlap in time are returned whole, ordered by their starts`() async throws {
         let store = try fixture.open()
         func segment(_ start: Double, _ count: Int) -> [Location] {
             (0..<count).map { index in
@@ -133,10 +133,10 @@ import Testing
                 return location
             }
         }
-        // The clock went back by 1,000 s, and an import covers the same time once more.
+        // The clock was set back by 1,000 s, and an import covers the same time again.
         let (first, second, file) = (segment(5000, 2500), segment(4000, 2500), segment(4500, 1500))
-        try await store.append(first, state: .sample, durable: true)
-        try await store.append(second, state: .sample, durable: true)
+        try store.append(first, state: .sample, durable: true)
+        try store.append(second, state: .sample, durable: true)
         _ = try await store.importPoints(file.map { $0.moved() }, trips: [], openPoints: 0, into: .init())
         #expect(try await history(store) == second + file.map { $0.moved() } + first)
         let range = store.history(
@@ -154,7 +154,7 @@ import Testing
 }
 
 extension Location {
-    /// The same at another place, so that an import takes it for another point.
+    /// Returns the point at another place, so that an import treats it as a different point.
     fileprivate func moved() -> Location {
         var location = self
         location.longitude += 1

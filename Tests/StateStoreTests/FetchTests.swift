@@ -6,16 +6,16 @@ import Testing
 
 @testable import StateStore
 
-/// What the fetch mode keeps.
+/// Saved sources, contents, runs and opens of the fetch mode.
 @Suite struct FetchTests {
     private let fixture: StoreFixture
-    private static let standing = Data("{}".utf8)
+    private static let state = Data("{}".utf8)
     private static let date = Date(timeIntervalSince1970: 1_795_219_200.5)
 
     init() throws { fixture = try StoreFixture() }
 
     private func add(_ source: FetchDefinition, to store: StateStore) async throws {
-        try await store.save([.added(source, standing: Self.standing)])
+        try await store.save([.added(source, state: Self.state)])
     }
 
     private static func run(_ id: Int, of source: String = "a") -> FetchRun {
@@ -28,7 +28,7 @@ import Testing
         return run
     }
 
-    @Test func `Sources come back as they were, in the order in which they were added`() async throws {
+    @Test func `sources are restored as saved, in the order they were added`() async throws {
         let sources = [
             FetchDefinition(name: "z", url: "http://h/", interval: .minimum, budget: 12.5, download: "/d"),
             FetchDefinition(
@@ -42,7 +42,7 @@ import Testing
         do {
             let store = try fixture.open()
             for source in sources { try await add(source, to: store) }
-            try await store.save([.standing("a", Data("x".utf8), unseen: 3)])
+            try await store.save([.state("a", Data("x".utf8), unseen: 3)])
             var changed = sources[2]
             (changed.interval, changed.budget) = (.custom(60), 1)
             try await store.save([.changed(changed)])
@@ -50,12 +50,15 @@ import Testing
         }
         let saved = try fixture.open().fetchSources()
         #expect(saved.map(\.definition.name) == ["z", "a", "ü"])
-        #expect(saved[0].definition == sources[0] && saved[1].definition == sources[1])
-        #expect(saved[1].standing == Data("x".utf8) && saved[1].unseen == 3)
-        #expect(saved[2].definition.interval == .custom(60) && saved[2].definition.budget == 1)
+        #expect(saved[0].definition == sources[0])
+        #expect(saved[1].definition == sources[1])
+        #expect(saved[1].state == Data("x".utf8))
+        #expect(saved[1].unseen == 3)
+        #expect(saved[2].definition.interval == .custom(60))
+        #expect(saved[2].definition.budget == 1)
     }
 
-    @Test func `Content, result and what is unseen are one transaction`() async throws {
+    @Test func `content, result and unseen count are saved in one transaction`() async throws {
         let store = try fixture.open()
         try await add(FetchDefinition(name: "a", url: "http://h/"), to: store)
         try await store.save([.began(Self.run(1))])
@@ -64,23 +67,25 @@ import Testing
         let content = FetchContent(bytes: Data([0, 255, 10]), mediaType: "x/y", items: items)
         let steps: [FetchChange] = [
             .content("a", content, seen: Data("s".utf8)), .ended(Self.ended(1)),
-            .standing("a", Data("new".utf8), unseen: 1),
+            .state("a", Data("new".utf8), unseen: 1),
         ]
-        // A step that cannot be takes the others back.
+        // An invalid change rolls back the others.
         await #expect(throws: (any Error).self) { try await store.save(steps + [.began(Self.run(2, of: "none"))]) }
         #expect(try await store.fetchContent(of: "a") == nil)
-        #expect(try store.fetchSources()[0].standing == Self.standing && store.openFetchRuns().count == 1)
+        #expect(try store.fetchSources()[0].state == Self.state)
+        #expect(try store.openFetchRuns().count == 1)
         try await store.save(steps)
         #expect(try await store.fetchContent(of: "a") == content)
         #expect(try await store.fetchItems(of: "a") == items)
         #expect(try await store.fetchSeen(of: "a") == Data("s".utf8))
         #expect(try await store.fetchRuns(of: "a", last: 10) == [Self.ended(1)])
-        #expect(try store.fetchSources()[0].unseen == 1 && store.openFetchRuns().isEmpty)
+        #expect(try store.fetchSources()[0].unseen == 1)
+        #expect(try store.openFetchRuns().isEmpty)
         try await store.save([.cleared("a")])
         #expect(try await store.fetchContent(of: "a") == nil)
     }
 
-    @Test func `A source goes with all that belongs to it, and no id of a run comes again`() async throws {
+    @Test func `removing a source deletes all its rows, and run ids are never reused`() async throws {
         let store = try fixture.open()
         try await add(FetchDefinition(name: "a", url: "http://h/"), to: store)
         for id in 1...3 { try await store.save([.began(Self.run(id)), .ended(Self.ended(id))]) }
@@ -94,18 +99,20 @@ import Testing
         #expect(try store.lastFetchRun() == 3)
     }
 
-    @Test func `Runs and opens are kept as long as they tell something`() async throws {
+    @Test func `the newest 500 runs and 121 days of opens are kept`() async throws {
         let store = try fixture.open()
         try await add(FetchDefinition(name: "a", url: "http://h/"), to: store)
         try await store.save((1...520).flatMap { [.began(Self.run($0)), .ended(Self.ended($0))] })
         let runs = try await store.fetchRuns(of: "a", last: 1000)
-        #expect(runs.count == 500 && runs.first?.id == 21 && runs.last?.id == 520)
+        #expect(runs.count == 500)
+        #expect(runs.first?.id == 21)
+        #expect(runs.last?.id == 520)
         let opens = (0..<200).map {
             FetchOpen(at: Self.date.addingTimeInterval(Double($0) * 86_400), secondsFromGMT: -60)
         }
         try await store.save(opens.map { .opened(["a"], $0) })
         let kept = try store.fetchOpens()["a"] ?? []
-        #expect(kept == Array(opens.suffix(91)))
+        #expect(kept == Array(opens.suffix(122)))
     }
 
     @Test(arguments: [
@@ -116,7 +123,7 @@ import Testing
         "INSERT INTO fetchRun (source, trigger, began, ended) VALUES ('a', 'due', 1, 2)",
         "INSERT INTO fetchRun (source, trigger, began, ended, result) VALUES ('a', 'due', 1, 2, 'failed')",
     ])
-    func `The tables refuse what cannot be`(sql: String) async throws {
+    func `the schema rejects invalid rows`(sql: String) async throws {
         let store = try fixture.open()
         try await add(FetchDefinition(name: "a", url: "http://h/"), to: store)
         await #expect(throws: DatabaseError.self) { try await store.database.write { try $0.execute(sql: sql) } }

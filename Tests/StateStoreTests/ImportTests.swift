@@ -15,7 +15,7 @@ import Testing
 
     private func points(_ range: Range<Int>) -> [Location] { range.map { .sample($0) } }
 
-    /// Imports points and the one trip that they are, `batch` at a time.
+    /// Imports points as one trip, `batch` points at a time. Stops after `cutAt` points if that is given.
     @discardableResult
     private func add(_ range: Range<Int>, to store: StateStore, batch: Int = 10, cutAt: Int? = nil) async throws
         -> ImportSession
@@ -43,16 +43,16 @@ import Testing
         try await store.history(since: nil, until: nil).reduce(into: []) { $0 += $1 }
     }
 
-    @Test func `Imported points are in history and trips by their times, and never in the rolling track`() async throws
-    {
+    @Test func `imported points appear in history and trips by time, but never in the rolling track`() async throws {
         let store = try fixture.open()
-        try await store.append(points(100..<110), state: .sample, durable: true)
+        try store.append(points(100..<110), state: .sample, durable: true)
         try await add(0..<35, to: store)
-        try await store.append(points(110..<112), state: .sample, durable: true)
+        try store.append(points(110..<112), state: .sample, durable: true)
         #expect(try await all(store) == points(0..<35) + points(100..<112))
         #expect(try store.newestLocations(1000) == points(100..<112))
         let trips = try await store.trips(since: nil, until: nil)
-        #expect(trips.map(\.points) == [35] && trips.map(\.inProgress) == [nil])
+        #expect(trips.map(\.points) == [35])
+        #expect(trips.map(\.inProgress) == [nil])
         #expect(try await store.points(ofTrip: 1) == points(0..<35))
         try store.close()
         let again = try fixture.open()
@@ -60,10 +60,10 @@ import Testing
         try again.close()
     }
 
-    @Test func `Live points come above imported ones, also where the import was first`() async throws {
+    @Test func `live points get positive ids even if an import came first`() async throws {
         let store = try fixture.open()
         try await add(0..<5, to: store)
-        try await store.append(points(5..<7), state: .sample, durable: true)
+        try store.append(points(5..<7), state: .sample, durable: true)
         #expect(try store.newestLocations(10) == points(5..<7))
         #expect(
             try await store.database.read { try Int.fetchAll($0, sql: "SELECT id FROM location WHERE id > 0") } == [
@@ -73,51 +73,61 @@ import Testing
         try store.close()
     }
 
-    @Test func `Importing again adds nothing`() async throws {
+    @Test func `importing the same points again adds nothing`() async throws {
         let store = try fixture.open()
         let first = try await add(0..<35, to: store)
-        #expect(first.stored == 35 && first.known == 0 && first.trips == 1)
+        #expect(first.stored == 35)
+        #expect(first.known == 0)
+        #expect(first.trips == 1)
         let second = try await add(0..<35, to: store, batch: 7)
-        #expect(second.stored == 0 && second.known == 35 && second.trips == 0)
+        #expect(second.stored == 0)
+        #expect(second.known == 35)
+        #expect(second.trips == 0)
         #expect(try await all(store) == points(0..<35))
         #expect(try await store.trips(since: nil, until: nil).map(\.points) == [35])
         try store.close()
     }
 
-    @Test func `An import that was cut off is completed by the next, also when another came in between`() async throws {
+    @Test func `an interrupted import is completed by repeating it, even after another import`() async throws {
         let store = try fixture.open()
         try await add(0..<40, to: store, cutAt: 20)
         #expect(try await store.trips(since: nil, until: nil).map(\.points) == [20])
         try await add(500..<505, to: store)
         let session = try await add(0..<40, to: store)
-        #expect(session.stored == 20 && session.known == 20 && session.trips == 1)
+        #expect(session.stored == 20)
+        #expect(session.known == 20)
+        #expect(session.trips == 1)
         #expect(try await store.trips(since: nil, until: nil).map(\.points) == [40, 5])
         #expect(try await store.points(ofTrip: 1) == points(0..<40))
         #expect(try await store.points(ofTrip: 2) == points(500..<505))
         try store.close()
     }
 
-    @Test func `Points that are in the history by tracking make no second trip`() async throws {
+    @Test func `importing points that were tracked live adds no second trip`() async throws {
         let store = try fixture.open()
         let record = TripRecord.sample(0..<40, newest: 39)
-        try await store.append(points(0..<40), trips: [record], state: .sample, durable: true)
+        try store.append(points(0..<40), trips: [record], state: .sample, durable: true)
         let session = try await add(10..<30, to: store)
-        #expect(session.stored == 0 && session.known == 20 && session.trips == 0)
+        #expect(session.stored == 0)
+        #expect(session.known == 20)
+        #expect(session.trips == 0)
         #expect(try await store.trips(since: nil, until: nil).map(\.points) == [40])
         try store.close()
     }
 
-    @Test func `A trip that is mostly new takes the points that were known into its own`() async throws {
+    @Test func `a mostly new trip includes the points that were already known`() async throws {
         let store = try fixture.open()
-        try await store.append(points(15..<18), state: .sample, durable: true)
+        try store.append(points(15..<18), state: .sample, durable: true)
         let session = try await add(0..<40, to: store)
-        #expect(session.stored == 37 && session.known == 3 && session.trips == 1)
+        #expect(session.stored == 37)
+        #expect(session.known == 3)
+        #expect(session.trips == 1)
         #expect(try await store.points(ofTrip: 1) == points(0..<40))
         #expect(try await all(store) == points(0..<40))
         try store.close()
     }
 
-    @Test func `The same time at another place is another point`() async throws {
+    @Test func `points with the same time at different places are distinct`() async throws {
         let store = try fixture.open()
         let session = try await store.importPoints(
             [.sample(1, at: 50), .sample(2, at: 50), .sample(1, at: 50)],
@@ -125,27 +135,29 @@ import Testing
             openPoints: 0,
             into: .init()
         )
-        #expect(session.stored == 2 && session.known == 1)
+        #expect(session.stored == 2)
+        #expect(session.known == 1)
         try store.close()
     }
 
-    @Test func `A file that states one time for all of its points is imported, and only once`() async throws {
+    @Test func `a file with the same time for all points is imported, and only once`() async throws {
         let store = try fixture.open()
         let points = (0..<6000).map { Location.sample($0, at: 50) }
-        try await store.append([points[7]], state: .sample, durable: true)
+        try store.append([points[7]], state: .sample, durable: true)
         for known in [1, points.count] {
             var session = ImportSession()
             for begin in stride(from: 0, to: points.count, by: 1000) {
                 let batch = Array(points[begin..<begin + 1000])
                 session = try await store.importPoints(batch, trips: [], openPoints: 0, into: session)
             }
-            #expect(session.known == known && session.stored == points.count - known)
+            #expect(session.known == known)
+            #expect(session.stored == points.count - known)
         }
         #expect(try await all(store).count == points.count)
         try store.close()
     }
 
-    @Test func `A batch that fails leaves nothing of it`() async throws {
+    @Test func `a failed batch leaves no points behind`() async throws {
         let store = try fixture.open()
         var bad = Location.sample(7)
         bad.mode = 9

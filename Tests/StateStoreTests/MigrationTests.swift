@@ -6,7 +6,7 @@ import Testing
 
 @testable import StateStore
 
-/// Databases of every released version, with rows in every table, become today's and lose nothing.
+/// Migrations from every released version, with rows in every table.
 @Suite struct MigrationTests {
     private static let versions = 1...8
     private static let time = 1_763_708_150.0
@@ -17,9 +17,9 @@ import Testing
         fixture = try StoreFixture()
     }
 
-    /// Makes the file that `version` left behind.
+    /// Creates a database of the given schema version.
     ///
-    /// - Returns: its rows by table, as texts that show types, too.
+    /// - Returns: Its rows by table. The texts of the values show their types.
     private func makeDatabase(_ version: Int) throws -> [String: [[String: String]]] {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
             path: "Schemas/version-\(version).sql"
@@ -53,11 +53,12 @@ import Testing
     }
 
     @Test(arguments: versions)
-    func `Every row of every table is there afterwards`(version: Int) async throws {
+    func `a migration keeps every row of every table`(version: Int) async throws {
         let before = try makeDatabase(version)
         #expect(before.values.allSatisfy { !$0.isEmpty })
         let store = try fixture.open(retention: .seconds(365 * 86_400))
-        #expect(store.problems.isEmpty && store.movedAside == nil)
+        #expect(store.problems.isEmpty)
+        #expect(store.movedAside == nil)
         let after = try await store.database.read { [self] in try rows($0) }
         for (table, old) in before {
             let new = try #require(after[table], "\(table)")
@@ -65,7 +66,7 @@ import Testing
                 let isThere = new.contains { candidate in row.allSatisfy { candidate[$0.key] == $0.value } }
                 #expect(isThere, "\(table): \(row)")
             }
-            // What a later version adds is in tables of its own, but for the migrations and the copy that is noted.
+            // Later versions add rows only to tables of their own, to the list of migrations and to the state.
             if table != "grdb_migrations", table != "state" { #expect(new.count == old.count, "\(table)") }
         }
         let report = try await store.database.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") }
@@ -77,7 +78,7 @@ import Testing
         try store.close()
     }
 
-    @Test func `A copy of the old version is kept until the new one has been well for a week`() async throws {
+    @Test func `a copy of the old version is kept until the new one has had no problems for a week`() async throws {
         let before = try makeDatabase(8)
         let copy = fixture.path + ".version-8"
         var store = try fixture.open(retention: .seconds(36_500 * 86_400))
@@ -91,24 +92,24 @@ import Testing
         for (days, isKept) in [(0.0, true), (6.9, true), (7.1, false)] {
             store = try fixture.open(retention: .seconds(36_500 * 86_400), systemTime: at(days: days))
             try await store.save(.sample, durable: true)
-            await store.retention.settled()
+            await store.retention.waitForPurge()
             #expect(FileManager.default.fileExists(atPath: copy) == isKept, "\(days)")
             try store.close()
         }
-        // Today's own file is not copied again.
+        // A file of the current version is not copied.
         store = try fixture.open()
         #expect(!FileManager.default.fileExists(atPath: copy))
         try store.close()
     }
 
-    @Test func `While something is wrong with the storage the week does not count`() async throws {
+    @Test func `a storage problem that is not acknowledged restarts the week`() async throws {
         _ = try makeDatabase(8)
         let copy = fixture.path + ".version-8"
         var store = try fixture.open(retention: .seconds(36_500 * 86_400), systemTime: at(days: 0))
         try await store.save(.sample, durable: true)
-        await store.retention.settled()
+        await store.retention.waitForPurge()
         store.note(StorageFailure(.damaged, "the database is damaged"))
-        // The report is noted behind the call's back.
+        // `note` returns before the incident is saved.
         var isNoted = false
         for _ in 0..<10_000 where !isNoted {
             let sql = "SELECT count(*) FROM state WHERE name = 'storage.incidents'"
@@ -122,7 +123,7 @@ import Testing
             if days == 14 { try await store.acknowledgeIncidents() }
             if days == 8 { #expect(!store.problems.isEmpty) }
             try await store.save(.sample, durable: true)
-            await store.retention.settled()
+            await store.retention.waitForPurge()
             #expect(FileManager.default.fileExists(atPath: copy) == isKept, "\(days)")
             try store.close()
         }

@@ -1,12 +1,13 @@
 import BackgrounderAPI
 import Foundation
 import GRDB
+import SystemSupport
 import TestSupport
 import Testing
 
 @testable import StateStore
 
-/// The music database; what is expected was read from MPD 0.23.12 with the same songs.
+/// The music database. The expected results were read from MPD 0.23.12 with the same songs.
 @Suite struct MusicTests {
     private let fixture: StoreFixture
     private let store: StateStore
@@ -73,11 +74,11 @@ import Testing
         (.tag(.artist, SongMatch(.equals, "' OR 1 --")), ""),
         (.base("' OR 1 --"), ""),
     ])
-    func `A filter finds what it finds in MPD`(_ filter: SongFilter, _ expected: String) async throws {
+    func `a filter finds the same songs as in MPD`(_ filter: SongFilter, _ expected: String) async throws {
         #expect(try await names(store.songs(filter)) == expected)
     }
 
-    @Test func `Songs are sorted by a tag, a missing one first, and then as on a walk`() async throws {
+    @Test func `songs sort by a tag, missing values first, and then in folder order`() async throws {
         let ann = SongFilter.tag(.artist, SongMatch(.equals, "ann", isCaseSensitive: false))
         #expect(try await names(store.songs(ann, by: .tag(.track), descending: true)) == "x a top2 v")
         #expect(try await names(store.songs(ann, by: .tag(.artist))) == "top2 a x v")
@@ -87,8 +88,7 @@ import Testing
         #expect(try await names(store.songs(.all, by: .modified, descending: true, window: 0..<1)) == "top10")
     }
 
-    @Test func `Values are those of the songs, with nothing where a song has none, grouped from the last`() async throws
-    {
+    @Test func `tag values include an empty one for untagged songs and are grouped from the last tag`() async throws {
         #expect(
             try await store.tagValues(.artist, .all, groupedBy: []).map { $0[0] } == [
                 "", "Ann", "Bob", "Zed", "ann", "Ärger",
@@ -109,7 +109,7 @@ import Testing
         )
     }
 
-    @Test func `Songs and seconds are counted for each value`() async throws {
+    @Test func `songs and playing time are counted for each tag value`() async throws {
         let ann = SongFilter.tag(.artist, SongMatch(.equals, "Ann"))
         #expect(try await store.songCounts(ann, groupedBy: nil) == [SongCount(value: "", songs: 3, playtime: 3)])
         #expect(
@@ -119,11 +119,14 @@ import Testing
             ]
         )
         let statistics = try await store.musicStatistics()
-        #expect(statistics.artists == 5 && statistics.albums == 4)
-        #expect(statistics.songs == 7 && statistics.playtime == 7 && statistics.updated != nil)
+        #expect(statistics.artists == 5)
+        #expect(statistics.albums == 4)
+        #expect(statistics.songs == 7)
+        #expect(statistics.playtime == 7)
+        #expect(statistics.updated != nil)
     }
 
-    @Test func `Folders are known as long as there are songs in them`() async throws {
+    @Test func `folders are listed as long as they contain songs`() async throws {
         let top = try #require(try await store.musicFolders(in: ""))
         #expect(top.map(\.path) == ["a2", "a10", "b folder"])
         #expect(top.first?.modified == Date(timeIntervalSince1970: 5))
@@ -146,7 +149,7 @@ import Testing
         #expect(try store.musicFolder("").files.isEmpty)
     }
 
-    @Test func `A song that changed takes the place of what it was`() async throws {
+    @Test func `a changed song replaces its previous entry`() async throws {
         var changes = MusicChanges()
         changes.songs = [Song.sample("top2.flac", "Artist=New")]
         _ = try store.apply(changes, at: Date())
@@ -158,15 +161,15 @@ import Testing
         )
     }
 
-    @Test func `Names are in the order in which people count`() {
+    @Test func `names sort in natural order`() {
         let names = ["", "01", "1a", "2 b", "9", "10 a", "10 b", "123456789", "1234567890", "A", "b", "Ä"]
         #expect(names.shuffled().sorted { NaturalKey.name($0[...]) < NaturalKey.name($1[...]) } == names)
         #expect(NaturalKey.fold("STRASSE ΟΔΟΣ") == NaturalKey.fold("straße οδος"))
         #expect(NaturalKey.folder("a/b") < NaturalKey.folder("a b"))
     }
 
-    /// BACKGROUNDER_SONGS sets how many there are, and has the times told; those of a release build say something.
-    @Test func `Questions to a large database are answered by its indexes`() async throws {
+    /// BACKGROUNDER_SONGS sets the number of songs and prints the times, which are meaningful in a release build.
+    @Test func `queries of a large database use its indexes`() async throws {
         let wanted = ProcessInfo.processInfo.environment["BACKGROUNDER_SONGS"].flatMap { Int($0) }
         let count = wanted ?? 2_000
         func tell(_ words: String) { if wanted != nil { print(words) } }
@@ -232,14 +235,14 @@ import Testing
         tell("removed in \(removal)")
     }
 
-    /// The names of the files without what all have.
+    /// Returns the file names without their extension.
     private func names(_ songs: [Song]) -> String {
         songs.map { $0.path.split(separator: "/").last?.dropLast(5) ?? "" }.joined(separator: " ")
     }
 }
 
 extension Song {
-    /// A song of one second; tags as `Name=value`.
+    /// Returns a song of one second with tags given as `Name=value`.
     fileprivate static func sample(_ path: String, _ tags: String...) -> (Song, FileSignature) {
         let time = 100 + (path == "top10.flac" ? 1 : 0)
         let song = Song(
@@ -253,7 +256,7 @@ extension Song {
         return (song, FileSignature(modified: Int64(time) * 1_000_000_000, size: 1))
     }
 
-    /// One of many: 100 of an artist, 10 of an album.
+    /// Returns one of many songs: 100 per artist, 10 per album.
     fileprivate static func numbered(_ index: Int) -> (Song, FileSignature) {
         let (artist, album) = (index / 100, index / 10 % 10)
         return Song.sample(

@@ -8,26 +8,40 @@ import Testing
 
 @Suite struct PushTests {
     private static let time = Date(timeIntervalSince1970: 1_795_000_000)
-    private static let push = PushRow(name: "p", url: "mqtt://b:1", topic: "t", credentials: "/c", client: "one")
+    private static func stored(
+        _ name: String = "p",
+        _ url: String = "mqtt://b:1",
+        topic: String = "t",
+        credentials: String? = "/c",
+        clientID: String = "one"
+    ) throws -> StoredPush {
+        StoredPush(
+            name: name,
+            address: try BrokerAddress(url),
+            topic: try TopicFilter(topic),
+            credentials: credentials,
+            clientID: clientID
+        )
+    }
 
     private static func message(_ id: String, source: String = "news", alert: String? = nil, at seconds: Double = 0)
-        -> PushMessageRow
+        -> WaitingPush
     {
-        PushMessageRow(source: source, id: id, alert: alert, arrived: time.addingTimeInterval(seconds))
+        WaitingPush(source: source, id: id, alert: alert, arrived: time.addingTimeInterval(seconds))
     }
 
-    private static func take(_ message: PushMessageRow, in store: StateStore, remembering ids: Int = 1000) async throws
+    private static func take(_ message: WaitingPush, in store: StateStore, remembering ids: Int = 1000) async throws
         -> Bool
     {
-        try await store.take(message, of: "p", remembering: ids, for: 604_800)
+        try await store.accept(message, of: "p", remembering: ids, for: 604_800)
     }
 
-    @Test func `Pushes and their counts are given back, oldest first`() async throws {
+    @Test func `pushes and their counts are restored, oldest first`() async throws {
         let fixture = try StoreFixture()
         var store = try fixture.open()
-        try await store.add(Self.push)
-        try await store.add(PushRow(name: "a", url: "mqtts://b:1", topic: "#", credentials: nil, client: "two"))
-        await #expect(throws: DatabaseError.self) { try await store.add(Self.push) }
+        try await store.add(Self.stored())
+        try await store.add(Self.stored("a", "mqtts://b:1", topic: "#", credentials: nil, clientID: "two"))
+        await #expect(throws: DatabaseError.self) { try await store.add(Self.stored()) }
         #expect(try await Self.take(Self.message("1"), in: store))
         #expect(try await !Self.take(Self.message("1"), in: store))
         var ignored = PushIgnored()
@@ -36,7 +50,7 @@ import Testing
         try await store.removePush("nothing")
         try store.close()
         store = try fixture.open()
-        var expected = Self.push
+        var expected = try Self.stored()
         ignored.duplicate = 1
         (expected.received, expected.ignored) = (1, ignored)
         #expect(try store.pushes().map(\.name) == ["p", "a"])
@@ -46,7 +60,7 @@ import Testing
         try store.close()
     }
 
-    @Test func `The newest message of a source waits, and its alert until it was shown`() async throws {
+    @Test func `the newest message of a source stays pending, and its alert until it is shown`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         for message in [
@@ -63,7 +77,7 @@ import Testing
         try store.close()
     }
 
-    @Test func `A fetch that was cut off waits again, and the first time does not count`() async throws {
+    @Test func `an interrupted fetch is pending again, and its first start does not count`() async throws {
         let fixture = try StoreFixture()
         var store = try fixture.open()
         #expect(try await Self.take(Self.message("1", alert: "One"), in: store))
@@ -75,11 +89,11 @@ import Testing
         store = try fixture.open()
         #expect(try await store.recoverPushMessages() == [Self.message("1", alert: "One")])
         #expect(try store.pushStarts() == ["weather": [Self.time]])
-        // The second time it counts: it may be the message that ends the process.
+        // A second start counts: the message itself may crash the process.
         try await store.beginPush("news", at: Self.time.addingTimeInterval(1))
         #expect(try await store.recoverPushMessages() == [Self.message("1", alert: "One")])
         #expect(try store.pushStarts()["news"] == [Self.time.addingTimeInterval(1)])
-        // A newer one stands for one that was cut off.
+        // A newer message replaces the one whose fetch was interrupted.
         try await store.beginPush("news", at: Self.time.addingTimeInterval(2))
         #expect(try await Self.take(Self.message("4"), in: store))
         #expect(try await store.recoverPushMessages() == [Self.message("4")])
@@ -90,7 +104,7 @@ import Testing
         try store.close()
     }
 
-    @Test func `Ids are remembered for a week, and as many as are asked for`() async throws {
+    @Test func `message ids are remembered for a week, up to the given number`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         for number in 1...5 { #expect(try await Self.take(Self.message("\(number)"), in: store, remembering: 3)) }
@@ -98,7 +112,7 @@ import Testing
         #expect(try await Self.take(Self.message("2"), in: store, remembering: 3))
         #expect(try await !Self.take(Self.message("5", at: 604_800), in: store))
         #expect(try await Self.take(Self.message("5", at: 604_801), in: store))
-        // The clock was set back: what it wrote of the future is no reason to remember it for ever.
+        // The clock was set back: an arrival in the future must not be remembered forever.
         #expect(try await Self.take(Self.message("5", at: -604_801), in: store))
         try store.close()
     }

@@ -18,7 +18,7 @@ import Testing
         ids.enumerated().map { PlayerItem(id: $1, position: $0, path: "/music/\($1).mp3") }
     }
 
-    @Test func `The queue comes back in its order`() async throws {
+    @Test func `the queue is read back in its order`() async throws {
         let store = try fixture.open()
         let queue = items([5, 3, 9, 1])
         try await store.save([.replaced(queue)], state: .sample)
@@ -28,7 +28,7 @@ import Testing
         try store.close()
     }
 
-    @Test func `Only rows that differ are written`() async throws {
+    @Test func `replacing the queue writes only the rows that differ`() async throws {
         let store = try fixture.open()
         var queue = items(Array(1...1000))
         try await store.save([.replaced(queue)], state: .sample)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: 0..<6)
-    func `After any row of changes the stored queue is the one that they lead to`(seed: Int) async throws {
+    func `random changes lead to the same queue in the store as in memory`(seed: Int) async throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let store = try fixture.open()
         var queue: [PlayerItem] = []
@@ -118,7 +118,7 @@ import Testing
         )
     }
 
-    @Test func `An insert, a move and a removal write the rows that they are about`() async throws {
+    @Test func `an insert, a move and a removal write only the affected rows`() async throws {
         let store = try fixture.open()
         try await store.save([.inserted(items(Array(1...1000)), QueuePlace())], state: .sample)
         let writes = WriteCounter(store)
@@ -136,7 +136,22 @@ import Testing
         try store.close()
     }
 
-    @Test func `A place between two items is found a thousand times over, also in a queue of the first version`()
+    @Test(arguments: [(false, 1), (true, 2)])
+    func `a description of an item is synced only together with a new state`(isStateNew: Bool, syncs: Int)
+        async throws
+    {
+        var store = try fixture.open(syncInterval: .seconds(3600))
+        try await store.save([.inserted(items([7]), QueuePlace())], state: .sample)
+        try store.close()
+        store = try fixture.open(syncInterval: .seconds(3600))
+        try await store.save([.described(items([7])[0])], state: .sample, isStateNew: isStateNew)
+        try store.close()
+        store = try fixture.open()
+        #expect(try store.syncCount() == syncs)
+        try store.close()
+    }
+
+    @Test func `a thousand items fit between two neighbours, even in a queue of the first version`()
         async throws
     {
         let store = try fixture.open()
@@ -157,7 +172,7 @@ import Testing
         try store.close()
     }
 
-    @Test func `A change of what is not stored is refused as a whole`() async throws {
+    @Test func `changes that name an unknown item are refused as a whole`() async throws {
         let store = try fixture.open()
         try await store.save([.inserted(items([1, 2]), QueuePlace())], state: .sample)
         await #expect(throws: (any Error).self) {
@@ -167,7 +182,7 @@ import Testing
         try store.close()
     }
 
-    @Test func `A queue that the schema refuses changes neither queue nor state`() async throws {
+    @Test func `a queue that the schema rejects changes neither queue nor state`() async throws {
         let store = try fixture.open()
         try await store.save([.replaced(items([1, 2]))], state: .sample)
         let bad = items([1, 3]) + [PlayerItem(id: 4, position: 2, path: "relative.mp3")]
@@ -180,7 +195,7 @@ import Testing
     }
 }
 
-/// The rows of the queue that were written, as SQLite tells it.
+/// Records the rows of the queue that SQLite writes.
 private final class WriteCounter: TransactionObserver, Sendable {
     private let writes = Mutex<[String]>([])
 
@@ -188,7 +203,7 @@ private final class WriteCounter: TransactionObserver, Sendable {
         store.database.add(transactionObserver: self, extent: .databaseLifetime)
     }
 
-    /// What was written since the last call, in the order of the ids.
+    /// Returns the writes since the last call, ordered by id.
     func take() -> [String] {
         writes.withLock { writes in
             defer { writes = [] }

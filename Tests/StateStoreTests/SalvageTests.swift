@@ -6,7 +6,7 @@ import Testing
 
 @testable import StateStore
 
-/// What is taken over from a database that has to be set aside.
+/// Salvaging rows from a database that has to be set aside.
 @Suite struct SalvageTests {
     private let fixture: StoreFixture
     private let points = (0..<5000).map { Location.sample($0) }
@@ -15,10 +15,10 @@ import Testing
         fixture = try StoreFixture()
     }
 
-    /// A database with something in every kind of table, closed.
+    /// Creates a database with rows in every kind of table, and closes it.
     private func fill() async throws {
         let store = try fixture.open()
-        try await store.append(points, trips: [.sample(0..<5000, newest: 4999)], state: .sample, durable: true)
+        try store.append(points, trips: [.sample(0..<5000, newest: 4999)], state: .sample, durable: true)
         let items = (1...300).map { PlayerItem(id: $0, position: $0 - 1, path: "/music/\($0).mp3") }
         try await store.save([.inserted(items, .init())], state: StateRecord(name: "audio", value: Data("{}".utf8)))
         try await store.save([Setting(key: "location.distanceFilter", value: "5", configured: nil)])
@@ -51,11 +51,11 @@ import Testing
         try bytes.write(to: URL(fileURLWithPath: fixture.path))
     }
 
-    @Test func `everything but the damaged page is taken over, and the loss is reported until it is acknowledged`()
+    @Test func `everything except the damaged page is salvaged, and the loss is reported until acknowledged`()
         async throws
     {
         try await fill()
-        // The newest points are read at each start.
+        // Each start reads the newest points and so finds this damage.
         try await overwrite(
             pages: "SELECT pageno FROM dbstat WHERE name = 'location' AND pagetype = 'leaf' ORDER BY path DESC LIMIT 1"
         )
@@ -80,7 +80,7 @@ import Testing
             try await store.database.read {
                 try Int.fetchOne($0, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'task'")
             } == 41,
-            "an id that was given is never given again"
+            "ids are never reused"
         )
         #expect(store.problems.map(\.kind) == [.setAside])
         #expect(store.problems.first?.message.contains("\(kept.count) points") == true, "\(store.problems)")
@@ -97,9 +97,9 @@ import Testing
         try third.close()
     }
 
-    /// All of it, one bit of the size of a page, and the byte that shortens pages.
+    /// Damages the whole page, the page size, or the number of reserved bytes per page.
     @Test(arguments: [(0..<4096, 0xFF), (16..<17, 0x11), (20..<21, 0x40)] as [(Range<Int>, UInt8)])
-    func `a damaged first page costs nothing`(place: Range<Int>, byte: UInt8) async throws {
+    func `a damaged first page loses no rows`(place: Range<Int>, byte: UInt8) async throws {
         try await fill()
         let before = try await rows()
         var bytes = try fixture.bytes()
@@ -113,7 +113,7 @@ import Testing
         try fixture.open().close()
     }
 
-    @Test func `rows whose parents are hidden by damage are taken over with them`() async throws {
+    @Test func `rows are salvaged together with parents that damage hides`() async throws {
         try await fill()
         try await Tool.run(
             "sqlite3",
@@ -135,7 +135,7 @@ import Testing
         for (table, rows) in before { #expect(after[table] == rows, "\(table)") }
     }
 
-    /// All rows of all tables, without what the store notes about the file itself.
+    /// Returns the rows of all tables except what the store records about the file itself.
     private func rows() async throws -> [String: String] {
         var rows: [String: String] = [:]
         let own = ["sync", "grdb_migrations"]
@@ -155,7 +155,7 @@ import Testing
         return rows
     }
 
-    @Test func `values that no write can have left are found at the start and left out`() async throws {
+    @Test func `rows that violate the schema are detected at startup and dropped`() async throws {
         try await fill()
         try await Tool.run(
             "sqlite3",
@@ -172,14 +172,15 @@ import Testing
         try store.close()
     }
 
-    @Test func `damage met while reading is repaired by the next start`() async throws {
+    @Test func `damage found while reading is repaired at the next start`() async throws {
         try await fill()
         try await overwrite(
             pages:
                 "SELECT pageno FROM dbstat WHERE name = 'location' AND pagetype = 'leaf' ORDER BY path LIMIT 1 OFFSET 5"
         )
         let store = try fixture.open()
-        #expect(store.movedAside == nil && store.problems.isEmpty)
+        #expect(store.movedAside == nil)
+        #expect(store.problems.isEmpty)
         let found = try await store.history(since: nil, until: nil).reduce(into: []) { $0 += $1 }
         #expect(store.problems.map(\.kind) == [.damaged])
         try store.close()
@@ -192,7 +193,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a database that is gone is reported, and one that never was is not`(isEmpty: Bool) async throws {
+    func `a database that disappeared is reported, a first start is not`(isEmpty: Bool) async throws {
         let first = try fixture.open()
         #expect(first.problems.isEmpty)
         try first.close()

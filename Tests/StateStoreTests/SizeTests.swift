@@ -6,7 +6,7 @@ import Testing
 
 @testable import StateStore
 
-/// How large the file is, and what happens to it when it is too large.
+/// The size of the file and its limit.
 @Suite struct SizeTests {
     private static let year = Duration.seconds(365 * 86_400)
     private let fixture: StoreFixture
@@ -23,9 +23,9 @@ import Testing
         try #require(try FileManager.default.attributesOfItem(atPath: fixture.path)[.size] as? Int)
     }
 
-    @Test func `The file shrinks when points are deleted`() async throws {
+    @Test func `the file shrinks when points are deleted`() async throws {
         let store = try fixture.open(retention: Self.year)
-        try await store.append(points(0..<100_000), from: .receiver, state: .sample, durable: true)
+        try store.append(points(0..<100_000), from: .receiver, state: .sample, durable: true)
         try await store.database.releaseFreePages(keeping: 0)
         let full = try fileSize()
         let half = Date(timeIntervalSince1970: 1_763_708_149 + 50_000)
@@ -39,10 +39,12 @@ import Testing
         try store.close()
     }
 
-    @Test func `Above the maximum the oldest points go, whatever the time is, and the newest 100 stay`() async throws {
+    @Test func `above the maximum size the oldest points are deleted at any time, but never the newest 100`()
+        async throws
+    {
         let store = try fixture.open(retention: Self.year, maximumSize: 4 << 20)
-        try await store.append(points(0..<100_000), from: .receiver, state: .sample, durable: true)
-        await store.retention.settled()
+        try store.append(points(0..<100_000), from: .receiver, state: .sample, durable: true)
+        await store.retention.waitForPurge()
         let left = try store.newestLocations(100_000)
         #expect((1000..<60_000).contains(left.count))
         #expect(left == points(100_000 - left.count..<100_000))
@@ -54,15 +56,15 @@ import Testing
 
         let small = try StoreFixture()
         let tight = try small.open(retention: Self.year, maximumSize: 1)
-        try await tight.append(points(0..<300), from: .receiver, state: .sample, durable: true)
-        await tight.retention.settled()
+        try tight.append(points(0..<300), from: .receiver, state: .sample, durable: true)
+        await tight.retention.waitForPurge()
         #expect(try tight.newestLocations(1000) == points(200..<300))
         try tight.close()
     }
 
-    @Test func `A file of a version that could not shrink is rearranged once`() async throws {
+    @Test func `a file of a version that could not shrink is converted when opened`() async throws {
         let old = try fixture.open()
-        try await old.append(points(0..<1000), state: .sample, durable: true)
+        try old.append(points(0..<1000), state: .sample, durable: true)
         try await old.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA auto_vacuum = NONE; VACUUM") }
         try old.close()
         let new = try fixture.open()

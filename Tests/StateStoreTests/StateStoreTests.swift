@@ -14,7 +14,7 @@ import Testing
         fixture = try StoreFixture()
     }
 
-    @Test func `Everything is there again after reopening`() async throws {
+    @Test func `all data is restored after reopening`() async throws {
         let points = (0..<250).map { Location.sample($0) }
         let queue = [
             PlayerItem(
@@ -30,7 +30,7 @@ import Testing
         ]
         let setting = Setting(key: "location.distanceFilter", value: "10", configured: nil)
         let first = try fixture.open()
-        try await first.append(points, state: StateRecord(name: "location", value: Data("one".utf8)), durable: true)
+        try first.append(points, state: StateRecord(name: "location", value: Data("one".utf8)), durable: true)
         try await first.save([.replaced(queue)], state: StateRecord(name: "audio", value: Data("two".utf8)))
         try await first.save([setting])
         try await first.save(StateRecord(name: "audio", value: Data("three".utf8)), durable: false)
@@ -48,7 +48,7 @@ import Testing
         try second.close()
     }
 
-    @Test func `A task that was cancelled still stores what happened`() async throws {
+    @Test func `a cancelled task still completes its write`() async throws {
         let store = try fixture.open()
         let setting = Setting(key: "a", value: "1", configured: nil)
         try await Task {
@@ -59,46 +59,46 @@ import Testing
         try store.close()
     }
 
-    @Test func `What was committed is there for a second process while the first still runs`() async throws {
+    @Test func `a second connection sees what was committed while the first is still open`() async throws {
         let store = try fixture.open(syncInterval: .seconds(3600))
-        try await store.append([.sample(0)], state: .sample, durable: true)
-        try await store.append([.sample(1)], state: .sample, durable: false)
-        // As after kill -9: the first connection is open and has synced nothing.
+        try store.append([.sample(0)], state: .sample, durable: true)
+        try store.append([.sample(1)], state: .sample, durable: false)
+        // As after kill -9: the first connection is still open and has not synced.
         let other = try DatabaseQueue(path: fixture.path)
         #expect(try await other.read { try $0.newestLocations(10) } == [.sample(0), .sample(1)])
         try other.close()
         try store.close()
     }
 
-    @Test func `Durable writes are synced an interval after the first of them, once for all that wait`() async throws {
+    @Test func `durable writes are synced together, one interval after the first`() async throws {
         let interval = Duration.milliseconds(200)
         let store = try fixture.open(syncInterval: interval)
         let synced = SyncObserver(store)
         let begin = ContinuousClock.now
-        for index in 0..<50 { try await store.append([.sample(index)], state: .sample, durable: true) }
+        for index in 0..<50 { try store.append([.sample(index)], state: .sample, durable: true) }
         let intervals = Int((ContinuousClock.now - begin) / interval)
         try await synced.signal.wait(for: "sync of the last write") { synced.writesSinceSync == 0 ? () : nil }
         #expect(ContinuousClock.now - begin >= interval)
         #expect((1...intervals + 1).contains(try store.syncCount()))
         let count = try store.syncCount()
-        try await store.append([.sample(50)], state: .sample, durable: true)
+        try store.append([.sample(50)], state: .sample, durable: true)
         try await synced.signal.wait(for: "one more sync") { synced.count > count ? () : nil }
         #expect(try store.syncCount() == count + 1)
         try store.close()
         #expect(fixture.syncFailures.all.isEmpty)
     }
 
-    @Test func `Writes that are not durable are never synced alone`() async throws {
+    @Test func `writes that are not durable cause no sync`() async throws {
         let store = try fixture.open(syncInterval: .zero)
-        for index in 0..<50 { try await store.append([.sample(index)], state: .sample, durable: false) }
+        for index in 0..<50 { try store.append([.sample(index)], state: .sample, durable: false) }
         try store.close()
         let other = try DatabaseQueue(path: fixture.path)
         #expect(try await other.read { try Int.fetchOne($0, sql: "SELECT count FROM sync") } == 0)
     }
 
-    @Test func `Closing syncs what waits, and only that`() async throws {
+    @Test func `closing syncs only if a durable write is pending`() async throws {
         let store = try fixture.open(syncInterval: .seconds(3600))
-        try await store.append([.sample(0)], state: .sample, durable: true)
+        try store.append([.sample(0)], state: .sample, durable: true)
         try store.close()
         let again = try fixture.open(syncInterval: .seconds(3600))
         #expect(try again.syncCount() == 1)
@@ -108,66 +108,66 @@ import Testing
         try third.close()
     }
 
-    @Test func `A disk that refuses to sync is reported, and what was committed stays`() async throws {
+    @Test func `a failed sync is reported, and committed points stay`() async throws {
         let store = try fixture.open(syncInterval: .milliseconds(20))
-        try await store.append([.sample(0)], state: .sample, durable: false)
+        try store.append([.sample(0)], state: .sample, durable: false)
         try await store.database.writeWithoutTransaction {
             try $0.execute(sql: "CREATE TRIGGER refused BEFORE UPDATE ON sync BEGIN SELECT RAISE(FAIL, 'no'); END")
         }
-        try await store.append([.sample(1)], state: .sample, durable: true)
+        try store.append([.sample(1)], state: .sample, durable: true)
         try await fixture.syncFailures.signal.wait(for: "failure") { fixture.syncFailures.all.isEmpty ? nil : () }
         #expect(try store.newestLocations(10).count == 2)
-        // The next durable write tries again.
+        // The next durable write retries the sync.
         try await store.database.write { try $0.execute(sql: "DROP TRIGGER refused") }
         let synced = SyncObserver(store)
-        try await store.append([.sample(2)], state: .sample, durable: true)
+        try store.append([.sample(2)], state: .sample, durable: true)
         try await synced.signal.wait(for: "sync") { synced.count > 0 ? () : nil }
         #expect(try store.syncCount() == 1)
         try store.close()
     }
 
-    @Test func `On a full disk a write fails, the store lives, and nothing of the write is there`() async throws {
+    @Test func `on a full disk a write fails as a whole and the store stays usable`() async throws {
         let store = try fixture.open()
-        try await store.append([.sample(0)], state: .sample, durable: true)
-        // SQLite's own limit of the file gives the error of a full disk, SQLITE_FULL.
+        try store.append([.sample(0)], state: .sample, durable: true)
+        // SQLite's limit of the file size causes the error of a full disk, SQLITE_FULL.
         try await store.database.writeWithoutTransaction { database in
             let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
             try database.execute(sql: "PRAGMA max_page_count = \(pages)")
         }
         let many = (1..<5000).map { Location.sample($0) }
-        let error = await #expect(throws: StorageFailure.self) {
-            try await store.append(many, state: StateRecord(name: "location", value: Data("new".utf8)), durable: true)
+        let error = #expect(throws: StorageFailure.self) {
+            try store.append(many, state: StateRecord(name: "location", value: Data("new".utf8)), durable: true)
         }
         #expect(error?.kind == .diskFull)
         #expect(try store.newestLocations(10) == [.sample(0)])
         #expect(try store.state("location") == StateRecord.sample.value)
         try await store.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
-        try await store.append(many, state: .sample, durable: true)
+        try store.append(many, state: .sample, durable: true)
         #expect(try store.newestLocations(10_000).count == 5000)
         try store.close()
     }
 
-    @Test func `A purge takes what is older than the retention, and never one of the newest 100`() async throws {
+    @Test func `a purge deletes points older than the retention, but never the newest 100`() async throws {
         let store = try fixture.open(syncInterval: .seconds(3600), retention: .zero)
         let points = (0..<130).map { Location.sample($0) }
-        for point in points { try await store.append([point], from: .receiver, state: .sample, durable: false) }
-        // The first durable write of an hour purges, after it is committed.
-        try await store.append([.sample(130)], from: .receiver, state: .sample, durable: true)
-        await store.retention.settled()
+        for point in points { try store.append([point], from: .receiver, state: .sample, durable: false) }
+        // The first durable write of an hour starts a purge after its commit.
+        try store.append([.sample(130)], from: .receiver, state: .sample, durable: true)
+        await store.retention.waitForPurge()
         #expect(try store.newestLocations(1000) == points.suffix(99) + [.sample(130)])
-        try await store.append([.sample(131)], state: .sample, durable: true)
+        try store.append([.sample(131)], state: .sample, durable: true)
         #expect(try store.newestLocations(1000).count == 101)
         try store.close()
     }
 
-    @Test func `What is younger than the retention stays`() async throws {
+    @Test func `points younger than the retention stay`() async throws {
         let store = try fixture.open(retention: .seconds(60))
-        try await store.append((0..<300).map { .sample($0) }, state: .sample, durable: true)
+        try store.append((0..<300).map { .sample($0) }, state: .sample, durable: true)
         #expect(try store.newestLocations(1000).count == 300)
         try store.close()
     }
 
-    @Test func `A point that could not have been is refused by the schema, with the whole write`() async throws {
+    @Test func `the schema rejects an invalid point together with its whole write`() async throws {
         let store = try fixture.open()
         for (latitude, longitude, accuracy, mode) in [(91, 0, 1, 3), (0, -180.5, 1, 3), (0, 0, 0, 3), (0, 0, 1, 1)]
             as [(Double, Double, Double, Int)]
@@ -179,8 +179,8 @@ import Testing
                 timestamp: Date(timeIntervalSince1970: 0),
                 mode: mode
             )
-            await #expect(throws: DatabaseError.self) {
-                try await store.append([.sample(0), bad], state: .sample, durable: true)
+            #expect(throws: DatabaseError.self) {
+                try store.append([.sample(0), bad], state: .sample, durable: true)
             }
         }
         #expect(try store.newestLocations(10).isEmpty)
@@ -188,7 +188,7 @@ import Testing
         try store.close()
     }
 
-    @Test func `Settings are replaced, listed by key and removed`() async throws {
+    @Test func `settings are replaced, listed by key and removed`() async throws {
         let store = try fixture.open()
         try await store.save([
             Setting(key: "b", value: "1", configured: "0"), Setting(key: "a", value: "2", configured: nil),
@@ -205,19 +205,20 @@ import Testing
     }
 }
 
-/// Hears of each sync of a store, and of the points before it, when they were committed.
-private final class SyncObserver: TransactionObserver, Sendable {
-    private struct Changes {
-        var pending: [String] = []
+/// Counts the syncs of a store and the writes since the last sync.
+final class SyncObserver: TransactionObserver, Sendable {
+    private struct Commits {
+        /// Whether the open transaction is a sync.
+        var isSync = false
         var syncs = 0
         var writesSinceSync = 0
     }
 
     let signal = Signal()
-    private let changes = Mutex(Changes())
+    private let commits = Mutex(Commits())
 
-    var count: Int { changes.withLock { $0.syncs } }
-    var writesSinceSync: Int { changes.withLock { $0.writesSinceSync } }
+    var count: Int { commits.withLock { $0.syncs } }
+    var writesSinceSync: Int { commits.withLock { $0.writesSinceSync } }
 
     init(_ store: StateStore) {
         store.database.add(transactionObserver: self, extent: .databaseLifetime)
@@ -225,18 +226,21 @@ private final class SyncObserver: TransactionObserver, Sendable {
 
     func observes(eventsOfKind kind: DatabaseEventKind) -> Bool { true }
 
-    func databaseDidChange(with event: DatabaseEvent) { changes.withLock { $0.pending.append(event.tableName) } }
+    func databaseDidChange(with event: DatabaseEvent) {
+        if event.tableName == "sync" { commits.withLock { $0.isSync = true } }
+    }
 
     func databaseDidCommit(_ database: Database) {
-        changes.withLock { changes in
-            for table in changes.pending {
-                if table == "sync" { (changes.syncs, changes.writesSinceSync) = (changes.syncs + 1, 0) }
-                if table == "location" { changes.writesSinceSync += 1 }
+        commits.withLock { commits in
+            if commits.isSync {
+                (commits.syncs, commits.writesSinceSync) = (commits.syncs + 1, 0)
+            } else {
+                commits.writesSinceSync += 1
             }
-            changes.pending = []
+            commits.isSync = false
         }
         signal.post()
     }
 
-    func databaseDidRollback(_ database: Database) { changes.withLock { $0.pending = [] } }
+    func databaseDidRollback(_ database: Database) { commits.withLock { $0.isSync = false } }
 }

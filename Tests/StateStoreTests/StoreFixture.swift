@@ -6,14 +6,14 @@ import TestSupport
 
 @testable import StateStore
 
-/// A store in a folder of its own, and a second way to look at its file.
+/// A store in a temporary folder, with access to its files.
 struct StoreFixture {
     let scratch: ScratchDirectory
-    /// Called when the disk refuses to sync.
+    /// The storage problems that were reported.
     let syncFailures = Failures()
     private let purges = Purges()
 
-    /// What the stores of this fixture purged, oldest first.
+    /// The purges of this fixture's stores, oldest first.
     var purged: [Purge] { purges.withLock { $0 } }
 
     init() throws {
@@ -22,7 +22,7 @@ struct StoreFixture {
 
     var path: String { scratch.file("backgrounder.sqlite") }
 
-    /// - Parameter systemTime: what a synchronised system clock says; by default it is not synchronised.
+    /// - Parameter systemTime: The time of a synchronised system clock; by default the clock is not synchronised.
     func open(
         syncInterval: Duration = .milliseconds(20),
         retention: Duration = .seconds(86_400),
@@ -48,7 +48,7 @@ struct StoreFixture {
         try Data(contentsOf: URL(fileURLWithPath: path))
     }
 
-    /// The files of the folder.
+    /// The names of the files in the folder.
     func files() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: scratch.path).sorted()
     }
@@ -60,7 +60,7 @@ private final class Purges: Sendable {
     func withLock<Value: Sendable>(_ body: (inout sending [Purge]) -> sending Value) -> Value { list.withLock(body) }
 }
 
-/// The errors that a store told of.
+/// The errors that a store reported.
 final class Failures: Sendable {
     private let errors = Mutex<[String]>([])
     let signal = Signal()
@@ -74,14 +74,14 @@ final class Failures: Sendable {
 }
 
 extension StateStore {
-    /// How many syncs the file has seen.
+    /// Returns the number of syncs so far.
     func syncCount() throws -> Int {
         try database.read { try Int.fetchOne($0, sql: "SELECT count FROM sync") ?? -1 }
     }
 }
 
 extension Location {
-    /// The `index`th point of a walk to the north, one a second.
+    /// Returns the `index`th point of a walk to the north with one point a second.
     static func sample(_ index: Int, at seconds: Double? = nil) -> Location {
         Location(
             latitude: Double(index % 100_000) * 0.0001,

@@ -15,11 +15,11 @@ import Testing
 
     private func points(_ range: Range<Int>) -> [Location] { range.map { .sample($0) } }
 
-    @Test func `A trip comes back as it was stored, with the points of its own`() async throws {
+    @Test func `a trip is restored as stored, with its own points`() async throws {
         let store = try fixture.open()
-        try await store.append(points(0..<5), state: .sample, durable: true)
+        try store.append(points(0..<5), state: .sample, durable: true)
         let record = TripRecord.sample(5..<9, newest: 10)
-        try await store.append(points(5..<11), trips: [record], state: .sample, durable: true)
+        try store.append(points(5..<11), trips: [record], state: .sample, durable: true)
         try store.close()
         let again = try fixture.open()
         var expected = record.trip
@@ -32,11 +32,11 @@ import Testing
         try again.close()
     }
 
-    @Test func `A trip that goes on keeps its id, and ids rise by one`() async throws {
+    @Test func `a trip in progress keeps its id, and ids increase by one`() async throws {
         let store = try fixture.open()
         for end in 2...20 {
             let record = TripRecord.sample(0..<end, newest: end - 1, inProgress: true)
-            try await store.append(
+            try store.append(
                 points(end == 2 ? 0..<2 : end - 1..<end),
                 trips: [record],
                 state: .sample,
@@ -45,7 +45,7 @@ import Testing
         }
         let last = TripRecord.sample(19..<25, newest: 24, inProgress: true)
         let first = TripRecord.sample(0..<20, newest: 24)
-        try await store.append(points(20..<25), trips: [first, last], state: .sample, durable: true)
+        try store.append(points(20..<25), trips: [first, last], state: .sample, durable: true)
         let trips = try await store.trips(since: nil, until: nil)
         #expect(trips.map(\.id) == [1, 2])
         #expect(trips.map(\.points) == [20, 6])
@@ -54,20 +54,20 @@ import Testing
         try store.close()
     }
 
-    @Test func `A trip without a point for 10 minutes is in progress no more`() async throws {
+    @Test func `a trip without a point for 10 minutes is no longer in progress`() async throws {
         let store = try fixture.open()
         let record = TripRecord.sample(0..<5, newest: 4, inProgress: true)
-        try await store.append(points(0..<5), trips: [record], state: .sample, durable: true)
+        try store.append(points(0..<5), trips: [record], state: .sample, durable: true)
         #expect(try await store.trips(since: nil, until: nil).map(\.inProgress) == [true])
         try await store.database.write { try $0.execute(sql: "UPDATE trip SET recorded = recorded - 601000") }
         #expect(try await store.trips(since: nil, until: nil).map(\.inProgress) == [nil])
         try store.close()
     }
 
-    @Test func `A range has the trips that overlap it`() async throws {
+    @Test func `a range returns the trips that overlap it`() async throws {
         let store = try fixture.open()
         let records = [0..<10, 20..<30].map { TripRecord.sample($0, newest: 39) }
-        try await store.append(points(0..<40), trips: records, state: .sample, durable: true)
+        try store.append(points(0..<40), trips: records, state: .sample, durable: true)
         func found(_ since: Int?, _ until: Int?) async throws -> [Int] {
             let (since, until) = (
                 since.map { Location.sample($0).timestamp }, until.map { Location.sample($0).timestamp }
@@ -84,19 +84,19 @@ import Testing
         try store.close()
     }
 
-    @Test func `Where a trip cannot be stored its points are not either`() async throws {
+    @Test func `if a trip cannot be stored, neither are its points`() async throws {
         let store = try fixture.open()
         var record = TripRecord.sample(0..<3, newest: 2)
         record.trip.distance = -1
-        await #expect(throws: DatabaseError.self) {
-            try await store.append(points(0..<3), trips: [record], state: .sample, durable: true)
+        #expect(throws: DatabaseError.self) {
+            try store.append(points(0..<3), trips: [record], state: .sample, durable: true)
         }
         #expect(try store.newestLocations(10).isEmpty)
         #expect(try store.state("location") == nil)
         try store.close()
     }
 
-    @Test func `A file of the version before trips is taken over with its points`() async throws {
+    @Test func `a file from before trips existed keeps its points`() async throws {
         let old = try DatabaseQueue(path: fixture.path)
         try Schema.migrator.migrate(old, upTo: "1 track, queue, state, settings")
         try await old.write { database in
@@ -106,15 +106,15 @@ import Testing
         try old.close()
         let store = try fixture.open()
         #expect(store.movedAside == nil)
-        try await store.append(points(5..<9), trips: [.sample(6..<9, newest: 8)], state: .sample, durable: true)
+        try store.append(points(5..<9), trips: [.sample(6..<9, newest: 8)], state: .sample, durable: true)
         #expect(try store.newestLocations(100) == points(0..<9))
         #expect(try await store.points(ofTrip: 1) == points(6..<9))
         try store.close()
     }
 
-    @Test func `Points of a trip come in pages, whatever their number`() async throws {
+    @Test func `a trip longer than a page is returned in full`() async throws {
         let store = try fixture.open()
-        try await store.append(
+        try store.append(
             points(0..<3456),
             trips: [.sample(10..<3333, newest: 3455)],
             state: .sample,
@@ -124,14 +124,14 @@ import Testing
         try store.close()
     }
 
-    @Test func `A purge takes the trips whose points it takes, and no other`() async throws {
+    @Test func `a purge deletes exactly the trips whose points it deletes`() async throws {
         let store = try fixture.open(
             syncInterval: .seconds(3600),
             retention: .zero,
             systemTime: { Date(timeIntervalSinceNow: 60) }
         )
         let records = [0..<50, 60..<64, 65..<90].map { TripRecord.sample($0, newest: 164) }
-        try await store.append(points(0..<165), trips: records, state: .sample, durable: false)
+        try store.append(points(0..<165), trips: records, state: .sample, durable: false)
         let file = points(1000..<1040)
         let session = try await store.importPoints(
             file,
@@ -139,30 +139,31 @@ import Testing
             openPoints: 0,
             into: .init()
         )
-        #expect(session.stored == 40 && session.trips == 1)
-        await store.retention.settled()
+        #expect(session.stored == 40)
+        #expect(session.trips == 1)
+        await store.retention.waitForPurge()
         #expect(try store.newestLocations(1000) == points(65..<165))
         #expect(try await store.history(since: nil, until: nil).reduce(0) { $0 + $1.count } == 100)
         #expect(try await store.trips(since: nil, until: nil).map(\.id) == [3])
         #expect(try await store.points(ofTrip: 3) == points(65..<90))
-        // What is gone gives its id to nobody.
-        try await store.append(points(165..<170), trips: [.sample(0..<5, newest: 4)], state: .sample, durable: false)
+        // The ids of deleted trips are not reused.
+        try store.append(points(165..<170), trips: [.sample(0..<5, newest: 4)], state: .sample, durable: false)
         #expect(try await store.trips(since: nil, until: nil).map(\.id) == [5, 3])
         try store.close()
     }
 
-    @Test func `A long purge holds up no writer`() async throws {
+    @Test func `a long purge does not block writers`() async throws {
         let store = try fixture.open(
             syncInterval: .seconds(3600),
             retention: .zero,
             systemTime: { Date(timeIntervalSinceNow: 60) }
         )
-        try await store.append(points(0..<30_000), state: .sample, durable: false)
-        try await store.append([.sample(30_000)], state: .sample, durable: true)
-        // The first durable write has begun a purge of 15 portions; this one goes in between.
-        try await store.append([.sample(30_001)], state: .sample, durable: true)
+        try store.append(points(0..<30_000), state: .sample, durable: false)
+        try store.append([.sample(30_000)], state: .sample, durable: true)
+        // The first durable write started a purge in 15 portions; this write comes between them.
+        try store.append([.sample(30_001)], state: .sample, durable: true)
         #expect(try await store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM location") } ?? 0 > 102)
-        await store.retention.settled()
+        await store.retention.waitForPurge()
         #expect(try await store.history(since: nil, until: nil).reduce(0) { $0 + $1.count } == 100)
         try store.close()
     }
@@ -186,7 +187,7 @@ import Testing
         ),
         ("SELECT ended, points FROM trip WHERE imported = 1 AND firstPoint = 3", "(imported=? AND firstPoint=?)"),
     ])
-    func `No query reads the whole history`(sql: String, plan: String) async throws {
+    func `no query scans the whole history`(sql: String, plan: String) async throws {
         let store = try fixture.open()
         let details = try await store.database.read { database in
             try Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN " + sql).map { $0["detail"] as String }
@@ -207,7 +208,7 @@ extension StateStore {
 }
 
 extension TripRecord {
-    /// The trip of these points, of which `newest` is the last of the transaction.
+    /// Returns the trip of these points; `newest` is the last point of the transaction.
     static func sample(_ points: Range<Int>, newest: Int, inProgress: Bool = false) -> TripRecord {
         let (first, last) = (Location.sample(points.lowerBound), Location.sample(points.upperBound - 1))
         return TripRecord(

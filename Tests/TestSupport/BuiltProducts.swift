@@ -5,10 +5,10 @@ package enum BuiltProducts {
     package static let backgrounder = folder + "/backgrounder"
     package static let backgrounderd = folder + "/backgrounderd"
 
-    /// Where the build put this test bundle: the nearest folder above this program that holds both programs.
+    /// The nearest folder above this test bundle that contains both programs.
     private static let folder: String = {
         guard let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
-            preconditionFailure("this process does not know its own program")
+            preconditionFailure("cannot read /proc/self/exe")
         }
         var folder = URL(fileURLWithPath: own).deletingLastPathComponent()
         while folder.path != "/" {
@@ -16,6 +16,6 @@ package enum BuiltProducts {
             if programs.allSatisfy(FileManager.default.isExecutableFile) { return folder.path }
             folder.deleteLastPathComponent()
         }
-        preconditionFailure("no backgrounder and backgrounderd above \(own); `swift build` makes them")
+        preconditionFailure("no backgrounder and backgrounderd above \(own); run `swift build`")
     }()
 }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A program that a test runs; it is killed, by its id, with the last reference at the latest.
+/// A child process of a test. It is killed at the latest when the last reference is released.
 package final class ChildProcess: Sendable {
     private let process: Process
     package let pid: Int32
 
-    /// Starts the program at `path`, whose output goes nowhere.
+    /// Starts the program at `path` and discards its output.
     package init(_ path: String, _ arguments: [String]) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
@@ -24,7 +24,7 @@ package final class ChildProcess: Sendable {
         if process.isRunning { kill(pid, signal) }
     }
 
-    /// Kills it and returns when it is gone.
+    /// Kills the process and waits for its end.
     package func end() {
         guard process.isRunning else { return }
         kill(pid, SIGKILL)

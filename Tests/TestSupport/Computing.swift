@@ -3,9 +3,9 @@ import Foundation
 import Synchronization
 package import Testing
 
-/// Tests that compute for seconds and wait for nothing: one at a time, on a thread that gives way to all others.
+/// Runs tests that compute for seconds one at a time, on a thread with a low priority.
 ///
-/// On the pool, which has a thread for each core, they would hold up every test beside them that looks at a clock.
+/// On the cooperative pool, which has a thread per core, they would delay parallel tests that measure time.
 package struct ComputingTrait: SuiteTrait, TestTrait, TestScoping {
     package var isRecursive: Bool { true }
 
@@ -24,7 +24,7 @@ extension Trait where Self == ComputingTrait {
     package static var computing: Self { Self() }
 }
 
-/// Computes for long in a test that otherwise waits, on the thread of those that compute.
+/// Runs a long computation of a test on the thread of the computing tests.
 package func computing<Value: Sendable>(_ body: @Sendable () throws -> Value) async rethrows -> Value {
     try await withTaskExecutorPreference(ComputingThread.shared) { try body() }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Seconds that this thread has computed so far: what others do on the machine makes them no more.
+/// Returns the processor time of this thread in seconds, which other work on the machine does not increase.
 package func secondsComputed() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

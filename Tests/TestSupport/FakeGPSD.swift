@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// A server that says what a test wants gpsd to say.
+/// A fake gpsd that sends the reports of a test.
 package final class FakeGPSD: Sendable {
     package let port: Int
     private let listener: Int32
     private let signal = Signal()
     private let clients = Mutex<[Client]>([])
     private let isListening = Mutex(true)
-    /// How many connections were ended, where they are taken only for that.
+    /// The number of dropped connections, or `nil` while connections are kept.
     private let drops = Mutex<Int?>(nil)
 
     package init(port: Int = 0) throws {
@@ -19,7 +19,7 @@ package final class FakeGPSD: Sendable {
         self.port = try bindLoopback(listener, port: port)
         guard listen(listener, 8) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
         Thread.detachNewThread { [weak self] in
-            // Closed here alone: the number may be another's at once, whose connections would be taken.
+            // Only this thread closes it: the number may be reused immediately, and `accept` would use that socket.
             defer { close(listener) }
             while case let descriptor = accept(listener, nil, nil), descriptor >= 0 {
                 guard let self else {
@@ -39,7 +39,7 @@ package final class FakeGPSD: Sendable {
 
     deinit { stopListening() }
 
-    /// The next connection, once it has asked for reports.
+    /// Returns the next connection once it has requested reports.
     package func client(within seconds: Double = 60) async throws -> Client {
         let client = try await signal.wait(for: "connection to the fake gpsd", within: seconds) {
             clients.withLock { $0.isEmpty ? nil : $0.removeFirst() }
@@ -49,10 +49,10 @@ package final class FakeGPSD: Sendable {
         return client
     }
 
-    /// Takes connections from now on only to end them.
+    /// From now on accepts connections only to close them.
     package func dropNewClients() { drops.withLock { $0 = 0 } }
 
-    /// Returns when so many connections were ended since ``dropNewClients()``.
+    /// Returns once `count` connections were dropped since ``dropNewClients()``.
     package func waitForDrops(_ count: Int) async throws {
         try await signal.wait(for: "\(count) connections to drop") { drops.withLock { $0 ?? 0 } >= count ? () : nil }
     }
@@ -71,7 +71,7 @@ package final class FakeGPSD: Sendable {
     package final class Client: Sendable {
         private let descriptor: Int32
         fileprivate let text = Mutex("")
-        /// What it said first.
+        /// The first request of the client.
         package var request: String { text.withLock { $0 } }
 
         init(_ descriptor: Int32) {
@@ -80,7 +80,7 @@ package final class FakeGPSD: Sendable {
 
         deinit { close(descriptor) }
 
-        /// What the client says next; waits for it, and is empty at its end.
+        /// Waits for the next request of the client. Returns an empty string at the end of the connection.
         package func nextRequest() async -> String {
             await withCheckedContinuation { continuation in
                 Thread.detachNewThread { [self] in
@@ -104,12 +104,12 @@ package final class FakeGPSD: Sendable {
 
         package func send(line: String) { send("\(line)\r\n".utf8) }
 
-        /// Ends the connection as a gpsd does that ends.
+        /// Ends the connection as a stopping gpsd does.
         package func hangUp() { shutdown(descriptor, Int32(SHUT_RDWR)) }
     }
 }
 
-/// Binds to `port` of the loopback, or to a free one for 0, and returns which.
+/// Binds to `port` of the loopback interface, or to a free port for 0, and returns the port.
 package func bindLoopback(_ descriptor: Int32, port: Int) throws -> Int {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)

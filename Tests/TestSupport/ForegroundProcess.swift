@@ -1,9 +1,9 @@
 package import Foundation
 import Synchronization
 
-/// A child of this process with descriptors of its own; it is killed with the last reference at the latest.
+/// A child process with given descriptors. It is killed at the latest when the last reference is released.
 ///
-/// It is reaped as soon as it ends, and never signalled after that.
+/// It is reaped as soon as it ends and never signalled afterwards.
 package final class ForegroundProcess: Sendable {
     package let pid: pid_t
     private let life: Life
@@ -13,7 +13,7 @@ package final class ForegroundProcess: Sendable {
         let ended = Signal()
     }
 
-    /// - Parameter descriptors: its number: ours, which stays open.
+    /// - Parameter descriptors: Our descriptors, which stay open, by their numbers in the child.
     package init(
         _ path: String,
         _ arguments: [String],
@@ -25,7 +25,7 @@ package final class ForegroundProcess: Sendable {
         (self.pid, self.life) = (pid, life)
         Thread.detachNewThread {
             var information = siginfo_t()
-            // Its id is its own until it is reaped, which the lock keeps apart from a signal.
+            // The id stays valid until the process is reaped. The lock prevents a signal after that.
             while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
             life.status.withLock { status in
                 var value: Int32 = 0
@@ -44,9 +44,9 @@ package final class ForegroundProcess: Sendable {
         }
     }
 
-    /// Returns when it has ended.
+    /// Waits for the end of the process.
     ///
-    /// - Returns: the exit code, or 128 + the signal that ended it.
+    /// - Returns: The exit code, or 128 + the signal that ended it.
     @discardableResult
     package func waitForEnd(within seconds: Double = 20) async throws -> Int32 {
         let status = try await life.ended.wait(for: "end of process \(pid)", within: seconds) {

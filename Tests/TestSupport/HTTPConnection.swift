@@ -1,6 +1,6 @@
 import Foundation
 
-/// HTTP/1.1 by hand over a ``UnixSocket``: just enough to see what a server really sends.
+/// A minimal HTTP/1.1 client over a ``UnixSocket``, which shows exactly what a server sends.
 package final class HTTPConnection {
     package let socket: UnixSocket
     private var buffer: [UInt8] = []
@@ -20,9 +20,9 @@ package final class HTTPConnection {
         return try await reply(hasBody: method != "HEAD")
     }
 
-    /// Sends a request without waiting for anything.
+    /// Sends a request without waiting for the response.
     ///
-    /// - Parameter headers: in addition to the usual ones, or in their place.
+    /// - Parameter headers: Headers that are added to the default ones or replace them.
     package func begin(
         _ method: String,
         _ target: String,
@@ -36,7 +36,7 @@ package final class HTTPConnection {
         try await socket.send("\(method) \(target) HTTP/1.1\r\n\(lines)\r\n\(body ?? "")")
     }
 
-    /// The next response as a whole.
+    /// Returns the next complete response.
     package func reply(hasBody: Bool = true) async throws -> HTTPReply {
         var reply = try await head()
         guard hasBody, reply.status != 204 else { return reply }
@@ -49,7 +49,7 @@ package final class HTTPConnection {
         return reply
     }
 
-    /// The status line and the headers of the next response.
+    /// Returns the status line and the headers of the next response.
     package func head() async throws -> HTTPReply {
         while true {
             if let end = buffer.firstRange(of: Array("\r\n\r\n".utf8)) {
@@ -60,7 +60,7 @@ package final class HTTPConnection {
         }
     }
 
-    /// The next chunk of a streamed body; `nil` at its end.
+    /// Returns the next chunk of a streamed body, or `nil` at its end.
     package func chunk() async throws -> [UInt8]? {
         while true {
             if let end = buffer.firstRange(of: Array("\r\n".utf8)) {
@@ -88,7 +88,7 @@ package final class HTTPConnection {
     }
 }
 
-/// A response as it came.
+/// A received response.
 package struct HTTPReply: Sendable {
     package var status: Int
     /// Names in lower case.
@@ -121,10 +121,10 @@ package struct HTTPReply: Sendable {
         }
     }
 
-    /// The peer closed before the response was whole.
+    /// The peer closed before the response was complete.
     package struct Closed: Error {}
 
-    /// What came is no HTTP.
+    /// The response is not valid HTTP.
     package struct Malformed: Error {
         package var text: String
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Any JSON, for comparing and for ``OpenAPI``.
+/// Any JSON value, for comparisons and for ``OpenAPI``.
 package enum JSONValue: Hashable, Sendable, Codable {
     case null
     case bool(Bool)
@@ -46,12 +46,12 @@ package enum JSONValue: Hashable, Sendable, Codable {
         }
     }
 
-    /// The member of an object; `nil` where there is none.
+    /// The member of an object, or `nil` if there is none.
     package subscript(key: String) -> JSONValue? {
         if case .object(let members) = self { members[key] } else { nil }
     }
 
-    /// The element of an array; `nil` where there is none.
+    /// The element of an array, or `nil` if there is none.
     package subscript(index: Int) -> JSONValue? {
         if case .array(let elements) = self, elements.indices.contains(index) { elements[index] } else { nil }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Collects the lines that come from a descriptor until its end, on a thread of its own.
+/// Collects the lines of a descriptor until its end, on a thread of its own.
 package final class LineReader: Sendable {
     private struct State {
         var lines: [String] = []
@@ -12,9 +12,9 @@ package final class LineReader: Sendable {
     private let changed = Signal()
     private let descriptor: Int32
 
-    /// Reads `descriptor`, which is closed at the end; a socket ends with the last reference to the reader at the latest.
+    /// Reads `descriptor` to its end and closes it. A socket ends at the latest when the last reference is released.
     package init(_ descriptor: Int32) {
-        // The second one is for the thread alone, so that no number is used after it was closed.
+        // The thread owns `descriptor` and `deinit` the duplicate, so that neither uses a number that the other closed.
         self.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         Thread.detachNewThread { [weak self] in
             defer { close(descriptor) }
@@ -43,7 +43,7 @@ package final class LineReader: Sendable {
     /// The complete lines so far.
     package var lines: [String] { state.withLock { $0.lines } }
 
-    /// Returns what `look` finds in the lines and whether they are all; throws when the deadline passes first.
+    /// Returns what `look` finds in the lines so far; throws if the deadline passes first.
     @discardableResult
     package func wait<Value>(
         for what: String,

@@ -1,24 +1,24 @@
 package import Logging
 import Synchronization
 
-/// Keeps what is logged.
+/// Collects log messages.
 package final class LogLines: LogHandler, Sendable {
     private let all = Mutex<[(level: Logger.Level?, text: String)]>([])
     private let signal = Signal()
 
     package init() {}
 
-    /// The messages, and what was noted, of every level.
+    /// The messages of every level and the notes.
     package var messages: [String] { all.withLock { $0.map(\.text) } }
 
-    /// The messages at info and above, each behind its level.
+    /// The messages at info and above, each after its level.
     package var lines: [String] {
         all.withLock { all in
             all.compactMap { level, text in level.flatMap { $0 >= .info ? "\($0) \(text)" : nil } }
         }
     }
 
-    /// Returns when there are `count` messages that begin with `prefix`.
+    /// Returns the messages that begin with `prefix` once there are `count` of them.
     @discardableResult
     package func wait(for count: Int, with prefix: String) async throws -> [String] {
         try await signal.wait(for: "\(count) messages with \(prefix)") {
@@ -27,7 +27,7 @@ package final class LogLines: LogHandler, Sendable {
         }
     }
 
-    /// Adds what is to stand among the messages.
+    /// Adds a note to the messages.
     package func note(_ text: String) { keep(nil, text) }
 
     package func log(event: LogEvent) { keep(event.level, "\(event.message)") }

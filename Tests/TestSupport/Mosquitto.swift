@@ -1,21 +1,21 @@
 import Foundation
 import Synchronization
 
-/// A mosquitto of one test, which keeps its sessions in a folder.
+/// A mosquitto broker for one test, which keeps its sessions in a temporary folder.
 package final class Mosquitto: Sendable {
     package let port: Int
-    /// The path of what it says.
+    /// The path of its log.
     package var log: String { scratch.file("log") }
     private let scratch: ScratchDirectory
     private let running = Mutex<(process: ForegroundProcess, lines: LineReader)?>(nil)
 
     /// - Parameters:
-    ///   - lines: of its configuration, beside port, persistence and log; `%` stands for its folder.
-    ///   - files: contents of files in its folder, by name.
+    ///   - lines: Lines that are added to the configuration; `%` stands for the folder of the broker.
+    ///   - files: The contents of files in the folder by name.
     package init(_ lines: [String] = ["allow_anonymous true"], files: [String: String] = [:]) async throws {
         scratch = try ScratchDirectory()
         for (name, content) in files { try scratch.write(content, to: name) }
-        // A port that is free may be another's a moment later.
+        // Another process may take the free port before mosquitto does.
         var (port, tries) = (0, 0)
         repeat {
             port = try freePort(SOCK_STREAM)
@@ -64,7 +64,7 @@ package final class Mosquitto: Sendable {
         return (process, lines)
     }
 
-    /// Returns when it has said `words` since its start.
+    /// Returns once the broker has logged `words` since its start.
     package func wait(for words: String) async throws {
         guard let lines = running.withLock({ $0?.lines }) else { throw SystemCallFailure("mosquitto", ECHILD) }
         try await lines.wait(for: words) { lines, _ in lines.contains { $0.contains(words) } ? true : nil }
@@ -72,7 +72,7 @@ package final class Mosquitto: Sendable {
 
     package func signal(_ number: Int32) { running.withLock { $0?.process.kill(number) } }
 
-    /// Ends it as an administrator does; it keeps its sessions.
+    /// Stops the broker by SIGTERM; it keeps its sessions.
     package func stop() async throws {
         guard let process = running.withLock({ $0?.process }) else { return }
         process.kill(SIGTERM)
@@ -85,7 +85,7 @@ package final class Mosquitto: Sendable {
         try await start()
     }
 
-    /// Sends messages of QoS 1, each on a connection of its own, and returns when the broker has them.
+    /// Sends messages of QoS 1, each on a connection of its own, and returns once the broker has them.
     package func publish(
         _ payloads: String...,
         topic: String = "t",
@@ -100,16 +100,16 @@ package final class Mosquitto: Sendable {
         }
     }
 
-    /// Sends messages on one connection.
+    /// Sends messages of QoS 1 on one connection.
     package func publish(_ payloads: [String]) async throws {
         let file = try scratch.write(payloads.joined(separator: "\n") + "\n", to: "payloads")
         try await Tool.run("sh", "-c", "mosquitto_pub -h localhost -p \(port) -q 1 -t t -l < '\(file)'")
     }
 }
 
-/// A certificate for `localhost` that stands for its own authority.
+/// A self-signed certificate for `localhost`.
 package enum Certificate {
-    /// Makes the files `cert` and `key`.
+    /// Creates the files `cert` and `key`.
     package static func make(in scratch: ScratchDirectory) async throws {
         let kind = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
         let name = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]

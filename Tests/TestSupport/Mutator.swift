@@ -1,4 +1,4 @@
-/// Damages valid input at random: the same for the same seed.
+/// Damages valid input at random, in the same way for the same seed.
 package struct Mutator {
     private var random: SeededGenerator
     /// Describes the last damage, for the message of a test.
@@ -31,10 +31,10 @@ package struct Mutator {
             say("\(length) random bytes at \(place)")
             for index in range { bytes[index] = .random(in: 0...255, using: &random) }
         case 4:
-            say("\(length) bytes put in at \(place)")
+            say("\(length) bytes inserted at \(place)")
             bytes.insert(contentsOf: (0..<length).map { _ in .random(in: 0...255, using: &random) }, at: place)
         case 5:
-            say("\(length) bytes doubled at \(place)")
+            say("\(length) bytes repeated at \(place)")
             bytes.insert(contentsOf: bytes[range], at: place)
         case 6:
             say("a flipped bit at \(place)")
@@ -43,11 +43,11 @@ package struct Mutator {
         }
     }
 
-    /// Numbers in the head say something else: sizes, rates, channels, counts of frames, lengths of tags and chunks.
+    /// Overwrites a number in the header, such as a size, a rate, a count or the length of a chunk.
     private mutating func lie(_ bytes: inout [UInt8]) {
         let extremes: [UInt32] = [0, 1, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFE, 0xFFFF_FFFF]
         let number = extremes.randomElement(using: &random) ?? 0
-        // A place with a meaning, where one is found; else any in the head.
+        // A place after a known mark if there is one, otherwise any place in the header.
         let marks = [
             "ID3", "Info", "Xing", "LAME", "RIFF", "fmt ", "data", "ds64", "COMM", "SSND", "fLaC", "OggS", "desc",
         ]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A pipe with a name, by which a program says something to a test; it has no end as long as this is there.
+/// A named pipe through which a program reports to a test. It does not end while this object exists.
 package final class NamedPipe: Sendable {
     package let path: String
     package let reader: LineReader
@@ -8,7 +8,7 @@ package final class NamedPipe: Sendable {
 
     package init(_ path: String) throws {
         guard mkfifo(path, 0o600) == 0 else { throw SystemCallFailure("mkfifo") }
-        // Opened this way it does not wait for a writer; read it does.
+        // With O_NONBLOCK `open` does not wait for a writer. Reading must block, so the flag is cleared below.
         let reading = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         let writing = open(path, O_WRONLY | O_CLOEXEC)
         guard reading >= 0, writing >= 0, fcntl(reading, F_SETFL, 0) == 0 else { throw SystemCallFailure("open") }

@@ -2,13 +2,13 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The socket on which systemd hears of a service (sd_notify(3)): keeps the datagrams that come.
+/// A socket for sd_notify(3) that collects the messages of a service.
 package final class NotifySocket: Sendable {
     private let descriptor: Int32
     private let received = Mutex<[String]>([])
     private let changed = Signal()
 
-    /// - Parameter path: of the socket to make; at most 107 bytes.
+    /// - Parameter path: The path of the socket to create, at most 107 bytes.
     package init(_ path: String) throws {
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
@@ -34,10 +34,10 @@ package final class NotifySocket: Sendable {
         close(descriptor)
     }
 
-    /// What came so far, oldest first.
+    /// The messages so far, oldest first.
     package var messages: [String] { received.withLock { $0 } }
 
-    /// Returns when `message` has come `count` times.
+    /// Returns once `message` has arrived `count` times.
     package func wait(for message: String, count: Int = 1) async throws {
         try await changed.wait(for: "\(count) × \(message)") {
             messages.count { $0 == message } >= count ? () : nil

@@ -1,7 +1,7 @@
 import Foundation
 import Yams
 
-/// The description of an HTTP interface, to hold a running service against.
+/// The description of an HTTP interface, to check a running service against.
 ///
 ///     let interface = try OpenAPI(contentsOf: "Packaging/openapi.yaml")
 ///     #expect(interface.problems(of: reply, to: "GET", "/v1/status") == [])
@@ -9,18 +9,18 @@ package struct OpenAPI: Sendable {
     /// One method of one path.
     package struct Operation: Sendable {
         package var method: String
-        /// With `{name}` where a component is a parameter.
+        /// The path, with `{name}` for each parameter.
         package var path: String
         package var description: JSONValue
 
-        /// The statuses that it lists, without `default`.
+        /// The documented statuses except `default`.
         package var statuses: [Int] {
             (description["responses"]?.object ?? [:]).keys.compactMap(Int.init).sorted()
         }
     }
 
     package let document: JSONValue
-    /// In the order of their paths and methods.
+    /// Ordered by path and method.
     package let operations: [Operation]
 
     package init(contentsOf path: String) throws {
@@ -37,7 +37,9 @@ package struct OpenAPI: Sendable {
         }
     }
 
-    /// The operation that answers `path`, which may have a query and values for the parameters; one without parameters wins.
+    /// Returns the operation for `path`, which may have a query and values for parameters.
+    ///
+    /// A path without parameters takes precedence.
     package func operation(_ method: String, _ path: String) -> Operation? {
         let parts = path.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)
         let fitting = operations.filter { operation in
@@ -48,7 +50,7 @@ package struct OpenAPI: Sendable {
         return fitting.first { !$0.path.contains("{") } ?? fitting.first
     }
 
-    /// What is wrong with `reply` as an answer to this request: an undocumented status or media type, a body off its schema.
+    /// Returns the problems of `reply`: an undocumented status or media type, or a body that does not match its schema.
     package func problems(of reply: HTTPReply, to method: String, _ path: String) -> [String] {
         guard let operation = operation(method, path) else { return ["\(method) \(path) is not documented"] }
         let responses = operation.description["responses"] ?? .null
@@ -66,16 +68,16 @@ package struct OpenAPI: Sendable {
         guard let schema = media["schema"] else { return [] }
         if mediaType == "application/x-ndjson" {
             return reply.text.split(separator: "\n").flatMap { line in
-                guard let value = try? JSONValue(parsing: String(line)) else { return ["\(line) is no JSON"] }
+                guard let value = try? JSONValue(parsing: String(line)) else { return ["\(line) is not JSON"] }
                 return problems(of: value, against: schema, at: "\(method) \(path)")
             }
         }
         guard mediaType == "application/json" else { return [] }
-        guard let value = try? reply.json() else { return ["\(method) \(path): the body is no JSON"] }
+        guard let value = try? reply.json() else { return ["\(method) \(path): the body is not JSON"] }
         return problems(of: value, against: schema, at: "\(method) \(path)")
     }
 
-    /// What is wrong with the data of an event of this name, as the extension `x-events` of the event stream says.
+    /// Returns the problems of an event's data, which the extension `x-events` of the event stream describes.
     package func problems(ofEvent name: String, _ data: JSONValue, from path: String = "/v1/events") -> [String] {
         guard let schema = operation("GET", path)?.description["x-events"]?[name] else {
             return ["the event \(name) is not documented"]
@@ -83,18 +85,18 @@ package struct OpenAPI: Sendable {
         return problems(of: data, against: schema, at: name)
     }
 
-    /// The schema of what a request may bring; `nil` where it brings nothing.
+    /// Returns the schema of the request body, or `nil` if there is none.
     package func requestSchema(_ method: String, _ path: String) -> JSONValue? {
         operation(method, path)?.description["requestBody"]
             .flatMap { resolved($0)["content"]?["application/json"]?["schema"] }
     }
 
-    /// What is wrong with `value`: a line for each place; none where it fits.
+    /// Returns the problems of `value`, one line per place. Empty if the value matches.
     package func problems(of value: JSONValue, against schema: JSONValue, at place: String = "$") -> [String] {
         SchemaCheck(resolve: resolved).problems(of: value, against: schema, at: place)
     }
 
-    /// `value`, or what its `$ref` within this document points at.
+    /// Returns `value`, or the target of its `$ref` within this document.
     package func resolved(_ value: JSONValue) -> JSONValue {
         guard let reference = value["$ref"]?.string else { return value }
         let target = reference.split(separator: "/").dropFirst().reduce(document) { ($0[String($1)]) ?? .null }
@@ -103,7 +105,7 @@ package struct OpenAPI: Sendable {
 }
 
 extension JSONValue {
-    /// What a YAML parser made of a document.
+    /// Converts the output of a YAML parser.
     fileprivate init(yaml value: Any?) throws {
         switch value {
         case nil, is NSNull: self = .null
@@ -114,7 +116,7 @@ extension JSONValue {
         case let value as [Any]: self = .array(try value.map { try JSONValue(yaml: $0) })
         case let value as [AnyHashable: Any]:
             let members = try value.map { (String(describing: $0.base), try JSONValue(yaml: $1)) }
-            self = .object(try Dictionary(members) { _, _ in throw NotJSON(value: "a key twice") })
+            self = .object(try Dictionary(members) { _, _ in throw NotJSON(value: "a duplicate key") })
         case let other?: throw NotJSON(value: String(describing: other))
         }
     }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Processes of the machine, by what stands in their command lines.
+/// Finds processes by their command lines.
 package enum ProcessSearch {
-    /// The ids of those that run and whose command line has `text` in it; those that ended and were not reaped have none.
+    /// Returns the ids of the processes whose command line contains `text`. Zombies have no command line.
     package static func running(with text: String) -> [Int32] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.compactMap { pid_t($0) }.filter { pid in
-            // By hand: the files of /proc have no size, and those of a process that ends fail in ways of their own.
+            // Plain read(2): files of /proc report no size, and those of an ending process fail in special ways.
             let descriptor = open("/proc/\(pid)/cmdline", O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else { return false }
             defer { close(descriptor) }
@@ -16,14 +16,14 @@ package enum ProcessSearch {
         }
     }
 
-    /// The id of the parent of `pid`; `nil` when that is gone.
+    /// Returns the parent of `pid`, or `nil` if `pid` is gone.
     package static func parent(of pid: Int32) -> Int32? {
         guard let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8) else { return nil }
         return status.split(separator: "\n").first { $0.hasPrefix("PPid:") }
             .flatMap { Int32($0.dropFirst("PPid:".count).trimmingCharacters(in: .whitespaces)) }
     }
 
-    /// Returns when none of `pids` runs any more.
+    /// Returns once none of `pids` is running.
     package static func waitForEnd(of pids: [Int32]) async throws {
         let script = """
             import os, select, sys
@@ -35,12 +35,14 @@ package enum ProcessSearch {
     }
 }
 
-/// Shell commands that make trees of processes which do not want to end. `token` stands in the command line of every process.
+/// Shell scripts that start trees of processes which resist being ended.
+///
+/// The command line of every process contains `token`.
 package enum HostileTree {
-    /// The whole of it; prints `ready` when the tree stands.
+    /// Returns the full script, which prints `ready` once the tree is running.
     ///
-    /// It ignores SIGTERM, makes sessions of its own, forks twice, clears its environment, takes another name, forks in a loop,
-    /// and hops from process to process.
+    /// Its processes ignore SIGTERM, start new sessions, fork twice, clear their environment, change their names, fork in
+    /// a loop, and move from process to process.
     package static func script(token: Int) -> String {
         let sleep = "sleep 86400.\(token)"
         return """
@@ -56,7 +58,7 @@ package enum HostileTree {
             """
     }
 
-    /// The same without what is busy all the time, so that many of them can stand at once.
+    /// Returns the script without the processes that are always busy, so that many trees can run at the same time.
     package static func quietScript(token: Int) -> String {
         let sleep = "sleep 86400.\(token)"
         return """

@@ -1,19 +1,19 @@
 package import Foundation
 
-/// What a program that ran to its end left behind.
+/// The result of a program that ran to its end.
 package struct ProgramRun: Sendable, CustomStringConvertible {
     package var command: String
     package var output: Data
     package var errors: String
-    /// The exit code; that of a program that was ended by signal N is 128 + N, as in a shell.
+    /// The exit code, or 128 + N if signal N ended the program.
     package var exitCode: Int32
 
     package var text: String { String(decoding: output, as: UTF8.self) }
     package var description: String { "\(command): exit code \(exitCode); \(errors)\(text.prefix(500))" }
 
-    /// Runs the program at `path` on a thread that waits for it.
+    /// Runs the program at `path`. A thread of its own waits for the end.
     ///
-    /// - Throws: ``DeadlinePassed`` when it takes longer than `seconds`; it is killed then.
+    /// - Throws: ``DeadlinePassed`` if the program takes longer than `seconds`. It is then killed.
     package static func of(
         _ path: String,
         _ arguments: [String],
@@ -50,12 +50,12 @@ package struct ProgramRun: Sendable, CustomStringConvertible {
     }
 }
 
-/// What comes from the descriptors until their ends, and closes them; `nil` when that takes longer than `seconds`.
+/// Reads the descriptors to their ends and closes them. Returns `nil` if that takes longer than `seconds`.
 private func readToEnd(_ descriptors: [Int32], within seconds: Double) -> [Data]? {
     defer { for descriptor in descriptors { close(descriptor) } }
     let deadline = ContinuousClock.now + .seconds(seconds)
     var texts = descriptors.map { _ in Data() }
-    // poll(2) passes over negative ones.
+    // poll(2) ignores negative descriptors.
     var waiting = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while waiting.contains(where: { $0.fd >= 0 }) {

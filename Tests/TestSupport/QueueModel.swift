@@ -1,7 +1,7 @@
 package import BackgrounderAPI
 
 extension [PlayerItem] {
-    /// Takes a step as whoever reads ``QueueChange`` would without a thought for time; the positions are counted anew.
+    /// Applies a change in the simplest way, and numbers the positions again.
     package mutating func take(_ change: QueueChange) {
         switch change {
         case .inserted(let items, let place): insert(contentsOf: items, at: index(of: place))
@@ -20,7 +20,7 @@ extension [PlayerItem] {
 
     private func index(of place: QueuePlace) -> Int {
         let index = place.after.flatMap { id in firstIndex { $0.id == id } }.map { $0 + 1 } ?? 0
-        precondition(place.before == (index < count ? self[index].id : nil), "the neighbours are none")
+        precondition(place.before == (index < count ? self[index].id : nil), "the items are not neighbours")
         return index
     }
 }

@@ -1,7 +1,8 @@
 import Foundation
 
-/// Checks a value against the part of JSON Schema that our description uses; a keyword beyond it is a problem, too, so
-/// that nothing goes unchecked.
+/// Checks a value against the part of JSON Schema that our description uses.
+///
+/// Any other keyword is a problem, so that nothing is left unchecked.
 struct SchemaCheck {
     let resolve: (JSONValue) -> JSONValue
 
@@ -33,7 +34,7 @@ struct SchemaCheck {
         }
         problems += (keywords["allOf"]?.array ?? []).flatMap { self.problems(of: value, against: $0, at: place) }
         if let other = keywords["not"], self.problems(of: value, against: other, at: place).isEmpty {
-            problems.append("\(place): fits what it must not")
+            problems.append("\(place): matches a schema that it must not match")
         }
         switch value {
         case .object(let members): problems += check(members, keywords, place)
@@ -77,7 +78,7 @@ struct SchemaCheck {
             } ?? [])
     }
 
-    /// Our own keyword: JSON Schema counts characters alone.
+    /// Checks our own keyword `x-maxBytes`; JSON Schema limits only the number of characters.
     private func bytes(_ count: Int, _ keywords: [String: JSONValue], _ place: String) -> [String] {
         Double(count) <= keywords["x-maxBytes"]?.number ?? .infinity ? [] : ["\(place): \(count) bytes"]
     }
@@ -104,15 +105,15 @@ struct SchemaCheck {
             + bytes(text.utf8.count, keywords, place)
         if !problems.isEmpty { return problems }
         if let pattern = keywords["pattern"]?.string {
-            guard let expression = try? Regex(pattern) else { return ["\(place): \(pattern) is no pattern"] }
+            guard let expression = try? Regex(pattern) else { return ["\(place): \(pattern) is not a valid pattern"] }
             if text.firstMatch(of: expression) == nil {
-                return ["\(place): \(text.debugDescription) is not as the pattern"]
+                return ["\(place): \(text.debugDescription) does not match the pattern"]
             }
         }
         switch keywords["format"]?.string {
         case "date-time":
             let pattern = #/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})/#
-            return text.wholeMatch(of: pattern) == nil ? ["\(place): \(text.debugDescription) is no time"] : []
+            return text.wholeMatch(of: pattern) == nil ? ["\(place): \(text.debugDescription) is not a time"] : []
         default: return []
         }
     }

@@ -1,6 +1,8 @@
 import Foundation
 
-/// A directory of its own for one test, with a path that is short enough for sockets; it goes when the last reference goes.
+/// A temporary directory with a path that is short enough for sockets.
+///
+/// It is removed when the last reference is released.
 package final class ScratchDirectory: Sendable {
     package let path: String
 
@@ -12,7 +14,7 @@ package final class ScratchDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// The absolute path of `name` in here.
+    /// Returns the absolute path of `name` in the directory.
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 
     /// Writes `content` and returns its path.

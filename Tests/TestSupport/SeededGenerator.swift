@@ -1,4 +1,6 @@
-/// The same numbers for the same seed (SplitMix64, https://prng.di.unimi.it/splitmix64.c).
+/// A random number generator that repeats its numbers for the same seed.
+///
+/// SplitMix64, https://prng.di.unimi.it/splitmix64.c
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Lets a test wait for something that other threads bring about, with a deadline and without polling.
+/// Lets a test wait for a condition that other threads fulfil, with a deadline and without polling.
 package final class Signal: Sendable {
     private struct State {
         var generation = 0
@@ -12,7 +12,7 @@ package final class Signal: Sendable {
 
     package init() {}
 
-    /// Says that something happened; every waiting test looks again.
+    /// Wakes every waiting test, which then checks its condition again.
     package func post() {
         let waiting = state.withLock { state in
             state.generation += 1
@@ -22,7 +22,7 @@ package final class Signal: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Returns what `look` finds, looking again after each ``post()``; throws when the deadline passes first.
+    /// Returns what `look` finds. Calls it again after each ``post()``; throws if the deadline passes first.
     package func wait<Value>(
         for what: String,
         within seconds: Double = 60,
@@ -49,7 +49,7 @@ package final class Signal: Sendable {
     }
 }
 
-/// What a test waited for did not happen in time.
+/// A condition that was not met in time.
 package struct DeadlinePassed: Error, CustomStringConvertible {
     package var what: String
     package var seconds: Double

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A connection to the Unix socket at `path`.
+/// Returns a connection to the Unix socket at `path`.
 package func connectUnix(_ path: String) throws -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -12,13 +12,13 @@ package func connectUnix(_ path: String) throws -> Int32 {
     return try connected(AF_UNIX, to: &address)
 }
 
-/// A connection to a TCP port of this machine.
+/// Returns a connection to a TCP port of this machine.
 package func connectLoopback(port: Int) throws -> Int32 {
     var address = loopback(port: port)
     return try connected(AF_INET, to: &address)
 }
 
-/// A port for `kind` (`SOCK_STREAM`, `SOCK_DGRAM`) that nobody used a moment ago.
+/// Returns a port for `kind` (`SOCK_STREAM`, `SOCK_DGRAM`) that was free a moment ago.
 package func freePort(_ kind: __socket_type) throws -> Int {
     let descriptor = socket(AF_INET, Int32(kind.rawValue), 0)
     guard descriptor >= 0 else { throw SystemCallFailure("socket") }
@@ -34,7 +34,7 @@ package func freePort(_ kind: __socket_type) throws -> Int {
     return Int(address.sin_port.bigEndian)
 }
 
-/// A port of this machine on which a connection is neither refused nor made.
+/// A port of this machine on which connections are neither refused nor accepted.
 package final class CrowdedPort: Sendable {
     package let port: Int
     private let descriptors: [Int32]
@@ -43,17 +43,17 @@ package final class CrowdedPort: Sendable {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         port = try bindLoopback(listener, port: 0)
         guard listen(listener, 0) == 0 else { throw SystemCallFailure("listen") }
-        // The kernel completes one connection more than the queue has room for, and lets the others wait.
+        // The kernel completes one connection more than the backlog allows, and leaves the others pending.
         descriptors = [listener, try connectLoopback(port: port)]
     }
 
     deinit { for descriptor in descriptors { close(descriptor) } }
 
-    /// Returns when somebody tries to connect.
+    /// Returns once a client tries to connect.
     package func waitForConnecting(within seconds: Double = 10) async throws {
         let end = ContinuousClock.now + .seconds(seconds)
         let remote = String(format: "0100007F:%04X 02", port)  // SYN_SENT (proc_pid_net(5))
-        // Foundation would read the first page alone.
+        // Foundation reads only the first page of this file.
         while !String(decoding: try await Tool.run("cat", "/proc/net/tcp"), as: UTF8.self).contains(remote) {
             guard ContinuousClock.now < end else { throw SystemCallFailure("a connection to \(port)", ETIMEDOUT) }
         }

@@ -1,9 +1,10 @@
 package import Foundation
 
-/// Starts the program at `path`; its descriptors are those of `descriptors` (its own number: ours), 0 to 2 that are not there lead
-/// nowhere, and nothing else is inherited that is closed at an exec.
+/// Starts the program at `path`.
 ///
-/// - Returns: the id of a child of this process, which the caller must reap.
+/// - Parameter descriptors: Our descriptors by their numbers in the child. Of 0 to 2, missing ones are /dev/null. The
+///   child inherits no other descriptor that is close-on-exec.
+/// - Returns: The id of the child, which the caller must reap.
 package func spawn(
     _ path: String,
     _ arguments: [String],
@@ -17,7 +18,7 @@ package func spawn(
         posix_spawn_file_actions_addopen(&actions, own, "/dev/null", O_RDWR, 0)
     }
     for (own, ours) in descriptors { posix_spawn_file_actions_adddup2(&actions, ours, own) }
-    // Threads of a pool block signals, and a child would inherit that.
+    // Threads of a pool block signals, and the child would inherit the mask.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -37,7 +38,7 @@ package func spawn(
     return pid
 }
 
-/// A pipe whose ends are closed at an exec, from their first moment on; made of sockets, since Swift does not see pipe2(2).
+/// A pipe with close-on-exec ends. It is a pair of sockets because pipe2(2) is not visible in Swift.
 package struct PipeEnds {
     package let readEnd: Int32
     package let writeEnd: Int32
@@ -50,7 +51,7 @@ package struct PipeEnds {
     }
 }
 
-/// A call of the kernel that failed where a test needs it.
+/// A failed system call of a test.
 package struct SystemCallFailure: Error, CustomStringConvertible {
     package var call: String
     package var code: Int32

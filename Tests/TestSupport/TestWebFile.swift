@@ -1,7 +1,7 @@
 import Foundation
 package import Synchronization
 
-/// A file of a ``TestWebServer``, in one version after another, with the faults that real servers have.
+/// A file on a ``TestWebServer`` with changing versions and the faults of real servers.
 ///
 ///     let file = TestWebFile(size: 1 << 20, seed: 1)
 ///     file.behaviour.withLock { $0.cuts = 1000...9000 }
@@ -13,27 +13,27 @@ package final class TestWebFile: Sendable {
 
     package struct Behaviour: Sendable {
         package var validators = Validators.etag
-        /// Bytes a second; as fast as it goes where there is none.
+        /// Bytes per second, or `nil` for no limit.
         package var rate: Int?
-        /// The connection breaks after as many bytes of a body, of the range.
+        /// Breaks the connection after a random number of body bytes from this range.
         package var cuts: ClosedRange<Int>?
-        /// How often it does so.
+        /// The maximum number of such breaks.
         package var mostCuts = Int.max
-        /// A new version comes with every this many requests.
+        /// The number of requests after which the version changes.
         package var changesEach: Int?
         package var ignoresRange = false
-        /// It takes any `If-Range` for a match.
+        /// Treats any `If-Range` as a match.
         package var ignoresIfRange = false
-        /// Nothing comes after this many bytes of a body, and the connection stays.
+        /// Stalls after this many bytes of a body and keeps the connection open.
         package var stallsAfter: Int?
-        /// Bytes beyond the length; the reply is chunked then.
+        /// The number of extra bytes after the content. The reply is then chunked.
         package var floods = 0
         /// Added to the first byte in `Content-Range`.
         package var rangeLie = 0
         /// Added to the whole length in `Content-Range`.
         package var totalLie = 0
         package var headers: [String: String] = [:]
-        /// Without a length: chunked.
+        /// Sends the body chunked, without a length.
         package var isChunked = false
 
         package init() {}
@@ -60,15 +60,17 @@ package final class TestWebFile: Sendable {
         behaviour.withLock { change(&$0) }
     }
 
-    /// Bytes of bodies that were sent, and arrived at the other kernel at least.
+    /// Bytes of bodies that reached at least the peer's kernel.
     package var sent: Int { state.withLock { $0.sent } }
-    /// Connections that broke before a body was whole.
+    /// Connections that broke before a body was complete.
     package var broken: Int { state.withLock { $0.broken } }
     package var requests: Int { state.withLock { $0.requests } }
-    /// How many versions there were.
+    /// Connections that the server itself broke.
+    package var cuts: Int { state.withLock { $0.cuts } }
+    /// The number of versions so far.
     package var versions: Int { state.withLock { $0.version + 1 } }
 
-    /// Makes another version the present one.
+    /// Replaces the file by its next version.
     package func change() { state.withLock { $0.version += 1 } }
 
     package func content(_ version: Int? = nil) -> [UInt8] {
@@ -81,7 +83,7 @@ package final class TestWebFile: Sendable {
         return bytes
     }
 
-    /// Whether `bytes` are one of the versions that there were, whole.
+    /// Returns whether `bytes` are a complete version of the file.
     package func isVersion(_ bytes: [UInt8]) -> Bool {
         (0..<versions).contains { content($0) == bytes }
     }

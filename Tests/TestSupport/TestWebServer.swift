@@ -1,7 +1,7 @@
 package import Foundation
 import Synchronization
 
-/// A web server for tests: HTTP/1.1 on a port of this machine, with a script for each path, which may also break all rules.
+/// An HTTP/1.1 server on a local port with a script for each path, which may break any rule.
 ///
 ///     let server = try TestWebServer()
 ///     server.reply(to: "/feed", headers: ["ETag": "\"1\""], body: "…")
@@ -13,7 +13,7 @@ import Synchronization
 ///     … server.url("/feed") …
 ///     #expect(server.requests(to: "/feed").count == 1)
 ///
-/// Each connection has a thread, which the scripts may block. All ends with the last reference.
+/// Each connection has a thread that scripts may block. The server ends when the last reference is released.
 package final class TestWebServer: Sendable {
     package typealias Script = @Sendable (TestWebRequest, TestWebConnection) throws -> Void
 
@@ -35,15 +35,15 @@ package final class TestWebServer: Sendable {
     }
 
     /// - Parameters:
-    ///   - port: one of the system's choice where there is none.
-    ///   - sendBuffer: bytes that the kernel may hold of what a script sent; a small one makes ``TestWebConnection/sent`` mean something.
-    ///   - segment: bytes of its segments at most, as networks have them; on one machine they have up to 64 KiB.
+    ///   - port: The port to listen on, or 0 for a free one.
+    ///   - sendBuffer: The size of the kernel's send buffer. A small one makes ``TestWebConnection/sent`` meaningful.
+    ///   - segment: The maximum size of a TCP segment. On the loopback interface segments have up to 64 KiB.
     package init(port: Int = 0, sendBuffer: Int32? = nil, segment: Int32? = nil) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw SystemCallFailure("socket") }
         var on: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, 4)
-        // Each connection inherits it.
+        // Accepted connections inherit these options.
         if var size = sendBuffer { setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, 4) }
         if var segment { setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_MAXSEG, &segment, 4) }
         var address = sockaddr_in()
@@ -70,18 +70,18 @@ package final class TestWebServer: Sendable {
 
     deinit { end() }
 
-    /// Closes the port and all connections; connecting is refused after it.
+    /// Closes the port and all connections.
     package func end() {
         let isFirst = shared.state.withLock { state in
             defer { state.isEnded = true }
             for connection in state.connections { shutdown(connection, Int32(SHUT_RDWR)) }
             return !state.isEnded
         }
-        // The thread that accepts closes it.
+        // The accepting thread closes it.
         if isFirst { shutdown(listener, Int32(SHUT_RDWR)) }
     }
 
-    /// Returns when no script runs any more.
+    /// Returns once all connections have ended.
     package func waitForEnd(within seconds: Double = 20) async throws {
         _ = try await shared.signal.wait(for: "the end of all connections", within: seconds) {
             shared.state.withLock { $0.connections.isEmpty } ? true : nil
@@ -90,12 +90,12 @@ package final class TestWebServer: Sendable {
 
     package func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// Runs `script` for each request to `path`, without its query; `*` stands for all others.
+    /// Runs `script` for each request to `path`, which has no query; `*` stands for all other paths.
     package func on(_ path: String, _ script: @escaping Script) {
         shared.state.withLock { $0.scripts[path] = script }
     }
 
-    /// Runs `script` for each request to `path` when its head has come; nobody reads the body.
+    /// Runs `script` for each request to `path` once its head has arrived; the body is not read.
     package func onHead(of path: String, _ script: @escaping Script) {
         shared.state.withLock { state in
             state.early.insert(path)
@@ -103,19 +103,19 @@ package final class TestWebServer: Sendable {
         }
     }
 
-    /// Answers each request to `path` alike.
+    /// Sends the same reply to each request to `path`.
     package func reply(to path: String, _ status: Int = 200, headers: [String: String] = [:], body: String = "") {
         on(path) { _, connection in try connection.reply(status, headers, Array(body.utf8)) }
     }
 
-    /// All requests so far, oldest first; of one path where it is given.
+    /// Returns the requests so far, oldest first: all, or those to `path`.
     package func requests(to path: String? = nil) -> [TestWebRequest] {
         shared.state.withLock { state in
             path.map { path in state.requests.filter { $0.path == path } } ?? state.requests
         }
     }
 
-    /// Returns when as many requests have come.
+    /// Returns the requests once there are `count` of them.
     @discardableResult
     package func wait(
         forRequests count: Int,
@@ -179,37 +179,37 @@ package final class TestWebServer: Sendable {
     }
 }
 
-/// A request as it came.
+/// A received request.
 package struct TestWebRequest: Sendable {
     package var method: String
-    /// As it was sent, without the query.
+    /// The path as sent, without the query.
     package var path: String
-    /// Without the question mark; empty where there is none.
+    /// The query without its question mark; empty if there is none.
     package var query: String
     /// Names in lower case.
     package var headers: [String: String]
     package var body: [UInt8]
     package var at: Date
 
-    /// The first byte of `Range: bytes=N-` or `N-M`; 0 where the whole is asked for.
+    /// The first byte of `Range: bytes=N-` or `N-M`; 0 without a range.
     package var rangeStart: Int {
         guard let range = headers["range"], range.hasPrefix("bytes=") else { return 0 }
         return Int(range.dropFirst("bytes=".count).prefix { $0 != "-" }) ?? 0
     }
 }
 
-/// The other side of a connection, for scripts. Its methods block, and throw when the peer is gone.
+/// The server's side of a connection, for scripts. Its methods block, and throw if the peer is gone.
 package final class TestWebConnection {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
-    /// No further request is read.
+    /// Whether no further request is read.
     package fileprivate(set) var isOver = false
-    /// Bytes of bodies that were given to the kernel, headers left out.
+    /// Bytes of bodies that were written, without headers.
     package private(set) var sent = 0
 
     fileprivate init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    /// A whole reply with its length.
+    /// Sends a complete reply with its length.
     package func reply(_ status: Int, _ headers: [String: String] = [:], _ body: [UInt8] = []) throws {
         try sendHead(status, ["Content-Length": "\(body.count)"].merging(headers) { $1 })
         try send(body)
@@ -224,7 +224,7 @@ package final class TestWebConnection {
         try write(Array(body)) { sent += $0 }
     }
 
-    /// Sends what is between the bytes of a body and counts for none of them.
+    /// Sends framing between the bytes of a body, which does not count as ``sent``.
     package func sendFrame(_ text: String) throws { try write(Array(text.utf8)) }
 
     /// Sends a body at a rate, in small pieces, so that little is sent to a peer that is gone.
@@ -242,32 +242,32 @@ package final class TestWebConnection {
         }
     }
 
-    /// Does nothing until the peer closes, the server ends or the time is over.
+    /// Waits until the peer closes, the server ends or the time is over.
     package func wait(milliseconds: Int) {
-        // POLLRDHUP, which Swift does not show.
+        // 0x2000 is POLLRDHUP, which is not visible in Swift.
         var waiting = pollfd(fd: descriptor, events: 0x2000, revents: 0)
         _ = poll(&waiting, 1, Int32(milliseconds))
     }
 
-    /// Ends the connection in an orderly way.
+    /// Ends the connection gracefully.
     package func close() {
         isOver = true
         shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
-    /// Ends the connection as a crash does.
+    /// Resets the connection, as a crash does.
     package func reset() {
         isOver = true
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
     }
 
-    /// Bytes, heads among them, that were given to the kernel.
+    /// Bytes that were written, including headers.
     package private(set) var written = 0
 
-    /// Of those, the ones that the peer's kernel has: what is still in ours never was on the wire.
+    /// The ``written`` bytes that the peer's kernel has acknowledged. Others may never have been sent.
     package var acknowledged: Int {
-        // tcp_info of linux/tcp.h, whose newer part Swift does not show: tcpi_bytes_acked, with one for the SYN.
+        // tcpi_bytes_acked of tcp_info, which is not visible in Swift. It includes one byte for the SYN.
         var information = [UInt64](repeating: 0, count: 32)
         var length = socklen_t(256)
         guard getsockopt(descriptor, Int32(IPPROTO_TCP), 11, &information, &length) == 0, length >= 128 else {
@@ -316,7 +316,7 @@ package final class TestWebConnection {
             body = Array(buffer.prefix(length))
             buffer.removeFirst(length)
         } else if headers["transfer-encoding"] != nil {
-            // A script would not know where the next request begins.
+            // The beginning of the next request is unknown.
             isOver = true
         }
         return TestWebRequest(

@@ -1,12 +1,12 @@
 package import Foundation
 
-/// Programs of the search path that tests need; one that is missing fails the test.
+/// Runs programs of the search path. A missing program fails the test.
 package enum Tool {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// Runs a program to its end and gives its standard output. An exit code other than 0 throws.
+    /// Runs a program to its end and returns its standard output; throws if the exit code is not 0.
     @discardableResult
     package static func run(_ words: String...) async throws -> Data { try await run(words: words) }
 
@@ -17,7 +17,7 @@ package enum Tool {
         return run.output
     }
 
-    /// Starts a program that goes on until it is ended, with `environment` beside the test's own.
+    /// Starts a program that runs until it is ended, with `environment` added to the test's own.
     package static func start(_ words: String..., environment: [String: String] = [:]) throws -> ForegroundProcess {
         let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         return try ForegroundProcess("/usr/bin/env", words, environment: variables)

@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// A plain connection to a Unix socket, so that a test can send what no HTTP client would.
+/// A plain connection to a Unix socket, so that a test can send bytes that no HTTP client would.
 ///
-/// The calls block on a queue of their own and never on the cooperative pool; one call at a time.
+/// Calls block on a queue of their own, never on the cooperative pool. Make one call at a time.
 package final class UnixSocket: Sendable {
     package let descriptor: Int32
     private let queue = DispatchQueue(label: "test.socket")
@@ -30,7 +30,7 @@ package final class UnixSocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Sends all of `bytes`; what the peer no longer wants is an error.
+    /// Sends all of `bytes`; throws if the peer has closed.
     package func send(_ bytes: some Sequence<UInt8> & Sendable) async throws {
         try await onQueue { descriptor in
             var rest = Array(bytes)[...]
@@ -48,7 +48,7 @@ package final class UnixSocket: Sendable {
         try await send(Array(text.utf8))
     }
 
-    /// The next bytes, at most 64 KiB; none when the peer closed.
+    /// Returns the next bytes, at most 64 KiB; empty if the peer has closed.
     package func receive(within seconds: Double = 20) async throws -> [UInt8] {
         try await onQueue { descriptor in
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -63,7 +63,7 @@ package final class UnixSocket: Sendable {
         }
     }
 
-    /// All bytes until the peer closes.
+    /// Returns all bytes until the peer closes.
     package func receiveAll(within seconds: Double = 20) async throws -> [UInt8] {
         var all: [UInt8] = []
         while true {
@@ -73,7 +73,7 @@ package final class UnixSocket: Sendable {
         }
     }
 
-    /// Says that nothing more will be sent; receiving goes on.
+    /// Ends the sending direction; receiving continues.
     package func finishSending() {
         shutdown(descriptor, Int32(SHUT_WR))
     }

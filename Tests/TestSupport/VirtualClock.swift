@@ -54,15 +54,15 @@ package final class VirtualClock: Clock {
         }
     }
 
-    /// Seconds since the clock's zero at which somebody wants to wake up, in order.
+    /// The wake-up times of the sleeping tasks in seconds since the clock's zero, in order.
     package var timers: [Double] {
         state.withLock { $0.sleepers.values.map { $0.deadline.offset / .seconds(1) }.sorted() }
     }
 
-    /// Lets `duration` pass at once; those whose time has come wake up.
+    /// Advances the clock by `duration` and wakes the tasks whose time has come.
     package func advance(by duration: Duration) { move { $0.advanced(by: duration) } }
 
-    /// Moves it to `seconds` since its zero, forth or back; those whose time has come wake up.
+    /// Moves the clock forward or back to `seconds` since its zero, and wakes the tasks whose time has come.
     package func advance(to seconds: Double) { move { _ in Instant(offset: .seconds(seconds)) } }
 
     private func move(_ change: (Instant) -> Instant) {
@@ -75,7 +75,7 @@ package final class VirtualClock: Clock {
         for continuation in due { continuation.resume() }
     }
 
-    /// Returns when somebody sleeps until exactly `duration` from now.
+    /// Returns once a task sleeps until exactly `duration` from now.
     package func waitForSleeper(_ duration: Duration) async throws {
         try await changed.wait(for: "sleeper for \(duration)") {
             state.withLock { state in
@@ -84,17 +84,17 @@ package final class VirtualClock: Clock {
         }
     }
 
-    /// Returns when `condition` likes the ``timers``; it is asked again whenever somebody falls asleep or wakes up.
+    /// Returns once `condition` accepts the ``timers``. It is checked again whenever a task falls asleep or wakes up.
     package func wait(for what: String, _ condition: ([Double]) async throws -> Bool) async throws {
         try await changed.wait(for: what, within: 20) { try await condition(timers) ? () : nil }
     }
 
-    /// Returns when somebody sleeps.
+    /// Returns once a task sleeps.
     package func waitForTimer() async throws {
         try await changed.wait(for: "a sleeper", within: 20) { timers.isEmpty ? nil : () }
     }
 
-    /// Returns when somebody sleeps until `seconds`, to a tenth.
+    /// Returns once a task sleeps until `seconds`, within 0.1.
     package func wait(forTimerAt seconds: Double) async throws {
         do {
             try await changed.wait(for: "timer at \(seconds) s", within: 20) {
@@ -105,12 +105,12 @@ package final class VirtualClock: Clock {
         }
     }
 
-    /// Returns when nobody sleeps.
+    /// Returns once no task sleeps.
     package func waitForNoTimer() async throws {
         try await changed.wait(for: "end of all timers", within: 20) { timers.isEmpty ? () : nil }
     }
 
-    /// Moves it behind the earliest timer, as soon as that is at `seconds`, to a tenth.
+    /// Moves the clock just past the earliest timer once that is at `seconds`, within 0.1.
     package func advance(toTimerAt seconds: Double) async throws {
         do {
             let earliest = try await changed.wait(for: "earliest timer at \(seconds) s", within: 20) {

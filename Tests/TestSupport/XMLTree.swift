@@ -6,7 +6,7 @@ package final class XMLTree {
     package let name: String
     package let attributes: [String: String]
     package private(set) var children: [XMLTree] = []
-    /// The characters directly within.
+    /// The characters directly inside the element.
     package private(set) var text = ""
 
     private init(name: String, attributes: [String: String]) {
@@ -18,7 +18,7 @@ package final class XMLTree {
         children.first { $0.name == name }
     }
 
-    /// - Throws: what the parser says where `text` is not well-formed.
+    /// - Throws: The error of the parser if `text` is not well-formed.
     package static func parse(_ text: String) throws -> XMLTree {
         let builder = Builder()
         let parser = XMLParser(data: Data(text.utf8))

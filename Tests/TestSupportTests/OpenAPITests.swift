@@ -37,7 +37,7 @@ import Testing
         interface = try OpenAPI(yaml: Self.yaml)
     }
 
-    @Test func `Operations are found by concrete paths, and a literal one wins over a parameter`() {
+    @Test func `operations are found by concrete paths, and a literal path takes precedence`() {
         #expect(interface.operations.count == 3)
         #expect(interface.operation("GET", "/things/7?x=1")?.path == "/things/{id}")
         #expect(interface.operation("GET", "/things/all")?.path == "/things/all")
@@ -52,7 +52,7 @@ import Testing
         #"{"id":9,"kind":"big","limit":null,"old":null,"mode":"once","at":"2026-11-21T06:55:49.786Z","tags":["a","b"]}"#,
         #"{"id":2.0,"limit":0.5,"mode":true}"#,
     ])
-    func `A value that fits has no problems`(text: String) throws {
+    func `a value that matches has no problems`(text: String) throws {
         #expect(interface.problems(of: try JSONValue(parsing: text), against: thing) == [])
     }
 
@@ -67,23 +67,23 @@ import Testing
         (#"{"id":1,"kind":null}"#, "$.kind: null instead of string"),
         (#"{"id":1,"limit":0}"#, "$.limit: 0.0 is out of range"),
         (#"{"id":1,"mode":"twice"}"#, "$.mode: fits 0 of 2 choices"),
-        (#"{"id":1,"at":"yesterday"}"#, #"$.at: "yesterday" is no time"#),
+        (#"{"id":1,"at":"yesterday"}"#, #"$.at: "yesterday" is not a time"#),
         (#"{"id":1,"tags":["a",1]}"#, "$.tags[1]: number instead of string"),
         (#"{"id":1,"tags":["a","b","c"]}"#, "$.tags: 3 items"),
         (#"{"id":1,"more":1}"#, "$: more is not documented"),
     ])
-    func `Each way not to fit is told with its place`(text: String, problem: String) throws {
+    func `each mismatch is reported with its place`(text: String, problem: String) throws {
         #expect(interface.problems(of: try JSONValue(parsing: text), against: thing) == [problem])
     }
 
-    @Test func `A keyword that is not checked and a reference to nothing are problems`() {
+    @Test func `an unsupported keyword and a dangling reference are problems`() {
         let multiple: JSONValue = .object(["multipleOf": .number(2)])
         #expect(interface.problems(of: .number(3), against: multiple) == ["$: cannot check multipleOf"])
         let nothing: JSONValue = .object(["$ref": .string("#/components/schemas/Nothing")])
         #expect(interface.problems(of: .string("b"), against: nothing) == ["$: there is no such schema"])
     }
 
-    @Test func `A reply is held against its status, media type and schema`() {
+    @Test func `a reply is checked against its status, media type and schema`() {
         let json = ["content-type": "application/json"]
         func problems(_ status: Int, _ headers: [String: String], _ body: String, _ method: String = "GET") -> [String]
         {
@@ -95,7 +95,7 @@ import Testing
         #expect(problems(404, json, "{}") == ["GET /things/3: code is missing"])
         #expect(problems(202, json, #"{"id":3}"#) == ["GET /things/3: status 202 is not documented"])
         #expect(problems(200, [:], #"{"id":3}"#) == [#"GET /things/3: "" is not documented for 200"#])
-        #expect(problems(200, json, "id=3") == ["GET /things/3: the body is no JSON"])
+        #expect(problems(200, json, "id=3") == ["GET /things/3: the body is not JSON"])
         #expect(problems(204, [:], "", "DELETE") == [])
         #expect(problems(204, [:], "{}", "DELETE") == ["DELETE /things/3: 204 has a body"])
         #expect(problems(200, json, "{}", "PUT") == ["PUT /things/3 is not documented"])

@@ -1,4 +1,4 @@
-"""A service under torture: its home, its process, its socket, and a receiver that feeds it."""
+"""A service under test: its home, its process, its socket, and a receiver that feeds it."""
 
 import http.client
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 class Receiver(threading.Thread):
-    """What gpsd says on its socket, to anyone who connects: a moving receiver with a fix every `interval` seconds."""
+    """A fake gpsd that sends every client the fixes of a moving receiver, one each `interval` seconds."""
 
     def __init__(self, interval=0.02):
         super().__init__(daemon=True)
@@ -66,13 +66,13 @@ class UnixConnection(http.client.HTTPConnection):
 
     def connect(self):
         self.sock = socket.socket(socket.AF_UNIX)
-        # With a timeout, connecting fails at once while too many others wait to be accepted.
+        # With a timeout, connecting fails immediately while the accept queue is full.
         self.sock.connect(self.path)
         self.sock.settimeout(self.timeout)
 
 
 class Service:
-    """`backgrounderd` on a home of its own."""
+    """`backgrounderd` with a home of its own."""
 
     def __init__(self, programs, home, configuration="", source="gpsd://127.0.0.1:1", prefix=(), environment=None):
         self.programs = Path(programs)
@@ -82,10 +82,10 @@ class Service:
             f"modes: [audio, location]\nlocation:\n  source: {source}\n  usageDescription: Torture\n"
             f'audio:\n  driver: "null"\n{configuration}'
         )
-        # A power cut shall not take what the service did not write.
+        # A power cut must not lose the configuration.
         os.sync()
         self.prefix = list(prefix)
-        # Not --home: with a preloaded libfaketime the arguments do not arrive.
+        # Not --home: with a preloaded libfaketime the service does not get its arguments.
         self.environment = {**os.environ, "BACKGROUNDER_HOME": str(self.home), **(environment or {})}
         self.process = None
         self.errors = tempfile.TemporaryFile()
@@ -99,7 +99,7 @@ class Service:
         return self.home / "state" / "backgrounder.sqlite"
 
     def start(self, limit=30):
-        """Starts it; the seconds until it answered."""
+        """Starts the service and returns the seconds until it answered."""
         began = time.monotonic()
         self.process = subprocess.Popen(
             [*self.prefix, str(self.programs / "backgrounderd")],
@@ -129,13 +129,13 @@ class Service:
         return code
 
     def last_line(self):
-        """What it said last."""
+        """The last line of its standard error."""
         self.errors.seek(0)
         said = self.errors.read().decode(errors="replace").strip().splitlines()
-        return said[-1] if said else "nothing said"
+        return said[-1] if said else "no output"
 
     def request(self, method, path, body=None, timeout=30, headers=None):
-        """The status and the body of the answer."""
+        """The status and the body of the response."""
         connection = UnixConnection(self.socket, timeout)
         try:
             headers = {"Content-Type": "application/json", **(headers or {})} if body is not None else headers or {}
@@ -160,10 +160,10 @@ class Service:
     def history(self):
         return [point["timestamp"] for point in self.get("/v1/track/history")]
 
-    # What the kernel says of the process.
+    # Values of the kernel about the process.
 
     def resident(self):
-        """kB"""
+        """The resident memory in kB."""
         return int(self.status_line("VmRSS"))
 
     def threads(self):
@@ -173,7 +173,7 @@ class Service:
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
     def processor_time(self):
-        """Seconds."""
+        """The processor time in seconds."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -185,7 +185,7 @@ class Service:
 
 
 class Listener(threading.Thread):
-    """Reads the event stream, and notes when each point came."""
+    """Reads the event stream and records when each point arrived."""
 
     def __init__(self, service):
         super().__init__(daemon=True)
@@ -204,11 +204,11 @@ class Listener(threading.Thread):
                 elif line.startswith(b"data: ") and kind == b"location":
                     self.points.append((time.monotonic(), json.loads(line[6:])["timestamp"]))
         except (OSError, ValueError, AttributeError, http.client.HTTPException):
-            pass  # The last but one is what http.client makes of a connection that is closed meanwhile.
+            pass  # http.client raises AttributeError if the connection is closed in the meantime.
 
     def wait(self, count, limit=20):
         deadline = time.monotonic() + limit
         while len(self.points) < count:
             if time.monotonic() > deadline:
-                raise RuntimeError(f"only {len(self.points)} of {count} points came in {limit} s")
+                raise RuntimeError(f"only {len(self.points)} of {count} points arrived within {limit} s")
             time.sleep(0.005)

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Hurts a running service in every way that a machine in the field does, and prints a table of what came of it.
+"""Exposes a running service to the faults of machines in the field, and prints a table of the results.
 
     Tests/Torture/torture.py PROGRAMS [TRIAL ...]
 
-PROGRAMS is the folder of backgrounder and backgrounderd. Each TRIAL is one of the names in the table; all of them by default.
-QUICK=1 runs each in a short form, SOAK_MINUTES=N the soak for that long. Needs root for mounts and for other users. Exits 1 when
-a trial failed, and names each that could not be run here.
+PROGRAMS is the folder of backgrounder and backgrounderd. Each TRIAL is a name in the table; by default all are run. QUICK=1 runs
+short forms, SOAK_MINUTES=N sets the length of the soak. Mounts and other users need root. Exits with 1 if a trial failed, and
+names each trial that could not be run here.
 """
 
 import concurrent.futures
@@ -33,11 +33,11 @@ from service import Listener, Receiver, Service, UnixConnection
 QUICK = os.environ.get("QUICK") == "1"
 ROOT = Path(__file__).resolve().parent.parent.parent
 SYNC_INTERVAL = 0.1  # seconds
-SHUTDOWN = 0x8004587D  # EXT4_IOC_SHUTDOWN, with 2: what is not on the disk is gone
+SHUTDOWN = 0x8004587D  # EXT4_IOC_SHUTDOWN; flag 2 discards data that is not on the disk
 
 
 class Unavailable(Exception):
-    """Why this machine cannot run a trial."""
+    """The reason why this machine cannot run a trial."""
 
 
 def run(*command):
@@ -48,7 +48,7 @@ def run(*command):
 
 
 class Disk:
-    """A file system of its own on a loop device."""
+    """A file system on a loop device."""
 
     def __init__(self, folder, megabytes=64, options="loop"):
         self.image = Path(folder) / "disk.img"
@@ -90,7 +90,7 @@ def configuration(*lines):
 
 
 def power_cuts(programs, folder):
-    """Points that were told before the last sync interval are there after a power cut, and nothing is damaged."""
+    """After a power cut, points that were reported before the last sync interval are stored, and nothing is damaged."""
     rounds = 5 if QUICK else 200
     disk = Disk(folder)
     receiver = Receiver()
@@ -104,7 +104,7 @@ def power_cuts(programs, folder):
             listener = Listener(service)
             listener.wait(5)
             time.sleep(generator.uniform(0.1, 0.6))
-            points = list(listener.points)  # before the cut: what comes in its course may be told of and still be lost
+            points = list(listener.points)  # before the cut: points during the cut may be reported and still be lost
             cut = time.monotonic()
             disk.cut_power()
             service.kill()
@@ -115,7 +115,7 @@ def power_cuts(programs, folder):
             missing = [cut - at for at, stamp in points if stamp not in stored]
             told += len(points)
             worst = max([worst, *missing])
-            # Committing, syncing and the event itself take time as well.
+            # Committing, syncing and sending the event also take time.
             lost += sum(age > SYNC_INTERVAL + 0.15 for age in missing)
             corrupt += service.get("/v1/health")["state"] != "ok"
             service.kill()
@@ -123,14 +123,14 @@ def power_cuts(programs, folder):
     finally:
         service.kill()
         disk.unmount()
-    text = f"{rounds} cuts, {told} points told: {lost} lost of those older than syncInterval, the oldest lost {worst * 1000:.0f} ms, " \
+    text = f"{rounds} cuts, {told} points reported: {lost} lost that were older than syncInterval, the oldest lost {worst * 1000:.0f} ms, " \
         f"{corrupt} corrupt, slowest start {slowest:.2f} s"
     return lost == 0 and corrupt == 0 and slowest < 1, text
 
 
 def failing_calls(programs, folder):
-    """A write-type system call fails once, at each of the first 300 places: the service goes on or says why not, and nothing is
-    damaged."""
+    """One writing system call fails, at each of the first 300 calls: the service continues or names the reason why not, and
+    nothing is damaged."""
     if not shutil.which("strace"):
         raise Unavailable("strace is not installed")
     places = range(1, 300, 60) if QUICK else range(1, 301)
@@ -140,20 +140,20 @@ def failing_calls(programs, folder):
     def one(place):
         home = Path(folder) / f"failing-{place}"
         error = ["EIO", "ENOSPC"][place % 2]
-        # On files alone: no kernel fails a write to an eventfd.
+        # Only on files: writes to an eventfd do not fail.
         state = home / "state" / "backgrounder.sqlite"
         files = [state, f"{state}-wal", f"{state}-shm", f"{state}-position", home / "backgrounder.log", state.parent, home / "run"]
         prefix = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={calls}", "-e", f"inject={calls}:error={error}:when={place}"]
         prefix += [word for file in files for word in ("-P", str(file))]
         service = Service(programs, home, configuration(), receiver_url(receiver), prefix=prefix)
-        outcome = "goes on"
+        outcome = "continued"
         try:
             service.start(limit=60)
             time.sleep(1)
             service.get("/v1/status", timeout=10)
         except RuntimeError:
             said = service.last_line()
-            outcome = "refused to start, saying why" if said.startswith("backgrounderd: cannot ") else f"ENDED: {said}"
+            outcome = "refused to start with a reason" if said.startswith("backgrounderd: cannot ") else f"ENDED: {said}"
         finally:
             if service.process:
                 subprocess.run(["pkill", "-KILL", "-P", str(service.process.pid)])
@@ -177,7 +177,7 @@ def failing_calls(programs, folder):
 
 
 def full_disk(programs, folder):
-    """A full disk is reported within 2 s, every sum holds, and the waiting points are stored once there is room."""
+    """A full disk is reported within 2 s, all counts add up, and the waiting points are stored once there is space."""
     seconds = 3 if QUICK else 120
     disk = Path(folder) / "full"
     disk.mkdir()
@@ -210,7 +210,7 @@ def full_disk(programs, folder):
         ballast.unlink()
         while service.get("/v1/health")["state"] != "ok" or service.get("/v1/location")["waiting"]:
             if time.monotonic() - began > seconds + 20:
-                return False, "points still wait 20 s after there was room"
+                return False, "points still wait 20 s after there was space"
             time.sleep(0.05)
         stored = len(service.history())
         after = service.get("/v1/location")
@@ -220,13 +220,13 @@ def full_disk(programs, folder):
     finally:
         service.kill()
         run("umount", "-l", str(disk))
-    text = f"reported after {delay:.2f} s; {before['waiting']} points waited {seconds} s, {after['dropped']} dropped, the others stored: " \
-        f"{complete}; a queue change got {refused}; wrong sums {wrong}; exit {code}"
+    text = f"reported after {delay:.2f} s; {before['waiting']} points waited {seconds} s, {after['dropped']} dropped, all others stored: " \
+        f"{complete}; a queue change got {refused}; {wrong} wrong sums; exit {code}"
     return delay < 2 and refused == 503 and wrong == 0 and complete and code == 0 and whole, text
 
 
 def read_only(programs, folder):
-    """The file system turns read-only, as after an error of the disk, and is mounted again."""
+    """The file system becomes read-only, as after a disk error, and is mounted again."""
     disk = Disk(folder, options="loop,errors=remount-ro")
     receiver = Receiver()
     service = Service(programs, disk.path / "home", configuration(), receiver_url(receiver))
@@ -265,7 +265,7 @@ def read_only(programs, folder):
 
 
 def import_track(service, folder, points):
-    """Fills the history with a line to the north, one point a second."""
+    """Fills the history with a line to the north with one point a second."""
     track = Path(folder) / "long.gpx"
     with open(track, "w") as file:
         file.write('<gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1"><trk><trkseg>\n')
@@ -276,14 +276,14 @@ def import_track(service, folder, points):
 
 
 def track_time(number):
-    """When the point `number` of an imported track was recorded."""
+    """The time of point `number` of an imported track."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(1_760_000_000 + number))
 
 
 def damaged_pages(programs, folder):
-    """One page of a database of 50,000 points is overwritten: only its rows are lost, and it is reported.
+    """One page of a database of 50,000 points is overwritten: only its rows are lost, and the damage is reported.
 
-    First the pages that lead to others: the first of the file, and those above the points. The others are random."""
+    The first rounds damage the first page and the interior pages of the points, the others random pages."""
     rounds = 3 if QUICK else 50
     original = Path(folder) / "original"
     points = 50_000
@@ -318,15 +318,15 @@ def damaged_pages(programs, folder):
                 if lost and damaged.get("/v1/health")["state"] == "ok":
                     silent += 1
                 worst = max(worst, lost)
-                # The next start repairs it.
+                # The next start repairs the damage.
                 damaged.stop()
                 damaged.start()
         except (OSError, RuntimeError, ValueError):
             failed += 1
         finally:
             damaged.kill()
-    text = f"{rounds} pages of {pages}: the worst cost {worst} of {points} points (a page has {most}), {silent} silent losses, " \
-        f"{failed} that could not be read, {doubled} points given twice"
+    text = f"{rounds} pages of {pages}: the worst lost {worst} of {points} points (a page has {most}), {silent} silent losses, " \
+        f"{failed} unreadable, {doubled} points returned twice"
     return worst <= most and silent == 0 and failed == 0 and doubled == 0, text
 
 
@@ -368,7 +368,7 @@ def clock_jumps(programs, folder):
 
 
 def good_client(service, requests):
-    """The times of as many requests, each on a connection of its own."""
+    """The 99th percentile of the times of requests, each on a connection of its own, and the number of failures."""
     times = []
     failures = 0
     for _ in range(requests):
@@ -384,7 +384,7 @@ def good_client(service, requests):
 
 
 def crowd(programs, folder, name, join, descriptors=None, prepare=None):
-    """What a good client and the machine notice of those whom `join` brings."""
+    """The effects of the clients of `join` on a good client and on the machine."""
     prefix = ["prlimit", f"--nofile={descriptors}:{descriptors}"] if descriptors else []
     receiver = Receiver(interval=1)
     service = Service(programs, Path(folder) / name, configuration(), receiver_url(receiver), prefix=prefix)
@@ -416,7 +416,7 @@ def crowd(programs, folder, name, join, descriptors=None, prepare=None):
     finally:
         service.kill()
     text = f"p99 of a good client {slowest * 1000:.0f} ms, {failures} failed, CPU {processor * 100:.1f} %, {grown / 1024:.1f} MB more, " \
-        f"{released / 1024:.1f} MB kept afterwards"
+        f"{released / 1024:.1f} MB not released"
     # The short form may run a debug build, which takes several times as long.
     limit, most = (1, 0.5) if QUICK else (0.1, 0.05)
     return slowest < limit and failures == 0 and processor < most and grown < 20 << 10 and released < 8 << 10, text
@@ -430,12 +430,12 @@ def connect(service):
 
 
 def connections(programs, folder):
-    """1,000 connections that never ask."""
+    """1,000 connections that never send a request."""
     return crowd(programs, folder, "connections", lambda service: [connect(service) for _ in range(1000)])
 
 
 def half_requests(programs, folder):
-    """500 connections that ask half a question."""
+    """500 connections that send half a request."""
 
     def join(service):
         clients = [connect(service) for _ in range(500)]
@@ -464,7 +464,7 @@ def readers(programs, folder):
 
 
 def deaf_readers(programs, folder):
-    """60 readers (20 in the short form) that want the time every 10 ms and never read it."""
+    """60 readers (20 in the short form) that subscribe to the time every 10 ms and never read."""
 
     def play(service):
         service.command("queue", "add", str(ROOT / "media"))
@@ -483,14 +483,14 @@ def deaf_readers(programs, folder):
 
 
 def few_descriptors(programs, folder):
-    """64 descriptors, and 300 connections that never ask."""
+    """64 descriptors and 300 connections that never send a request."""
     return crowd(programs, folder, "few", lambda service: [connect(service) for _ in range(300)], descriptors=64)
 
 
 def users(programs, folder):
-    """Three users at the socket of a service of root's."""
+    """Three users on the socket of a service that runs as root."""
     if os.getuid() != 0:
-        raise Unavailable("only root can take on other users")
+        raise Unavailable("only root can become other users")
     service = Service(programs, Path(folder) / "users", configuration("control:\n  group: games\n  execute: [daemon]"))
     os.chmod(folder, 0o755)
     os.chmod(service.home, 0o755)
@@ -518,11 +518,11 @@ def users(programs, folder):
     finally:
         service.kill()
     wrong = [f"{who}: {got}" for who, (got, expected) in answers.items() if got != expected]
-    return not wrong, f"{len(answers)} questions, {len(wrong)} wrong answers {'; '.join(wrong)}".strip()
+    return not wrong, f"{len(answers)} requests, {len(wrong)} wrong answers {'; '.join(wrong)}".strip()
 
 
 def browsers(programs, folder):
-    """What a web page can make a browser send."""
+    """Requests that a web page can make a browser send."""
     service = Service(programs, Path(folder) / "browsers", configuration())
     task = json.dumps({"name": "id", "command": ["id"]})
     attacks = [
@@ -540,11 +540,11 @@ def browsers(programs, folder):
     finally:
         service.kill()
     good = set(statuses) == {403} and set(typed) == {415} and attached == 403 and begun == 0
-    return good, f"{len(statuses)} foreign hosts and pages got {set(statuses)}, {len(typed)} other bodies {set(typed)}, attaching {attached}; {begun} tasks"
+    return good, f"{len(statuses)} foreign hosts and pages got {set(statuses)}, {len(typed)} other bodies got {set(typed)}, attaching got {attached}; {begun} tasks began"
 
 
 def secrets(programs, folder):
-    """Secrets that are planted in the environment and in files appear in no answer, log, database or argument list."""
+    """Secrets in the environment and in files appear in no response, log, database or argument list."""
     planted = {name: f"planted-{name}-{random.Random(name).getrandbits(64):x}" for name in ["environment", "password", "bearer"]}
     environment = {"SECRET_TOKEN": planted["environment"], "BACKGROUNDER_MPD_PASSWORD": planted["password"]}
     service = Service(programs, Path(folder) / "secrets", configuration(), environment=environment)
@@ -579,22 +579,22 @@ def exists(pid):
 
 
 def description(programs, folder):
-    """Requests that schemathesis makes of openapi.yaml."""
+    """Requests that schemathesis generates from openapi.yaml."""
     environment = Path(folder) / "schemathesis"
     import venv
 
     try:
         venv.create(environment, with_pip=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        raise Unavailable(f"no virtual environment can be made: {error}") from error
+        raise Unavailable(f"cannot create a virtual environment: {error}") from error
     installation = subprocess.run([environment / "bin" / "pip", "install", "-q", "schemathesis"], capture_output=True, text=True)
     if installation.returncode:
-        raise Unavailable("schemathesis cannot be installed")
+        raise Unavailable("cannot install schemathesis")
     service = Service(programs, Path(folder) / "description", configuration())
     try:
         service.start()
         forward = TCPForward(service.socket)
-        # What ends the service, or waits for ever, is left out.
+        # Excludes requests that end the service or never finish.
         command = [
             str(environment / "bin" / "schemathesis"), "run", str(ROOT / "Packaging" / "openapi.yaml"), "--url", forward.url,
             "--exclude-path", "/v1/stop", "--exclude-path", "/v1/events", "--max-examples", "5" if QUICK else "50",
@@ -611,7 +611,7 @@ def description(programs, folder):
 
 
 class TCPForward:
-    """Leads connections of a TCP port to the Unix socket."""
+    """Forwards connections of a TCP port to the Unix socket."""
 
     def __init__(self, path):
         import threading
@@ -646,10 +646,10 @@ class TCPForward:
 
 
 def soak(programs, folder):
-    """Tracks, plays and answers for a while, and looks whether memory, descriptors or threads grow.
+    """The service tracks, plays and answers for a while, and its memory, descriptors and threads do not grow.
 
-    SQLite keeps up to 2 MB of pages in memory, and an export reads 1,000 points at a time. With a new history both grow with it, so
-    this one is larger from the beginning, and each export has the same size."""
+    SQLite caches up to 2 MB of pages, and an export reads 1,000 points at a time. Both grow with a short history, so this one is
+    long from the beginning, and each export has the same size."""
     minutes = float(os.environ.get("SOAK_MINUTES", "0.3" if QUICK else "5"))
     receiver = Receiver(interval=0.2)
     service = Service(programs, Path(folder) / "soak", configuration(), receiver_url(receiver))
@@ -677,7 +677,7 @@ def soak(programs, folder):
     for sample in samples[:: max(1, len(samples) // 12)]:
         print(f"{sample[0]:8.0f} {sample[1]:8} {sample[2]:5} {sample[3]:8}")
     half = samples[len(samples) // 2 :]
-    # The median of the slopes between all pairs of samples is hardly moved by a single step, such as one more thread.
+    # The median of the slopes between all pairs of samples is robust against a single step, such as one more thread.
     slope = statistics.median((b[1] - a[1]) / (b[0] - a[0]) for a, b in itertools.combinations(half, 2))
     descriptors = max(sample[2] for sample in half) - min(sample[2] for sample in half)
     text = f"{minutes:g} min: {half[-1][1] / 1024:.1f} MB, {slope:+.2f} kB/s in the second half, descriptors vary by {descriptors}, {half[-1][3]} threads"
@@ -697,7 +697,7 @@ TRIALS = [
 def main():
     programs, *names = sys.argv[1:]
     programs = Path(programs).resolve()
-    # The crowds are larger than the usual limit of a shell.
+    # The crowds need more descriptors than the usual limit of a shell.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8192), hard))
     results = []

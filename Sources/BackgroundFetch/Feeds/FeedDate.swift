@@ -1,5 +1,5 @@
-import BackgrounderAPI
 import FoundationEssentials
+import SystemSupport
 
 /// Parses dates as they occur in feeds.
 enum FeedDate {

@@ -1,4 +1,5 @@
 import BackgrounderAPI
+import SystemSupport
 
 /// The reason why content cannot be read as a feed.
 ///

@@ -1,7 +1,7 @@
 /// Reads RSS, RDF, Atom and JSON Feed. Only the content decides which format it is.
 ///
 ///     let feed = try FeedReader.read(bytes, base: "https://example.com/feed.xml")
-///     let new = seen.take(feed.items)
+///     let new = seen.insert(feed.items)
 package enum FeedReader {
     /// Returns the feed in `bytes`. A pure function.
     ///

@@ -53,10 +53,14 @@ enum FeedSniffer {
     }
 
     private static func attribute(_ name: String, of tag: String) -> String? {
-        guard let start = tag.lowercased().firstRange(of: "\(name)=")?.upperBound else { return nil }
-        // Lowercasing can change the length only for letters that do not occur in URLs.
-        let offset = tag.lowercased().utf8.distance(from: tag.startIndex, to: start)
-        let value = tag.utf8.dropFirst(offset)
+        let bytes = Array(tag.utf8)
+        let (words, key) = (lowercased(bytes[...]), Array("\(name)=".utf8))
+        guard
+            let start = words.indices.dropFirst().first(where: {
+                isBlank(words[$0 - 1]) && words[$0...].starts(with: key)
+            })
+        else { return nil }
+        let value = tag.utf8.dropFirst(start + key.count)
         let quote =
             value.first == UInt8(ascii: "\"") || value.first == UInt8(ascii: "'") ? value.first : nil
         let text =

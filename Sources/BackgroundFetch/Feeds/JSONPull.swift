@@ -147,7 +147,7 @@ struct JSONPull {
         try expect("\"")
         var result: [UInt8] = []
         var start = position
-        func keep(_ added: some Collection<UInt8>) {
+        func append(_ added: some Collection<UInt8>) {
             if result.count < limit { result.append(contentsOf: added.prefix(limit - result.count)) }
         }
         while let byte = peek {
@@ -156,16 +156,16 @@ struct JSONPull {
                 guard String(validating: bytes[start..<position], as: UTF8.self) != nil else {
                     throw fault("a string is not valid UTF-8")
                 }
-                keep(bytes[start..<position])
+                append(bytes[start..<position])
                 position += 1
                 return String(decoding: result, as: UTF8.self)
             case UInt8(ascii: "\\"):
                 guard String(validating: bytes[start..<position], as: UTF8.self) != nil else {
                     throw fault("a string is not valid UTF-8")
                 }
-                keep(bytes[start..<position])
+                append(bytes[start..<position])
                 position += 1
-                keep(String(Character(try escaped())).utf8)
+                append(String(Character(try escaped())).utf8)
                 start = position
             case 0..<0x20: throw fault("a control character in a string")
             default: position += 1

@@ -1,11 +1,12 @@
 package import BackgrounderAPI
 import FoundationEssentials
+import WebSupport
 
 /// The items that a source has contained so far, by digests of their ids. It is stored together with the content.
 ///
 ///     var seen = SeenItems()
-///     seen.take(feed.items)   // all of them
-///     seen.take(feed.items)   // []
+///     seen.insert(feed.items)   // all of them
+///     seen.insert(feed.items)   // []
 package struct SeenItems: Hashable, Sendable {
     /// Digests of the ids, each once; those of the latest items come last.
     private var digests: [UInt64] = []
@@ -20,7 +21,7 @@ package struct SeenItems: Hashable, Sendable {
     ///
     /// An item that reappears or changes its place is not new. In addition to `items`, the last 5000 earlier ones are
     /// remembered, so an empty list makes it forget nothing.
-    package mutating func take(_ items: [FetchItem]) -> [FetchItem] {
+    package mutating func insert(_ items: [FetchItem]) -> [FetchItem] {
         let known = Set(digests)
         var present: Set<UInt64> = []
         var order: [UInt64] = []

@@ -1,5 +1,7 @@
 import BackgrounderAPI
 import FoundationEssentials
+import SystemSupport
+import WebSupport
 
 /// The property that a child element sets, of an entry or of the feed itself.
 enum XMLFeedField: Hashable {

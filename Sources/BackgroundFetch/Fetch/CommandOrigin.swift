@@ -2,6 +2,8 @@ import BackgrounderAPI
 import ChildProcesses
 import FoundationEssentials
 import Glibc
+import SystemSupport
+import WebSupport
 
 /// Fetches by running a command. Its standard output is the content, and its exit status tells whether that is new.
 package struct CommandOrigin: Sendable {
@@ -35,7 +37,7 @@ package struct CommandOrigin: Sendable {
     ///
     /// - Throws: ``FetchFailure`` if the command cannot be started, fails, prints too much or is cancelled.
     func fetch(_ source: FetchDefinition) async throws(FetchFailure) -> FetchReply {
-        guard let output = CommandOutput(limit: FetchJudgement.contentLimit) else {
+        guard let output = CommandOutput(limit: FetchLimits.contentLimit) else {
             throw FetchFailure("cannot capture the output of the command: out of file descriptors")
         }
         defer { output.closeReadEnds() }
@@ -56,7 +58,7 @@ package struct CommandOrigin: Sendable {
             throw FetchFailure(error.description)
         }
         let (end, printed) = await withTaskCancellationHandler {
-            async let printed = blocking { output.read { process.kill() } }
+            async let printed = blocking(onThread: "command output") { output.read { process.kill() } }
             let end = await process.end()
             output.commandIsOver()
             return (end, await printed)
@@ -70,7 +72,7 @@ package struct CommandOrigin: Sendable {
         let bytes = printed.content.count
         if Task.isCancelled { throw FetchFailure("the fetch was cancelled", kind: .cancelled, bytes: bytes) }
         if printed.isTooMuch {
-            let limit = FetchJudgement.contentLimit >> 20
+            let limit = FetchLimits.contentLimit >> 20
             throw FetchFailure("the command printed more than \(limit) MiB and was killed", bytes: bytes)
         }
         guard let end else { throw FetchFailure("the keeper process of the command was killed", bytes: bytes) }

@@ -1,6 +1,7 @@
 import CLinux
 import FoundationEssentials
 import Glibc
+import SystemSupport
 
 /// The pipes for the standard output and standard error of a command.
 struct CommandOutput: Sendable {
@@ -16,8 +17,8 @@ struct CommandOutput: Sendable {
 
     private let standard: (read: CInt, write: CInt)
     private let errors: (read: CInt, write: CInt)
-    /// An eventfd that wakes the reader when the command has ended.
-    private let overEvent: CInt
+    /// Wakes the reader when the command has ended.
+    private let over: WakeDescriptor
     private let limit: Int
     /// Bytes of stderr to keep. Tuned: the last lines usually state the reason.
     private static let errorLimit = 4096
@@ -34,12 +35,11 @@ struct CommandOutput: Sendable {
             for descriptor in [standard.read, standard.write] { close(descriptor) }
             return nil
         }
-        overEvent = eventfd(0, CInt(EFD_CLOEXEC))
-        guard overEvent >= 0 else {
+        guard let over = try? WakeDescriptor() else {
             for descriptor in [standard.read, standard.write, errors.read, errors.write] { close(descriptor) }
             return nil
         }
-        (self.standard, self.errors, self.limit) = (standard, errors, limit)
+        (self.standard, self.errors, self.over, self.limit) = (standard, errors, over, limit)
     }
 
     /// The descriptors to pass to the command.
@@ -54,12 +54,12 @@ struct CommandOutput: Sendable {
 
     /// Closes the read ends. Call this after reading.
     func closeReadEnds() {
-        for descriptor in [standard.read, errors.read, overEvent] { close(descriptor) }
+        for descriptor in [standard.read, errors.read] { close(descriptor) }
     }
 
     /// Tells the reader that the command has ended: it reads the contents of the pipes and returns, even if another
     /// process still has their write ends.
-    func commandIsOver() { eventfd_write(overEvent, 1) }
+    func commandIsOver() { over.signal() }
 
     /// Reads until both pipes are closed or the command has ended. Blocks the calling thread.
     ///
@@ -68,14 +68,14 @@ struct CommandOutput: Sendable {
     func read(onTooMuch: () -> Void) -> Printed {
         var (printed, errorText) = (Printed(), [UInt8]())
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        var waiting = [standard.read, errors.read, overEvent].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        var waiting = [standard.read, errors.read].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         var (isOver, pieces) = (false, Self.lastPieces)
-        while waiting[..<2].contains(where: { $0.fd >= 0 }), pieces > 0 {
-            let ready = poll(&waiting, nfds_t(waiting.count), isOver ? 0 : -1)
+        while waiting.contains(where: { $0.fd >= 0 }), pieces > 0 {
+            let isSignalled = over.wait(for: &waiting, until: isOver ? .now : nil)
             if isOver { pieces -= 1 }
-            if isOver, ready == 0 { break }
-            guard ready > 0 else { continue }
-            for index in 0..<2 where waiting[index].fd >= 0 && waiting[index].revents != 0 {
+            if isOver, !waiting.contains(where: { $0.revents != 0 }) { break }
+            if isSignalled { isOver = true }
+            for index in waiting.indices where waiting[index].fd >= 0 && waiting[index].revents != 0 {
                 let count = Glibc.read(waiting[index].fd, &buffer, buffer.count)
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else {
@@ -90,10 +90,6 @@ struct CommandOutput: Sendable {
                     printed.isTooMuch = true
                     onTooMuch()
                 }
-            }
-            if waiting[2].revents != 0 {
-                isOver = true
-                waiting[2].fd = -1
             }
         }
         let lines = String(decoding: errorText, as: UTF8.self).split(whereSeparator: \.isNewline)

@@ -1,5 +1,6 @@
 import BackgrounderAPI
 import Logging
+package import WebSupport
 
 /// A function that adds transfers for the enclosures of a source.
 ///
@@ -18,24 +19,24 @@ extension FetchScheduler {
     /// Enclosures are stored together with the result of their run, and only removed after the handover, so a crash
     /// loses none.
     func handDownloadsOver(_ name: String) {
-        guard let downloader, let source = sources[name], let folder = source.definition.download,
-            !source.standing.downloads.isEmpty
-        else { return }
-        Task { while await handSomeOver(name, downloader, folder) {} }
+        guard let downloader, sources[name]?.state.downloads.isEmpty == false else { return }
+        Task { while await handSomeOver(name, downloader) {} }
     }
 
     /// Hands over the next few enclosures, so that commands do not wait for long, and returns whether there are more.
-    private func handSomeOver(_ name: String, _ downloader: FetchDownloader, _ folder: String) async -> Bool {
+    private func handSomeOver(_ name: String, _ downloader: FetchDownloader) async -> Bool {
         await exclusively {
-            guard !isEnding, var source = sources[name], !source.standing.downloads.isEmpty else { return false }
-            let urls = Array(source.standing.downloads.prefix(FetchJudgement.handover))
+            guard phase != .ending, var source = sources[name], let folder = source.definition.download,
+                !source.state.downloads.isEmpty
+            else { return false }
+            let urls = Array(source.state.downloads.prefix(FetchLimits.handover))
             do {
-                let isLocal = source.standing.downloadScope == .local
+                let isLocal = source.state.downloadScope == .local
                 try await downloader(name, urls, folder, isLocal ? .user : .server)
-                source.standing.downloads.removeFirst(urls.count)
+                source.state.downloads.removeFirst(urls.count)
                 try await journal.save([try source.change()])
-                keep(source)
-                return !source.standing.downloads.isEmpty
+                adopt(source)
+                return !source.state.downloads.isEmpty
             } catch {
                 logger.warning("\(name): Cannot download the enclosures: \(error); retrying after the next fetch")
                 return false

@@ -1,3 +1,5 @@
+package import WebSupport
+
 /// The reason why a command on a source fails.
 package enum FetchError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchSource(String)

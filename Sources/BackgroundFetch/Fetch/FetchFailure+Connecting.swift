@@ -1,8 +1,9 @@
 import AsyncHTTPClient
-import BackgrounderAPI
 import Glibc
 import NIOCore
 import NIOPosix
+import SystemSupport
+import WebSupport
 
 extension FetchFailure {
     /// Creates the failure for an error of the connection. Its kind is `offline` if the network seems to be down.

@@ -16,14 +16,14 @@ package struct SavedFetchState: Sendable {
     /// A source and its state.
     package struct Source: Sendable {
         package var definition: FetchDefinition
-        package var standing: FetchStanding
+        package var state: FetchSourceState
         /// The number of new items since the last open.
         package var unseen: Int
 
         /// Creates a source as it was saved.
-        package init(definition: FetchDefinition, standing: FetchStanding, unseen: Int = 0) {
+        package init(definition: FetchDefinition, state: FetchSourceState, unseen: Int = 0) {
             self.definition = definition
-            self.standing = standing
+            self.state = state
             self.unseen = unseen
         }
     }
@@ -31,7 +31,7 @@ package struct SavedFetchState: Sendable {
     /// The sources in the order in which they were added.
     package var sources: [Source] = []
     /// The opens by source, oldest first.
-    package var opens: [String: [OpenRecord]] = [:]
+    package var opens: [String: [FetchOpen]] = [:]
     /// Whether background refresh is on.
     package var isOn = true
     /// The highest id of a run.
@@ -47,6 +47,6 @@ package struct SavedFetchState: Sendable {
 package enum FetchEvent: Sendable {
     /// A run began or ended.
     case run(FetchRun)
-    /// Something else changed.
+    /// The sources, their state or the plan changed.
     case changed
 }

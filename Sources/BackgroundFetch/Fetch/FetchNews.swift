@@ -1,5 +1,7 @@
 import BackgrounderAPI
 import FoundationEssentials
+import SystemSupport
+import WebSupport
 
 /// The new data in a reply.
 struct FetchNews: Sendable {
@@ -49,13 +51,13 @@ struct FetchNews: Sendable {
                 throw FetchFailure(error.description, status: reply.status, bytes: reply.bytes)
             }
             var items = seen.flatMap { try? JSON.decode(SeenItems.self, from: $0) } ?? SeenItems()
-            let new = items.take(feed.items)
+            let new = items.insert(feed.items)
             let ids = Set(new.map(\.id))
             self.init(result: new.isEmpty ? .noData : .newData, unseen: new.count)
             content = FetchContent(
                 bytes: bytes,
                 mediaType: mediaType,
-                items: Array(feed.items.prefix(FetchJudgement.itemLimit))
+                items: Array(feed.items.prefix(FetchLimits.itemLimit))
             )
             self.seen = try? JSON.encode(items)
             timeToLive = feed.timeToLive
@@ -78,10 +80,10 @@ struct FetchNews: Sendable {
 }
 
 extension FetchScheduler {
-    /// Compares `reply` with the stored content, on the ``ContentQueue``.
+    /// Compares `reply` with the stored content, on the queue for content.
     func read(_ reply: FetchReply, of source: Source) async throws(FetchFailure) -> FetchNews {
         guard case .content = reply.body else { return .none }
-        let (definition, digest) = (source.definition, source.standing.digest)
+        let (definition, digest) = (source.definition, source.state.digest)
         var seen: Data?
         if definition.kind == .feed {
             do {
@@ -90,8 +92,8 @@ extension FetchScheduler {
                 throw FetchFailure("cannot load the list of seen items: \(error)")
             }
         }
-        return try await ContentQueue.run { [seen] () throws(FetchFailure) in
+        return try await QueueExecutor.content.run { [seen] () throws(FetchFailure) in
             try FetchNews(reply, of: definition, digest: digest, seen: seen)
-        }.get()
+        }
     }
 }

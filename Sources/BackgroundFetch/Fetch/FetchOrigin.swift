@@ -1,5 +1,7 @@
 package import BackgrounderAPI
 package import FoundationEssentials
+import SystemSupport
+package import WebSupport
 
 /// A place from which content is fetched: the web or a command.
 package protocol FetchOrigin: Sendable {
@@ -78,7 +80,7 @@ package struct FetchFailure: Error, Hashable, Sendable, CustomStringConvertible 
     /// Seconds for which the server asks not to be contacted again.
     package var retryAfter: Double?
 
-    /// Creates a failure. Replaces control characters in `reason`, and truncates it to ``FetchJudgement/reasonLength``.
+    /// Creates a failure. Replaces control characters in `reason`, and truncates it to ``FetchLimits/reasonLength``.
     package init(
         _ reason: String,
         kind: Kind = .refused,
@@ -87,7 +89,7 @@ package struct FetchFailure: Error, Hashable, Sendable, CustomStringConvertible 
         retryAfter: Double? = nil
     ) {
         let line = reason.withoutControlCharacters
-        self.reason = line.count > FetchJudgement.reasonLength ? line.prefix(FetchJudgement.reasonLength) + "…" : line
+        self.reason = line.count > FetchLimits.reasonLength ? line.prefix(FetchLimits.reasonLength) + "…" : line
         self.kind = kind
         self.status = status
         self.bytes = bytes

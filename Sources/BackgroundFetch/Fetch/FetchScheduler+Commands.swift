@@ -1,10 +1,11 @@
 package import BackgrounderAPI
 import FoundationEssentials
+import SystemSupport
+import WebSupport
 
 extension FetchScheduler {
     /// Returns all sources in the order in which they were added.
-    package func list() async -> [FetchSource] {
-        await planAndArm()
+    package func list() -> [FetchSource] {
         let date = now()
         return names.compactMap { value($0, at: date) }
     }
@@ -12,8 +13,7 @@ extension FetchScheduler {
     /// Returns the source `name` with its state and its next run.
     ///
     /// - Throws: ``FetchError/noSuchSource(_:)``.
-    package func source(_ name: String) async throws(FetchError) -> FetchSource {
-        await planAndArm()
+    package func source(_ name: String) throws(FetchError) -> FetchSource {
         guard let source = value(name, at: now()) else { throw .noSuchSource(name) }
         return source
     }
@@ -33,13 +33,13 @@ extension FetchScheduler {
         let name = definition.name
         try await changing { () throws(FetchError) in
             guard sources[name] == nil else { throw .exists(name) }
-            guard sources.count < FetchJudgement.sourceLimit else { throw .tooMany(FetchJudgement.sourceLimit) }
-            let source = Source(definition: definition, standing: FetchStanding(since: now()))
-            try await save([.added(definition, standing: try source.encodedStanding())])
+            guard sources.count < FetchLimits.sourceLimit else { throw .tooMany(FetchLimits.sourceLimit) }
+            let source = Source(definition: definition, state: FetchSourceState(since: now()))
+            try await save([.added(definition, state: try source.encodedState())])
             sources[name] = source
             names.append(name)
         }
-        return try await source(name)
+        return try source(name)
     }
 
     /// Changes the interval or the budget of a source, discards its plan, and returns the source.
@@ -54,11 +54,12 @@ extension FetchScheduler {
             sources[name]?.definition = source.definition
             sources[name]?.planEnd = .distantPast
         }
-        return try await source(name)
+        return try source(name)
     }
 
     /// Removes a source and everything stored for it. A current run is cancelled, and has ended when this returns.
     package func remove(_ name: String) async throws(FetchError) {
+        var cancelled: Task<FetchRun, Never>?
         try await changing { () throws(FetchError) in
             guard sources[name] != nil else { throw .noSuchSource(name) }
             try await save([.removed(name)])
@@ -66,35 +67,36 @@ extension FetchScheduler {
             names.removeAll { $0 == name }
             waiting[name] = nil
             untold[name] = nil
+            // Within the turn, before a source of the same name can be added.
+            running[name]?.isRemoved = true
+            cancelled = running[name]?.task
+            cancelled?.cancel()
         }
-        if let task = running[name]?.task {
-            task.cancel()
-            _ = await task.value
-        }
+        _ = await cancelled?.value
     }
 
     /// Deletes the content of a source, with its validators, its freshness and the number of unseen items.
     package func clear(_ name: String) async throws(FetchError) -> FetchSource {
         try await changing { () throws(FetchError) in
             guard var source = sources[name] else { throw .noSuchSource(name) }
-            source.standing.validators = nil
-            source.standing.digest = nil
-            source.standing.updated = nil
-            source.standing.serverFloor = nil
-            source.standing.freshness = nil
-            source.standing.timeToLive = nil
+            source.state.validators = nil
+            source.state.digest = nil
+            source.state.updated = nil
+            source.state.serverFloor = nil
+            source.state.freshness = nil
+            source.state.timeToLive = nil
             source.unseen = 0
-            try await save([.cleared(name), try source.savedChange()])
-            keep(source)
+            try await save([.cleared(name), try source.change()])
+            adopt(source)
         }
-        return try await source(name)
+        return try source(name)
     }
 
     /// Records an open of a source: its items count as seen, its habit learns the time, and a `quit` ends.
     package func open(_ name: String) async throws(FetchError) -> FetchSource {
         guard sources[name] != nil else { throw .noSuchSource(name) }
         try await open([name])
-        return try await source(name)
+        return try source(name)
     }
 
     /// Records an open of several sources in one transaction.
@@ -102,21 +104,21 @@ extension FetchScheduler {
         try await changing { () throws(FetchError) in
             let date = now()
             let open = FetchOpen(at: date, secondsFromGMT: zone.secondsFromGMT(date))
-            let isClockSet = date.timeIntervalSince1970 >= FetchJudgement.oldestClock
+            let isClockSet = date >= .earliestOfSetClock
             var (changes, looks, changed) = ([FetchChange](), [String](), [Source]())
             for name in opened {
                 guard var source = sources[name] else { continue }
                 let last = source.opens.last?.at ?? .distantPast
-                if isClockSet, abs(date.timeIntervalSince(last)) >= FetchJudgement.sameLook {
+                if isClockSet, abs(date.timeIntervalSince(last)) >= FetchLimits.sameLook {
                     looks.append(name)
-                    source.opens.append(OpenRecord(at: date, secondsFromGMT: open.secondsFromGMT))
-                    source.opens = source.opens.suffix(FetchJudgement.openLimit)
+                    source.opens.append(FetchOpen(at: date, secondsFromGMT: open.secondsFromGMT))
+                    source.opens = source.opens.suffix(FetchLimits.openLimit)
                     source.planEnd = .distantPast
                 }
-                if source.unseen > 0 || source.standing.hasQuit {
+                if source.unseen > 0 || source.state.hasQuit {
                     source.unseen = 0
-                    source.standing.hasQuit = false
-                    changes.append(try source.savedChange())
+                    source.state.hasQuit = false
+                    changes.append(try source.change())
                 }
                 changed.append(source)
             }
@@ -124,7 +126,7 @@ extension FetchScheduler {
             guard !changes.isEmpty else { return }
             try await save(changes)
             for source in changed {
-                keep(source)
+                adopt(source)
                 sources[source.definition.name]?.opens = source.opens
                 sources[source.definition.name]?.planEnd = source.planEnd
             }
@@ -148,24 +150,24 @@ extension FetchScheduler {
             }
             guard var source = sources[name] else { throw .noSuchSource(name) }
             if change.enabled {
-                source.standing.isOff = false
-                source.standing.hasQuit = false
-                source.standing.isGone = false
+                source.state.isOff = false
+                source.state.hasQuit = false
+                source.state.isGone = false
             } else if change.untilOpen == true {
-                source.standing.hasQuit = true
+                source.state.hasQuit = true
             } else {
-                source.standing.isOff = true
+                source.state.isOff = true
             }
-            try await save([try source.savedChange()])
-            keep(source)
+            try await save([try source.change()])
+            adopt(source)
         }
-        return await refreshStatus()
+        return refreshStatus()
     }
 
     /// Returns whether background refresh is on, overall and for each source.
-    package func refreshStatus() async -> RefreshReply {
+    package func refreshStatus() -> RefreshReply {
         let status: RefreshStatus = isSuspended ? .restricted : isOn ? .available : .denied
-        let each = await list().map { RefreshReply.Source(source: $0.name, status: $0.refresh) }
+        let each = list().map { RefreshReply.Source(source: $0.name, status: $0.refresh) }
         return RefreshReply(status: status, sources: each)
     }
 
@@ -173,8 +175,8 @@ extension FetchScheduler {
     private func value(_ name: String, at date: Date) -> FetchSource? {
         let timing = timing(name, at: date)
         guard let source = sources[name] else { return nil }
-        let (definition, standing) = (source.definition, source.standing)
-        let isOff = FetchTiming.switchedOff(standing, isOn: isOn) != nil
+        let (definition, state) = (source.definition, source.state)
+        let isOff = FetchTiming.switchedOff(state, isOn: isOn) != nil
         let (next, why): (Date?, String) =
             switch timing {
             case .window(let window, .predicted, let why): (window.deadline, why)
@@ -189,19 +191,20 @@ extension FetchScheduler {
             interval: definition.interval,
             budget: definition.budget,
             state: isOff ? .off : .active,
-            refresh: isSuspended ? .restricted : isOff && !standing.isGone ? .denied : .available,
-            updated: standing.updated,
+            refresh: isSuspended ? .restricted : isOff && !state.isGone ? .denied : .available,
+            updated: state.updated,
             download: definition.download,
             next: next,
             why: why.replacing("NAME", with: name),
-            failures: standing.failures,
+            failures: state.failures,
             unseen: source.unseen,
             runsPerDay: definition.interval == .minimum ? runsPerDay(source, at: date) : nil,
-            pending: running[name].map { PendingFetch(id: $0.run.id, at: $0.run.began) }
+            pending: running[name].flatMap { $0.isRemoved ? nil : PendingFetch(id: $0.run.id, at: $0.run.began) }
         )
     }
 
-    /// Makes a change while no other one is in progress, then reports it and adapts plans and timer to it.
+    /// Makes a change while no other one is in progress, then adapts plans and timer to it. It is reported with the new
+    /// plans.
     private func changing(_ body: () async throws(FetchError) -> Void) async throws(FetchError) {
         let result: Result<Void, FetchError> = await exclusively {
             do throws(FetchError) {
@@ -211,8 +214,9 @@ extension FetchScheduler {
             }
         }
         try result.get()
+        await refreshPlans()
         onEvent(.changed)
-        await planAndWake()
+        wake()
     }
 
     private func save(_ changes: [FetchChange]) async throws(FetchError) {
@@ -226,24 +230,16 @@ extension FetchScheduler {
 
 extension FetchScheduler {
     /// Runs `body` while no other change is being stored, so that memory and store see all changes in the same order.
-    /// Callers wait in the order of their calls.
     func exclusively<Value>(_ body: () async throws -> Value) async rethrows -> Value {
-        if isChanging {
-            await withCheckedContinuation { changers.append($0) }
-        } else {
-            isChanging = true
-        }
-        // Resume the caller that has waited longest, so that this one cannot overtake it by calling again.
-        defer {
-            if changers.isEmpty { isChanging = false } else { changers.removeFirst().resume() }
-        }
+        await turn.begin()
+        defer { turn.end() }
         return try await body()
     }
 
     /// Adopts the state of `source`, which has been stored.
-    func keep(_ source: Source) {
+    func adopt(_ source: Source) {
         let name = source.definition.name
-        sources[name]?.standing = source.standing
+        sources[name]?.state = source.state
         sources[name]?.unseen = source.unseen
         sources[name]?.isOverdue = source.isOverdue
     }
@@ -251,19 +247,14 @@ extension FetchScheduler {
 
 extension FetchScheduler.Source {
     /// Returns the change that stores the state of the source.
-    func change() throws -> FetchChange {
-        .standing(definition.name, try JSON.encode(standing), unseen: unseen)
-    }
-
-    /// The same as ``change()``, but throws ``FetchError``.
-    func savedChange() throws(FetchError) -> FetchChange {
-        .standing(definition.name, try encodedStanding(), unseen: unseen)
+    func change() throws(FetchError) -> FetchChange {
+        .state(definition.name, try encodedState(), unseen: unseen)
     }
 
     /// Returns the state as JSON.
-    func encodedStanding() throws(FetchError) -> Data {
+    func encodedState() throws(FetchError) -> Data {
         do {
-            return try JSON.encode(standing)
+            return try JSON.encode(state)
         } catch {
             throw .notSaved("\(error)")
         }

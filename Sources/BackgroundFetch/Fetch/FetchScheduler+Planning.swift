@@ -1,5 +1,6 @@
 package import BackgrounderAPI
 import FoundationEssentials
+import SystemSupport
 
 extension FetchScheduler {
     /// Returns when `name` runs automatically, according to its current plan.
@@ -7,7 +8,7 @@ extension FetchScheduler {
         guard let source = sources[name] else { return .never(why: "no such source") }
         return FetchTiming(
             source.definition,
-            source.standing,
+            source.state,
             plan: source.plan,
             nextOpen: source.habit?.nextOpen(after: date, zone: zone),
             isOverdue: source.isOverdue,
@@ -17,34 +18,29 @@ extension FetchScheduler {
     }
 
     /// Replaces plans that have ended or were made for another number or spacing of runs. They are computed on the
-    /// ``ContentQueue``.
-    ///
-    /// - Returns: whether there is a new plan, to which the timer must be adapted.
-    @discardableResult
-    func refreshPlans() async -> Bool {
-        var isNew = false
-        for name in names {
+    /// queue for content. Call ``wake(isRide:isOwn:)`` afterwards, which adapts the timer.
+    func refreshPlans() async {
+        for name in names where phase != .ending {
             let date = now()
             guard let source = sources[name], source.definition.interval != .never else { continue }
-            let (runs, spacing) = (runsPerDay(source, at: date), Self.spacing(source.standing))
+            let (runs, spacing) = (runsPerDay(source, at: date), Self.spacing(source.state))
             let isOther =
                 source.definition.interval == .minimum
                 && (source.plannedRuns != runs || source.plannedSpacing != spacing)
             guard source.planEnd <= date || isOther else { continue }
             // Set before suspending, so that concurrent calls do not make the same plan.
             let midnight = zone.midnight(after: date)
-            sources[name]?.planEnd = midnight
+            let end = min(midnight, whenAKillIsForgotten(source, after: date) ?? midnight)
+            sources[name]?.planEnd = end
             sources[name]?.plannedRuns = runs
             sources[name]?.plannedSpacing = spacing
-            let planned = await ContentQueue.run { [zone] () throws(FetchFailure) in
+            let (habit, plan) = await QueueExecutor.content.run { [zone] in
                 Self.plan(source, runs: runs, spacing: spacing, from: date, midnight: midnight, zone)
             }
-            guard case .success(let (habit, plan)) = planned, sources[name]?.planEnd == midnight else { continue }
+            guard sources[name]?.planEnd == end else { continue }
             sources[name]?.habit = habit
             sources[name]?.plan = plan
-            isNew = true
         }
-        return isNew
     }
 
     /// Returns the habit of a source and a plan for the rest of today and for tomorrow; no plan unless the interval is
@@ -59,15 +55,15 @@ extension FetchScheduler {
     ) -> (UsageHabit, [PlannedSlot]) {
         let habit = UsageHabit(opens: source.opens, now: date, zone: zone)
         guard source.definition.interval == .minimum else { return (habit, []) }
-        let used = source.standing.automaticRuns.count { $0 > midnight.addingTimeInterval(-86_400) }
+        let used = source.state.automaticRuns.count { $0 > midnight.addingTimeInterval(-86_400) }
         // Without a habit the runs are evenly spaced, so the rest of the day gets only its share of them.
         let share = habit.isKnown ? 1 : midnight.timeIntervalSince(date) / 86_400
         let left = max(0, min(runs - used, Int((Double(runs) * share).rounded(.up))))
         // A run that ended some seconds late still counts for its slot.
-        let late = habit.isKnown ? FetchJudgement.allowedDelay : 0
-        let last = source.standing.lastAttempt.addingTimeInterval(-late)
+        let late = habit.isKnown ? FetchLimits.allowedDelay : 0
+        let last = source.state.lastAttempt.addingTimeInterval(-late)
         // Do not plan runs before the time that the server allows.
-        let first = max(date, source.standing.serverFloor ?? date)
+        let first = max(date, source.state.serverFloor ?? date)
         func plan(from: Date, until: Date, runs: Int, lastEnd: Date) -> [PlannedSlot] {
             FetchPlanner.plan(
                 habit,
@@ -86,18 +82,23 @@ extension FetchScheduler {
 
     /// Returns the minimum seconds between the ends of two planned runs, in whole slots. It is the floor, or the
     /// freshness that the server states, which counts from the end of a run to the start of the next.
-    private static func spacing(_ standing: FetchStanding) -> Double {
-        let fresh = standing.freshness.map { $0 + standing.usualDuration - FetchJudgement.allowedDelay } ?? 0
-        return (max(FetchJudgement.minimumFloor, fresh) / LocalTime.slot).rounded(.up) * LocalTime.slot
+    private static func spacing(_ state: FetchSourceState) -> Double {
+        let fresh = state.freshness.map { $0 + state.usualDuration - FetchLimits.allowedDelay } ?? 0
+        return (max(FetchLimits.minimumFloor, fresh) / LocalTime.slot).rounded(.up) * LocalTime.slot
+    }
+
+    /// Returns when the next run that exceeded its budget stops reducing ``runsPerDay(_:at:)``; `nil` if there is none.
+    private func whenAKillIsForgotten(_ source: Source, after date: Date) -> Date? {
+        source.state.kills.lazy.map { $0.addingTimeInterval(86_400) }.filter { $0 > date }.min()
     }
 
     /// Returns the number of planned runs a day that a source has earned.
     func runsPerDay(_ source: Source, at date: Date) -> Int {
-        let standing = source.standing
-        let ofDay = standing.kills.count { date.timeIntervalSince($0) < 86_400 }
-        return standing.credit.runsPerDay(
-            durations: standing.durations,
-            kills: standing.killsAmongDurations,
+        let state = source.state
+        let ofDay = state.kills.count { date.timeIntervalSince($0) < 86_400 }
+        return state.credit.runsPerDay(
+            durations: state.durations,
+            kills: state.killsAmongDurations,
             killsOfDay: ofDay,
             budget: source.definition.budget
         )
@@ -110,13 +111,12 @@ extension FetchScheduler {
         for name in names {
             guard let source = sources[name], source.definition.interval == .minimum else { continue }
             let usual = 86_400 / Double(max(1, runsPerDay(source, at: date)))
-            sources[name]?.isOverdue = date.timeIntervalSince(source.standing.lastAttempt) > usual
+            sources[name]?.isOverdue = date.timeIntervalSince(source.state.lastAttempt) > usual
         }
     }
 
     /// Returns all planned runs in chronological order.
-    package func plan() async -> [PlanEntry] {
-        await planAndArm()
+    package func plan() -> [PlanEntry] {
         let date = now()
         var entries: [PlanEntry] = []
         for name in names {
@@ -125,7 +125,7 @@ extension FetchScheduler {
             entries.append(PlanEntry(source: name, at: max(first, date), why: why))
             guard trigger == .predicted, let source = sources[name] else { continue }
             for slot in source.plan {
-                let start = slot.end.addingTimeInterval(-source.standing.usualDuration)
+                let start = slot.end.addingTimeInterval(-source.state.usualDuration)
                 guard start > window.deadline else { continue }
                 entries.append(PlanEntry(source: name, at: start, why: "planned: \(slot.why)"))
             }

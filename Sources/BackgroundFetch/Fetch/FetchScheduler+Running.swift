@@ -1,6 +1,7 @@
 package import BackgrounderAPI
 import FoundationEssentials
 import Logging
+import SystemSupport
 
 extension FetchScheduler {
     /// Fetches `name` now and returns the ended run. If a run is in progress already, waits for that one instead.
@@ -10,12 +11,14 @@ extension FetchScheduler {
     /// - Throws: ``FetchError`` if there is no such source, the service is stopping, or the source is off and `trigger`
     ///   is not `manual`.
     package func run(_ name: String, _ trigger: FetchTrigger) async throws(FetchError) -> FetchRun {
-        guard !isEnding else { throw .ended }
+        // The run of a removed source with the same name ends first.
+        while let running = running[name], running.isRemoved { _ = await running.task.value }
+        guard phase != .ending else { throw .ended }
         guard let source = sources[name] else { throw .noSuchSource(name) }
         switch trigger {
         case .manual: break
         case .due, .predicted, .ride, .push, .simulate, .launch:
-            if let why = FetchTiming.switchedOff(source.standing, isOn: isOn) {
+            if let why = FetchTiming.switchedOff(source.state, isOn: isOn) {
                 throw .off(name, why: why.replacing("NAME", with: name))
             }
         }
@@ -44,7 +47,7 @@ extension FetchScheduler {
         do {
             if let source = try await noteBegin(of: run, isAutomatic: isAutomatic) {
                 onEvent(.run(run))
-                let result = await fetch(source.definition, source.standing.validators)
+                let result = await fetch(source.definition, source.state.validators)
                 ended = await exclusively { await conclude(run, result, elapsed) }
             } else {
                 ended.end(at: now(), after: elapsed(), .removed)
@@ -53,29 +56,36 @@ extension FetchScheduler {
             ended.end(at: now(), after: elapsed(), FetchFailure("Couldn't save data: \(error)", kind: .cancelled))
             logger.error("\(name): Couldn't save data. \(error)")
             // Prevents an immediate retry.
-            sources[name]?.standing.lastBegan = run.began
-            sources[name]?.standing.lastEnded = now()
+            if !isRemoved(run) {
+                sources[name]?.state.lastBegan = run.began
+                sources[name]?.state.lastEnded = now()
+            }
             log(ended)
         }
+        // Before the end is reported, because clients read the next run then.
+        if phase != .ending { await refreshPlans() }
         running[name] = nil
         onEvent(.run(ended))
-        if !isEnding {
+        if phase != .ending {
             handDownloadsOver(name)
-            await planAndWake()
+            wake()
         }
         return ended
     }
 
+    /// Whether the source of `run` was removed. Another one may have its name now.
+    private func isRemoved(_ run: FetchRun) -> Bool { running[run.source]?.isRemoved != false }
+
     /// Stores that `run` begins, before it does anything, and returns its source; `nil` if that was removed.
     private func noteBegin(of run: FetchRun, isAutomatic: Bool) async throws -> Source? {
         try await exclusively {
-            guard var source = sources[run.source] else { return nil }
+            guard !isRemoved(run), var source = sources[run.source] else { return nil }
             let isPlanned = isAutomatic && source.definition.interval == .minimum
-            source.standing.noteBegin(at: run.began, isPlanned: isPlanned)
+            source.state.noteBegin(at: run.began, isPlanned: isPlanned)
             let untold = untold[run.source].map { [FetchChange.ended($0)] } ?? []
             try await journal.save(untold + [.began(run), try source.change()])
             self.untold[run.source] = nil
-            keep(source)
+            adopt(source)
             return source
         }
     }
@@ -97,7 +107,7 @@ extension FetchScheduler {
         _ source: FetchDefinition,
         _ validators: FetchValidators?
     ) async -> Result<FetchReply, FetchFailure> {
-        let warning = source.budget - FetchJudgement.warning
+        let warning = source.budget - FetchLimits.warning
         return await withTaskGroup(of: Step.self) { [clock, origin] group in
             group.addTask {
                 do throws(FetchFailure) {
@@ -116,8 +126,8 @@ extension FetchScheduler {
                 case .came(let reply): result = result ?? .success(reply)
                 case .failed(let failure): result = result ?? .failure(failure)
                 case .warning:
-                    logger.warning("\(source.name): the fetch has \(Int(FetchJudgement.warning)) seconds left.")
-                    group.addTask { await wait(FetchJudgement.warning, .over) }
+                    logger.warning("\(source.name): the fetch has \(Int(FetchLimits.warning)) seconds left.")
+                    group.addTask { await wait(FetchLimits.warning, .over) }
                 case .over:
                     let budget = Durations.text(.milliseconds((source.budget * 1000).rounded()))
                     let late = FetchFailure("the fetch exceeded its budget of \(budget) and was cancelled", kind: .late)
@@ -137,7 +147,7 @@ extension FetchScheduler {
         _ elapsed: () -> Duration
     ) async -> FetchRun {
         var ended = run
-        guard var source = sources[run.source] else {
+        guard !isRemoved(run), var source = sources[run.source] else {
             ended.end(at: now(), after: elapsed(), .removed)
             return ended
         }
@@ -147,7 +157,7 @@ extension FetchScheduler {
             let reply = try result.get()
             let news = try await read(reply, of: source)
             ended.end(at: now(), after: elapsed(), reply, news)
-            let leftOut = source.standing.take(reply, news, at: ended.ended ?? now())
+            let leftOut = source.state.noteSuccess(reply, news, at: ended.ended ?? now())
             if leftOut > 0 {
                 logger.warning("\(run.source): Skipped \(leftOut) enclosures; too many are already waiting")
             }
@@ -155,20 +165,20 @@ extension FetchScheduler {
             if let content = news.content { changes.append(.content(run.source, content, seen: news.seen)) }
         } catch {
             ended.end(at: now(), after: elapsed(), error)
-            source.standing.take(error, at: ended.ended ?? now(), jitter: jitter)
+            source.state.noteFailure(error, at: ended.ended ?? now(), jitter: jitter)
             failure = error.kind
         }
-        source.standing.note(ended, failure, isPlanned: run.trigger == .predicted || run.trigger == .ride)
+        source.state.note(ended, failure, isPlanned: run.trigger == .predicted || run.trigger == .ride)
         source.isOverdue = false
         do {
             try await journal.save(changes + [.ended(ended), try source.change()])
-            keep(source)
+            adopt(source)
         } catch {
             logger.error("\(run.source): Couldn't save data. \(error)")
             let reason = FetchFailure("Couldn't save data: \(error)", status: ended.status, bytes: ended.bytes)
             ended.end(at: ended.ended ?? now(), after: elapsed(), reason)
             // Nothing was stored, so the next run fetches all of it again, but not immediately.
-            sources[run.source]?.standing.lastEnded = ended.ended
+            sources[run.source]?.state.lastEnded = ended.ended
             do {
                 try await journal.save([.ended(ended)])
             } catch {

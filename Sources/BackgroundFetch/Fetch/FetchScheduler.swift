@@ -3,6 +3,7 @@ package import FoundationEssentials
 package import Logging
 import ServiceLifecycle
 import Synchronization
+import SystemSupport
 
 /// Fetches sources when they are due, on request, and when the service is awake for another reason.
 ///
@@ -15,11 +16,11 @@ package actor FetchScheduler: Service {
     /// A source with its state and its plan.
     struct Source {
         var definition: FetchDefinition
-        var standing: FetchStanding
+        var state: FetchSourceState
         /// The number of new items since the last open.
         var unseen = 0
         /// The opens, oldest first.
-        var opens: [OpenRecord] = []
+        var opens: [FetchOpen] = []
         /// The habit from which the plan was made.
         var habit: UsageHabit?
         /// The planned runs of today and tomorrow; empty until they are needed.
@@ -33,12 +34,23 @@ package actor FetchScheduler: Service {
         var isOverdue = false
     }
 
+    /// Where the scheduler is in its life cycle.
+    package enum Phase {
+        /// Nothing is planned. Single runs are possible.
+        case created
+        case working
+        /// The service is stopping, and the current runs are cancelled.
+        case ending
+    }
+
     /// A run in progress. Requests for another run of the same source wait for this one.
     struct Running {
         var run: FetchRun
         let task: Task<FetchRun, Never>
         /// Whether it counts towards the concurrency limits.
         let isAutomatic: Bool
+        /// Whether its source was removed. Nothing of the run is stored then, because a new source may have the name.
+        var isRemoved = false
     }
 
     let journal: any FetchJournal
@@ -62,12 +74,9 @@ package actor FetchScheduler: Service {
     var lastRun: Int
     var isDeclared = true
     var isAnyoneAttached = false
-    var isAtWork = false
-    /// Whether the service is stopping. The current runs are cancelled.
-    package private(set) var isEnding = false
-    /// Whether a change is being stored, and the callers that wait for it.
-    var isChanging = false
-    var changers: [CheckedContinuation<Void, Never>] = []
+    package private(set) var phase = Phase.created
+    /// The turn for changes of the stored state.
+    let turn = Turn()
     /// Runs of an earlier process without a stored end.
     private var openRuns: [FetchRun]
     /// By source: a run with an end that could not be stored. It is stored with the start of the next run.
@@ -112,7 +121,7 @@ package actor FetchScheduler: Service {
             names.append(name)
             sources[name] = Source(
                 definition: entry.definition,
-                standing: entry.standing,
+                state: entry.state,
                 unseen: entry.unseen,
                 opens: saved.opens[name] ?? []
             )
@@ -123,19 +132,14 @@ package actor FetchScheduler: Service {
     /// their end.
     package func run() async throws {
         try await begin()
-        let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        let watch = ClockWatch { [weak self] in Task { await self?.clockChanged() } }
-        await withGracefulShutdownHandler {
-            await withTaskCancellationHandler {
-                for await _ in ends {}
-            } onCancel: {
-                end.finish()
-            }
-        } onGracefulShutdown: {
-            end.finish()
+        let (jumps, jump) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let watch = ClockWatch { jump.yield() }
+        // In child tasks, because planning many sources takes longer than the end of the service may.
+        await withDiscardingTaskGroup { group in
+            for await _ in jumps.cancelOnGracefulShutdown() { group.addTask { await self.clockChanged() } }
+            watch.stop()
+            await finish()
         }
-        watch.end()
-        await finish()
     }
 
     /// Stores an end for runs that a crash interrupted.
@@ -158,7 +162,7 @@ package actor FetchScheduler: Service {
     /// - Throws: the error of the journal.
     package func begin() async throws {
         try await closeOpenRuns()
-        isAtWork = true
+        phase = .working
         forgetFuture()
         noteMissedRuns()
         for name in names { handDownloadsOver(name) }
@@ -167,8 +171,7 @@ package actor FetchScheduler: Service {
 
     /// Cancels all runs and waits for their end.
     private func finish() async {
-        isEnding = true
-        isAtWork = false
+        phase = .ending
         disarm()
         for running in running.values { running.task.cancel() }
         for task in running.values.map(\.task) { _ = await task.value }
@@ -201,7 +204,13 @@ package actor FetchScheduler: Service {
         let wasSuspended = isSuspended
         self.isAnyoneAttached = isAnyoneAttached
         self.isDeclared = isDeclared
-        if isNew { try? await open(names) }
+        if isNew {
+            do {
+                try await open(names)
+            } catch {
+                logger.warning("Cannot record that the sources were opened: \(error)")
+            }
+        }
         if wasSuspended, !isSuspended { noteMissedRuns() }
         await planAndWake(isRide: isNew)
     }
@@ -220,7 +229,7 @@ package actor FetchScheduler: Service {
 
     /// Corrects recorded times that are in the future.
     private func forgetFuture() {
-        for name in names { sources[name]?.standing.forgetFuture(at: now()) }
+        for name in names { sources[name]?.state.forgetFuture(at: now()) }
     }
 
     /// Refreshes the plans, then calls ``wake(isRide:isOwn:)``.
@@ -229,18 +238,13 @@ package actor FetchScheduler: Service {
         wake(isRide: isRide, isOwn: isOwn)
     }
 
-    /// Refreshes the plans and adapts the timer, but starts no runs. For queries.
-    func planAndArm() async {
-        if await refreshPlans(), isAtWork { arm() }
-    }
-
     /// Starts the runs that are due and those that may share the wakeup, then sets the timer.
     ///
     /// - Parameters:
     ///   - isRide: whether the service is awake for another reason. Runs with open windows start even if none is due.
     ///   - isOwn: whether the timer of the scheduler fired, which may be before the first deadline.
     func wake(isRide: Bool = false, isOwn: Bool = false) {
-        guard isAtWork else { return }
+        guard phase == .working else { return }
         let date = now()
         let candidates = candidates(at: date)
         if isRide || isOwn || candidates.contains(where: { $0.run.window.deadline <= date }) {

@@ -1,5 +1,6 @@
 import BackgrounderAPI
 import FoundationEssentials
+import SystemSupport
 
 /// When a source is fetched automatically.
 enum FetchTiming: Equatable {
@@ -16,14 +17,14 @@ enum FetchTiming: Equatable {
     ///   - isDeclared: whether the mode may run now, because it is declared or a client is attached.
     init(
         _ source: FetchDefinition,
-        _ standing: FetchStanding,
+        _ state: FetchSourceState,
         plan: [PlannedSlot],
         nextOpen: @autoclosure () -> Date?,
         isOverdue: Bool,
         isOn: Bool,
         isDeclared: Bool
     ) {
-        if let why = Self.switchedOff(standing, isOn: isOn) {
+        if let why = Self.switchedOff(state, isOn: isOn) {
             self = .never(why: why)
             return
         }
@@ -33,21 +34,21 @@ enum FetchTiming: Equatable {
         }
         switch source.interval {
         case .never: self = .never(why: "the interval is never")
-        case .custom(let seconds): self = Self.custom(seconds, standing, nextOpen: nextOpen())
-        case .minimum: self = Self.planned(standing, plan, isOverdue: isOverdue)
+        case .custom(let seconds): self = Self.custom(seconds, state, nextOpen: nextOpen())
+        case .minimum: self = Self.planned(state, plan, isOverdue: isOverdue)
         }
     }
 
     /// Returns why automatic fetches of a source are off; `nil` if they are on. The caller replaces `NAME`.
-    static func switchedOff(_ standing: FetchStanding, isOn: Bool) -> String? {
+    static func switchedOff(_ state: FetchSourceState, isOn: Bool) -> String? {
         if !isOn { return "background refresh is off; turn it on with `backgrounder refresh on`" }
-        if standing.isOff {
+        if state.isOff {
             return "background refresh is off for this source; turn it on with `backgrounder refresh on NAME`"
         }
-        if standing.hasQuit {
+        if state.hasQuit {
             return "suspended by `backgrounder quit`; resumes when you open the source, or when a client attaches"
         }
-        if standing.isGone {
+        if state.isGone {
             return "the server says it is gone for good; retry with `backgrounder refresh on NAME`"
         }
         return nil
@@ -56,29 +57,29 @@ enum FetchTiming: Equatable {
     /// Returns the latest of the bounds that the interval, the server and failures set, and the reason for it.
     ///
     /// - Parameter own: the bound of the interval, which needs no reason.
-    private static func bound(_ own: Date, _ standing: FetchStanding) -> (date: Date, why: String?) {
+    private static func bound(_ own: Date, _ state: FetchSourceState) -> (date: Date, why: String?) {
         let bounds: [(date: Date, why: String?)] = [
             (own, nil),
             (
-                standing.serverFloor ?? .distantPast,
-                standing.failures == 0
+                state.serverFloor ?? .distantPast,
+                state.failures == 0
                     ? "waiting for the content to expire, as the server requested"
                     : "waiting before the next attempt, as the server requested"
             ),
             (
-                standing.retryAt ?? .distantPast,
-                "backing off after \(standing.failures == 1 ? "a failure" : "\(standing.failures) failures")"
+                state.retryAt ?? .distantPast,
+                "backing off after \(state.failures == 1 ? "a failure" : "\(state.failures) failures")"
             ),
         ]
         return bounds.max { $0.date < $1.date } ?? (own, nil)
     }
 
     /// Returns the timing for a custom interval.
-    private static func custom(_ seconds: Double, _ standing: FetchStanding, nextOpen: Date?) -> FetchTiming {
+    private static func custom(_ seconds: Double, _ state: FetchSourceState, nextOpen: Date?) -> FetchTiming {
         let interval = max(seconds, FetchDefinition.shortestInterval)
-        let (earliest, why) = bound(standing.lastAttempt.addingTimeInterval(interval), standing)
+        let (earliest, why) = bound(state.lastAttempt.addingTimeInterval(interval), state)
         let window = FlexWindow(
-            after: standing.lastAttempt,
+            after: state.lastAttempt,
             interval: interval,
             floor: earliest,
             nextOpen: nextOpen
@@ -91,17 +92,17 @@ enum FetchTiming: Equatable {
     }
 
     /// Returns the timing for the interval `minimum`.
-    private static func planned(_ standing: FetchStanding, _ plan: [PlannedSlot], isOverdue: Bool) -> FetchTiming {
+    private static func planned(_ state: FetchSourceState, _ plan: [PlannedSlot], isOverdue: Bool) -> FetchTiming {
         // The floor counts from start to start. The plan spaces the ends, but all runs take about as long.
-        let (floor, why) = bound(standing.lastBegin.addingTimeInterval(FetchJudgement.minimumFloor), standing)
+        let (floor, why) = bound(state.lastBegin.addingTimeInterval(FetchLimits.minimumFloor), state)
         if isOverdue {
             let why = "a run was missed while the service was stopped or the mode was suspended"
             return .window(FlexWindow(earliest: floor, deadline: floor), trigger: .due, why: why)
         }
         // Skip a slot if the bound would make its run too late: the next slot is close, or no open is expected.
-        let first = floor.addingTimeInterval(-FetchJudgement.allowedDelay)
-        if let slot = plan.first(where: { $0.end > standing.lastAttempt && $0.end >= first }) {
-            let window = FlexWindow(endingAt: slot.end, duration: standing.usualDuration, notBefore: floor)
+        let first = floor.addingTimeInterval(-FetchLimits.allowedDelay)
+        if let slot = plan.first(where: { $0.end > state.lastAttempt && $0.end >= first }) {
+            let window = FlexWindow(endingAt: slot.end, duration: state.usualDuration, notBefore: floor)
             return .window(window, trigger: .predicted, why: "planned: \(slot.why)")
         }
         return .never(why: why.map { "\($0), until \(ISO8601.string(floor))" } ?? "no run is planned before midnight")

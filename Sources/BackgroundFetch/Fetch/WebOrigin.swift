@@ -3,6 +3,8 @@ import BackgrounderAPI
 package import FoundationEssentials
 import NIOCore
 import NIOHTTP1
+import SystemSupport
+package import WebSupport
 
 /// Fetches over HTTP, with conditional requests and limits for the reply. It follows redirects itself.
 package struct WebOrigin: Sendable {
@@ -158,7 +160,7 @@ private struct Body {
 
     /// Reads and decompresses the body of `response`.
     init(_ response: HTTPClientResponse) async throws {
-        let wireLimit = FetchJudgement.wireLimit
+        let wireLimit = FetchLimits.wireLimit
         let tooLarge = FetchFailure(
             "the reply is larger than \(wireLimit >> 20) MiB",
             status: Int(response.status.code)
@@ -182,7 +184,7 @@ private struct Body {
                 content = Data()
                 return
             }
-            content = try await ContentQueue.run { [packed] () throws(FetchFailure) in try unpack(packed) }.get()
+            content = try await QueueExecutor.content.run { [packed] () throws(FetchFailure) in try unpack(packed) }
         default:
             throw FetchFailure(
                 "the reply has a content coding that was not requested: \(codings.joined(separator: ", "))"
@@ -193,10 +195,10 @@ private struct Body {
 
 /// Returns the decompressed data. Blocks the calling thread.
 private func unpack(_ packed: [UInt8]) throws(FetchFailure) -> Data {
-    let limit = FetchJudgement.contentLimit
+    let limit = FetchLimits.contentLimit
     guard var inflation = Inflation(limit: limit) else { throw FetchFailure("no memory left to decompress the reply") }
     do throws(Inflation.Fault) {
-        try inflation.take(packed)
+        try inflation.decompress(packed)
     } catch {
         switch error {
         case .tooLarge:

@@ -38,11 +38,11 @@ package enum Coalescer {
         let runs = waiting.map { Future($0, from: now) }
         guard let deadline = runs.map(\.deadline).min(), let earliest = runs.map(\.earliest).min() else { return nil }
         let first = max(0, earliest)
-        guard runs.count > 1, deadline > first, deadline < Judgement.horizon else {
+        guard runs.count > 1, deadline > first, deadline < Tuning.horizon else {
             return now.addingTimeInterval(max(0, deadline))
         }
         var best = (wakeups: Future.wakeups(runs, first: deadline, atMost: .max), at: deadline)
-        for trial in Judgement.trials {
+        for trial in Tuning.trials {
             let time = first + (deadline - first) * trial
             let wakeups = Future.wakeups(runs, first: time, atMost: best.wakeups)
             if wakeups < best.wakeups { best = (wakeups, time) }
@@ -94,7 +94,7 @@ package enum Coalescer {
         /// deadline. Stops counting at `limit`.
         static func wakeups(_ runs: [Future], first: Double, atMost limit: Int) -> Int {
             var (runs, time, count) = (runs, first, 0)
-            while time < Judgement.horizon, count < limit {
+            while time < Tuning.horizon, count < limit {
                 count += 1
                 var next = Double.infinity
                 for index in runs.indices {
@@ -112,7 +112,7 @@ package enum Coalescer {
     }
 
     /// Tuned: neither more hours nor more trials save more wakeups.
-    private enum Judgement {
+    private enum Tuning {
         /// Seconds to simulate.
         static let horizon = 6.0 * 3600
         /// The times to try, as shares of the time from the first open window to the first deadline; the latest first.

@@ -26,9 +26,9 @@ package struct FetchCredit: Codable, Hashable, Sendable {
             dropped = max(0, dropped - 1)
         case .noData:
             barren += 1
-            guard barren >= Judgement.patience else { return }
+            guard barren >= Tuning.patience else { return }
             barren = 0
-            dropped = min(dropped + 1, Judgement.most)
+            dropped = min(dropped + 1, Tuning.most)
         case .failed: break
         }
     }
@@ -44,7 +44,7 @@ package struct FetchCredit: Codable, Hashable, Sendable {
         let earned = Self.earned(durations: durations, kills: kills, budget: budget)
         // Keep at least half, so that new data is noticed.
         let wanted = earned - min(dropped, earned / 2)
-        return killsOfDay > 0 ? max(wanted / 2, Judgement.leastAfterKill) : wanted
+        return killsOfDay > 0 ? max(wanted / 2, Tuning.leastAfterKill) : wanted
     }
 
     /// Returns the number of runs a day that fit in the allowed running time.
@@ -56,16 +56,16 @@ package struct FetchCredit: Codable, Hashable, Sendable {
         } else {
             // The killed runs were the longest; each counts three times its duration.
             let costs = known.enumerated().map { index, duration in
-                index >= known.count - kills ? duration * Judgement.killCost : duration
+                index >= known.count - kills ? duration * Tuning.killCost : duration
             }
             typical = costs[min(costs.count - 1, costs.count * 9 / 10)]
         }
-        let runs = Judgement.secondsOfDay / max(typical, 0.001)
-        return Int(min(max(runs, Judgement.least), Judgement.greatest))
+        let runs = Tuning.secondsOfDay / max(typical, 0.001)
+        return Int(min(max(runs, Tuning.least), Tuning.greatest))
     }
 
     /// Tuned: a source that takes 5 seconds runs every half hour, and one that takes 30 seconds every three hours.
-    enum Judgement {
+    enum Tuning {
         /// Running time in seconds a day.
         static let secondsOfDay = 240.0
         /// Bounds of the runs a day.

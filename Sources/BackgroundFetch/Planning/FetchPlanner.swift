@@ -41,10 +41,10 @@ package enum FetchPlanner {
         guard habit.isKnown else { return evenly(from: from, until: until, runs: runs, lastEnd: lastEnd, spacing) }
         let day = Slots(habit, from: from, until: until, zone: zone)
         var ages = AgePlan(rates: day.rates, runs: runs, spacing: spacing, first: lastEnd.map { day.place(of: $0) })
-        var ends = ages.ends(cap: Judgement.cap)
+        var ends = ages.ends(cap: Tuning.cap)
         // The habit is weak: many opens will come at other times, and with the cap for a strong habit the content could
         // become very old for these.
-        if ages.share(olderThan: Judgement.old, ends) > Judgement.weakShare { ends = ages.ends(cap: Judgement.wideCap) }
+        if ages.share(olderThan: Tuning.old, ends) > Tuning.weakShare { ends = ages.ends(cap: Tuning.wideCap) }
         return ends.indices.map { index in
             let next = index + 1 < ends.count ? ends[index + 1] : day.rates.count
             return PlannedSlot(end: day.date(ends[index]), why: day.reason(ends[index], next))
@@ -72,7 +72,7 @@ package enum FetchPlanner {
     }
 
     /// Tuned: best for the simulated users of the tests.
-    enum Judgement {
+    enum Tuning {
         /// Minutes above which a greater age costs no more. With 60, the runs spread more, and fewer opens find content
         /// younger than 15 minutes.
         static let cap = 40.0

@@ -35,21 +35,21 @@ package struct FlexWindow: Hashable, Sendable {
     package init(endingAt end: Date, duration: Double, notBefore floor: Date? = nil) {
         let begin = end.addingTimeInterval(-max(0, duration))
         self.init(
-            earliest: max(begin.addingTimeInterval(-Judgement.early), floor ?? .distantPast),
+            earliest: max(begin.addingTimeInterval(-Tuning.early), floor ?? .distantPast),
             deadline: begin
         )
     }
 
     /// Returns how many seconds a run with a custom interval may wait to share a wakeup.
     static func slack(_ interval: Double) -> Double {
-        max(interval * Judgement.flex, Judgement.leastFlex)
+        max(interval * Tuning.flex, Tuning.leastFlex)
     }
 
     /// Whether the run may begin at `date`, including after the deadline.
     package func isOpen(at date: Date) -> Bool { earliest <= date }
 
     /// Tuned: a flex of 20 % saves more than half of the wakeups and makes content a sixth older.
-    enum Judgement {
+    enum Tuning {
         /// The share of the interval.
         static let flex = 0.2
         /// The minimum in seconds.

@@ -78,8 +78,8 @@ struct HabitModel {
     /// - Parameter today: the local day from which the ages of opens count.
     init(today: Int) {
         self.today = today
-        manners = Judgement.halfLives.flatMap { halfLife in
-            Judgement.spreads.map { Manner(halfLife: halfLife, spread: $0) }
+        manners = Tuning.halfLives.flatMap { halfLife in
+            Tuning.spreads.map { Manner(halfLife: halfLife, spread: $0) }
         }
     }
 
@@ -88,9 +88,9 @@ struct HabitModel {
     /// - Parameters:
     ///   - slots: the slots with an open.
     ///   - day: a local day; pass the days in ascending order.
-    mutating func take(_ slots: ArraySlice<Int>, of day: Int) {
+    mutating func learn(_ slots: ArraySlice<Int>, of day: Int) {
         for index in manners.indices {
-            for scope in Scope.allCases { judge(scope, index, slots, of: day) }
+            for scope in Scope.allCases { score(scope, index, slots, of: day) }
             let weight = weight(index, of: day)
             for scope in Scope.allCases {
                 let histogram = scope.histogram(day)
@@ -117,11 +117,11 @@ struct HabitModel {
     }
 
     /// Adds the log-likelihood of the opens of a day to the score of a prediction.
-    private mutating func judge(_ scope: Scope, _ index: Int, _ slots: ArraySlice<Int>, of day: Int) {
+    private mutating func score(_ scope: Scope, _ index: Int, _ slots: ArraySlice<Int>, of day: Int) {
         let guess = guess(scope, index, day)
         var likelihood = -guess.total
         for slot in slots { likelihood += log(guess.rate(slot, manners[index].opens)) }
-        let weight = exp2(-Double(today - day) / Judgement.scoreHalfLife)
+        let weight = exp2(-Double(today - day) / Tuning.scoreHalfLife)
         manners[index].scores[scope.rawValue] += weight * likelihood
     }
 
@@ -152,9 +152,9 @@ struct HabitModel {
         // Counts are relative to the weight of `day`.
         let weight = weight(index, of: day)
         let (allDays, allOpens) = (manner.days[0] / weight, manner.totals[0] / weight)
-        let usual = (allOpens + Judgement.priorDays * Judgement.priorOpens) / (allDays + Judgement.priorDays)
-        let days = manner.days[histogram] / weight + Judgement.priorDays
-        let constant = Judgement.priorDays * usual / days / Double(LocalTime.slotsOfDay)
+        let usual = (allOpens + Tuning.priorDays * Tuning.priorOpens) / (allDays + Tuning.priorDays)
+        let days = manner.days[histogram] / weight + Tuning.priorDays
+        let constant = Tuning.priorDays * usual / days / Double(LocalTime.slotsOfDay)
         let factor = 1 / (weight * days)
         return Guess(
             offset: histogram * LocalTime.slotsOfDay,
@@ -165,7 +165,7 @@ struct HabitModel {
     }
 
     /// Tuned: best for the simulated users of the tests.
-    private enum Judgement {
+    private enum Tuning {
         /// Days after which the weight of an open is halved.
         static let halfLives = [7.0, 42.0]
         /// Standard deviations of the smoothing, in slots.

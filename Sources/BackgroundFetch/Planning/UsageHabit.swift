@@ -1,3 +1,4 @@
+package import BackgrounderAPI
 package import FoundationEssentials
 
 /// The expected opens of a source in each slot of 5 minutes, learned from past opens.
@@ -9,14 +10,11 @@ package struct UsageHabit: Sendable {
     package let openCount: Int
     /// The local day of the first of ``rates``.
     private let firstDay: Int
-    /// Expected opens by slot, for ``Judgement/days`` days; empty if no habit is known.
+    /// Expected opens by slot, for ``Tuning/days`` days; empty if no habit is known.
     private let rates: [Double]
 
     /// The number of opens from which a habit is known. With fewer, runs are evenly spaced.
     package static let leastOpens = 5
-
-    /// Seconds after which an open is forgotten.
-    package static let memory = Double(Judgement.memory + 1) * LocalTime.day
 
     /// Whether there are enough opens to learn from.
     package var isKnown: Bool { openCount >= Self.leastOpens }
@@ -26,14 +24,14 @@ package struct UsageHabit: Sendable {
     /// - Parameters:
     ///   - opens: in any order. Those after `now` are ignored: they were recorded with a wrong clock.
     ///   - zone: determines the current day, which is not learned from before it is over.
-    package init(opens: [OpenRecord], now: Date, zone: LocalZone = .system) {
+    package init(opens: [FetchOpen], now: Date, zone: LocalZone = .system) {
         let today = zone.local(now).day
         firstDay = today
         var seen = Set<Int>()
         for open in opens where open.at <= now {
             let time = LocalTime(open.at, open.secondsFromGMT)
             // After a flight to the west, an open may have a local day after today; that is accepted.
-            guard today - time.day <= Judgement.memory else { continue }
+            guard today - time.day <= FetchOpen.daysThatCount else { continue }
             seen.insert(time.day * LocalTime.slotsOfDay + time.slot)
         }
         openCount = seen.count
@@ -47,9 +45,9 @@ package struct UsageHabit: Sendable {
         for day in min(first.day, today)..<max(today, first.day) {
             let begin = next
             while next < sorted.count, sorted[next].day <= day { next += 1 }
-            model.take(sorted[begin..<next].map(\.slot)[...], of: day)
+            model.learn(sorted[begin..<next].map(\.slot)[...], of: day)
         }
-        rates = (today..<today + Judgement.days).flatMap { model.rates(of: $0) }
+        rates = (today..<today + Tuning.days).flatMap { model.rates(of: $0) }
     }
 
     /// Returns the expected opens in each slot of the 24 hours from `start`.
@@ -62,7 +60,7 @@ package struct UsageHabit: Sendable {
     /// Returns the expected opens in a slot. Days outside the known ones have the rates of the nearest known day.
     func rate(at time: LocalTime) -> Double {
         guard !rates.isEmpty else { return 0 }
-        let day = min(max(time.day - firstDay, 0), Judgement.days - 1)
+        let day = min(max(time.day - firstDay, 0), Tuning.days - 1)
         return rates[day * LocalTime.slotsOfDay + time.slot]
     }
 
@@ -73,10 +71,10 @@ package struct UsageHabit: Sendable {
         let start = Date(
             timeIntervalSince1970: (date.timeIntervalSince1970 / LocalTime.slot).rounded(.down) * LocalTime.slot
         )
-        var wasLikely = rate(at: zone.local(start)) >= Judgement.likely
+        var wasLikely = rate(at: zone.local(start)) >= Tuning.likely
         for slot in 1...LocalTime.slotsOfDay {
             let time = start.addingTimeInterval(Double(slot) * LocalTime.slot)
-            let isLikely = rate(at: zone.local(time)) >= Judgement.likely
+            let isLikely = rate(at: zone.local(time)) >= Tuning.likely
             if isLikely, !wasLikely { return time }
             wasLikely = isLikely
         }
@@ -84,11 +82,9 @@ package struct UsageHabit: Sendable {
     }
 
     /// Tuned: best for the simulated users of the tests.
-    enum Judgement {
+    enum Tuning {
         /// Days to predict, including today.
         static let days = 4
-        /// Days after which an open is forgotten.
-        static let memory = 120
         /// Expected opens in a slot from which an open is likely: true for a daily open within ± 30 minutes, false for
         /// two opens a day at arbitrary times.
         static let likely = 0.03

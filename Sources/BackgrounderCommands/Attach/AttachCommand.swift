@@ -28,22 +28,3 @@ struct AttachCommand: AsyncParsableCommand {
         }
     }
 }
-
-extension Client {
-    /// Attaches, and calls `body` with each event. While `body` runs, further events wait in the socket.
-    ///
-    /// - Returns: The reason for the end.
-    func watch(_ body: (Event) throws -> Void) async -> CommandFailure {
-        do {
-            try await events(attach: true, observe: .seconds(1)) { event in
-                try body(event)
-                return true
-            }
-            return CommandFailure("lost the connection to the service", exitCode: 3)
-        } catch let failure as CommandFailure {
-            return failure
-        } catch {
-            return CommandFailure("\(error)")
-        }
-    }
-}

@@ -1,5 +1,6 @@
 import BackgrounderAPI
 import FoundationEssentials
+import SystemSupport
 
 /// The lower part of the live view: tasks beside fetches, and transfers below them.
 struct BackgroundPanels {

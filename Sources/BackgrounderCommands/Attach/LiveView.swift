@@ -1,6 +1,7 @@
 import BackgrounderAPI
 import FoundationEssentials
 import Glibc
+import SystemSupport
 
 /// The live view on a terminal: panels that follow the service and the size of the terminal.
 struct LiveView {

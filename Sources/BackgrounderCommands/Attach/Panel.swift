@@ -1,4 +1,4 @@
-import BackgrounderAPI
+import SystemSupport
 
 /// A box with a title.
 struct Panel {

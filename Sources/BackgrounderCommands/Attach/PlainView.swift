@@ -1,5 +1,6 @@
 import BackgrounderAPI
 import Glibc
+import SystemSupport
 
 /// The live view when stdout is not a terminal: a line for each event.
 struct PlainView {

@@ -1,5 +1,6 @@
 import BackgrounderAPI
 import FoundationEssentials
+import SystemSupport
 
 /// A drawing of a track as a self-contained SVG 1.1 document, without scripts, fonts, images or anything from the
 /// network.

@@ -1,6 +1,6 @@
-import BackgrounderAPI
 import FoundationEssentials
 import Glibc
+import SystemSupport
 import Yams
 
 /// The entries of one layer of the configuration (file, environment or options), each with its place.

@@ -1,5 +1,3 @@
-import BackgrounderAPI
-
 /// A key of the configuration: its name, the values that it accepts, and its default.
 struct ConfigurationKey<Value: Sendable>: Sendable {
     /// Section and key, separated by a dot.

@@ -1,9 +1,11 @@
 import AudioPlayback
-import BackgroundFetch
 import BackgrounderAPI
 import LocationUpdates
 import Logging
 import MPDServer
+import MediaFiles
+import SystemSupport
+import WebSupport
 
 /// Every key of `config.yaml`, with its default.
 enum Keys {
@@ -73,7 +75,7 @@ enum Keys {
         }
     }
 
-    static let queue = ConfigurationKey<[String]>(list: "audio.queue", [], allowed: "files and folders") {
+    static let queue = ConfigurationKey<[String]>(list: "audio.queue", [], allowed: "files, folders and playlists") {
         text,
         directory in
         path(text, directory)
@@ -250,18 +252,5 @@ enum Keys {
 
     private static func duration(_ text: String, in range: ClosedRange<Duration>) -> Duration? {
         Durations.duration(text).flatMap { range.contains($0) ? $0 : nil }
-    }
-}
-
-/// The lengths that a setting can have.
-enum Metres {
-    /// Half of the Earth's circumference: nothing is farther away.
-    static let maximum = 20_037_508
-
-    /// Parses a length; returns `.some(nil)` for `none` and `nil` for an invalid text.
-    static func orNone(_ text: String) -> Double?? {
-        if text == "none" { return .some(nil) }
-        guard let value = Double(text), (0...Double(maximum)).contains(value) else { return nil }
-        return value
     }
 }

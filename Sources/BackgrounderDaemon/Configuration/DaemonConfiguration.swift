@@ -4,6 +4,7 @@ import FoundationEssentials
 import LocationUpdates
 import Logging
 import MPDServer
+import SystemSupport
 
 /// The origins of a configuration, which is read at the start and at each reload.
 struct ConfigurationSource: Sendable {
@@ -74,7 +75,7 @@ struct DaemonConfiguration: Sendable {
             throw ConfigurationError(
                 place: place("mpd.listen"),
                 problem:
-                    "mpd.listen: other machines can reach \(address); set mpd.password or mpd.passwords, or use an address such as 127.0.0.1:6600"
+                    "mpd.listen: other machines can reach \(address); set mpd.password, mpd.passwords or mpd.defaultPermissions, or use an address such as 127.0.0.1:6600"
             )
         }
         if let path = value(Keys.source).replayedFile, !Self.isReadableFile(path) {

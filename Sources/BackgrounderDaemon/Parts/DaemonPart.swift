@@ -1,10 +1,11 @@
-import BackgroundFetch
 import BackgrounderAPI
 import ControlServer
 import Logging
 import NIOCore
 import ServiceLifecycle
 import StateStore
+import SystemSupport
+import WebSupport
 
 /// A part of the service that provides one background mode.
 protocol DaemonPart: Sendable {
@@ -17,6 +18,14 @@ protocol DaemonPart: Sendable {
     /// Called when the first client attaches, before it sees anything, when the last one detaches, and once at the start.
     func apply(isAnyoneAttached: Bool) async
 
+    /// Called after the configuration was read again.
+    ///
+    /// - Parameter changed: the names of the keys whose values changed.
+    func reload(_ configuration: DaemonConfiguration, changed: Set<String>, isAnyoneAttached: Bool) async
+
+    /// Called when the database can be written again, to store what waits in memory.
+    func storeWaiting() async
+
     /// Adds the routes of the part.
     func addRoutes(to router: inout ControlRouter)
 
@@ -28,6 +37,8 @@ extension DaemonPart {
     var services: [any Service] { [] }
     func isAtWork() async -> Bool { false }
     func apply(isAnyoneAttached: Bool) async {}
+    func reload(_ configuration: DaemonConfiguration, changed: Set<String>, isAnyoneAttached: Bool) async {}
+    func storeWaiting() async {}
     func addRoutes(to router: inout ControlRouter) {}
     func report(in status: inout ServiceStatus) async {}
 }
@@ -35,8 +46,10 @@ extension DaemonPart {
 /// The dependencies of all parts.
 struct PartContext: Sendable {
     let paths: RuntimePaths
-    let configuration: DaemonConfiguration
+    /// The configuration at the start; ``preferences`` has the current one.
+    let initialConfiguration: DaemonConfiguration
     let store: StateStore
+    let preferences: Preferences
     let modes: Modes
     let clock: any Clock<Duration>
     let group: any EventLoopGroup
@@ -45,10 +58,13 @@ struct PartContext: Sendable {
     let web: WebClients
     let log: DaemonLog
     let logger: Logger
-    /// Returns how many clients are attached.
-    let attached: @Sendable () -> Int
-    /// Posts an event to the readers of the event stream.
-    let post: @Sendable (Event) -> Void
-    /// Reports a change that no event carries, or the beginning or end of work.
-    let changed: @Sendable () -> Void
+    let backgroundLog: BackgroundLog
+    let events: EventRelay
+
+    /// Checks that `mode` may work now.
+    ///
+    /// - Throws: a `conflict` if it is not declared and no client is attached.
+    func require(_ mode: BackgroundMode) throws(WireError) {
+        try modes.require(mode, isAnyoneAttached: events.attached > 0)
+    }
 }

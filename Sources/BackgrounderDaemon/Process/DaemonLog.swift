@@ -1,18 +1,17 @@
-import BackgrounderAPI
 import Dispatch
 import FoundationEssentials
 import Glibc
-import LocationUpdates
 package import Logging
 import Synchronization
+import SystemSupport
 
 /// The log: one line per record, `2026-11-21T06:55:49.786Z info …`.
 ///
 /// It goes to stderr on a terminal or under systemd, otherwise to a file. At 4 MiB the file is renamed to `….1`, replacing the
 /// previous one, which is deleted once it is older than the retention.
 ///
-/// Any thread may log, and none waits: lines are written on a queue of their own, or on a thread that may wait for the disk
-/// anyway. A destination that is full or too slow loses lines and nothing else.
+/// Any thread may log, and none waits unless it says that it may block: lines are written on a queue of their own, or on such
+/// a thread. A destination that is full or too slow loses lines and nothing else.
 package final class DaemonLog: Sendable {
     private static let fileLimit = 4 << 20  // Tuned: with the older file 8 MiB, about 60,000 lines.
     private static let mostPending = 1000  // Tuned: more means that the destination hangs.
@@ -97,12 +96,12 @@ package final class DaemonLog: Sendable {
     /// Writes `count` lines.
     ///
     /// - Parameters:
-    ///   - mayWait: whether the calling thread may wait for the disk.
+    ///   - mayBlock: whether the calling thread may wait for the disk.
     ///   - message: appends the text of each line, without control characters.
     func write(
         _ level: Logger.Level,
         count: Int = 1,
-        mayWait: Bool = SourceExecutor.isHosting,
+        mayBlock: Bool = false,
         _ message: (_ index: Int, _ line: inout TextBuffer) -> Void
     ) {
         guard level >= self.level, pending.withLock({ $0.lines < Self.mostPending }) else { return }
@@ -118,11 +117,11 @@ package final class DaemonLog: Sendable {
         let isScheduled = pending.withLock { pending in
             pending.bytes += lines.bytes
             pending.lines += count
-            defer { pending.isScheduled = pending.isScheduled || !mayWait }
+            defer { pending.isScheduled = pending.isScheduled || !mayBlock }
             return pending.isScheduled
         }
         if isScheduled { return }
-        guard mayWait else { return schedule() }
+        guard mayBlock else { return schedule() }
         let isWritten = destination.withLockIfAvailable { destination in
             guard destination.path != nil else { return false }
             writePending(to: &destination)
@@ -162,7 +161,7 @@ package final class DaemonLog: Sendable {
             var file = stat()
             guard stat(path, &file) == 0 else { return }
             let written = Date(timeIntervalSince1970: Double(file.st_mtim.tv_sec))
-            if written < Self.oldest {
+            if written < .earliestOfSetClock {
                 // Written before the clock was set: its age counts from now on.
                 var times = [timespec](
                     repeating: timespec(tv_sec: Int(now.timeIntervalSince1970), tv_nsec: 0),
@@ -174,9 +173,6 @@ package final class DaemonLog: Sendable {
             }
         }
     }
-
-    /// An earlier time means that the clock was never set.
-    private static let oldest = Date(timeIntervalSince1970: 1_735_689_600)  // 2025-01-01T00:00:00Z
 
     private static func openFile(_ path: String) -> Destination {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -1,6 +1,6 @@
-import BackgrounderAPI
 import FoundationEssentials
 import Glibc
+import SystemSupport
 
 extension RuntimePaths {
     /// Creates the folders of the service with mode 0700; the mode of an existing home is not changed.
@@ -13,9 +13,10 @@ extension RuntimePaths {
         for path in [log, database, database + "-wal", database + "-shm"] { try TrustedPath.requireNoLink(path) }
         if let home { try Self.make(home) }
         for directory in [state, run] { try Self.make(directory) }
-        guard access(state, W_OK | X_OK) == 0, access(run, W_OK | X_OK) == 0 else {
+        for directory in [state, run] where access(directory, W_OK | X_OK) != 0 {
+            let reason = systemMessage(errno)
             throw StartError(
-                "cannot write to \(access(state, W_OK | X_OK) == 0 ? run : state); check its mode, or name a writable folder with --home"
+                "cannot write to \(directory): \(reason); check its mode, or name a writable folder with --home"
             )
         }
         // `sockaddr_un` has 108 bytes, including the terminating NUL.

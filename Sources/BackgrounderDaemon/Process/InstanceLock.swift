@@ -1,7 +1,7 @@
 import BackgrounderAPI
-import Dispatch
 import FoundationEssentials
 import Glibc
+import SystemSupport
 
 /// The right to be the only service of a home: a file lock, which the kernel releases however the process ends.
 ///
@@ -43,9 +43,10 @@ struct InstanceLock: ~Copyable {
         record: InstanceRecord,
         seconds: Int
     ) async throws(InstanceError) -> InstanceLock {
-        let deadline = DispatchTime.now() + .seconds(seconds)
+        let deadline = MonotonicTime.now + .seconds(seconds)
         while true {
-            guard await isFree(try open(paths.lock, O_RDWR | O_CREAT), until: deadline) else {
+            let lock = try open(paths.lock, O_RDWR | O_CREAT)
+            guard await FileLock.isFree(lock, for: LOCK_EX, until: deadline) else {
                 throw .alreadyRunning(pid: InstanceRecord.read(paths.instance)?.pid)
             }
             do throws(InstanceError) {
@@ -54,20 +55,6 @@ struct InstanceLock: ~Copyable {
                 // Another process acquired it first.
             }
         }
-    }
-
-    /// Returns whether the lock on `descriptor` is released before `deadline`, and closes the descriptor in that case.
-    private static func isFree(_ descriptor: CInt, until deadline: DispatchTime) async -> Bool {
-        let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
-        // flock(2) has no timeout. After the deadline this thread keeps waiting and ends with the process.
-        DispatchQueue(label: "backgrounder.lock").async {
-            var code = flock(descriptor, LOCK_EX)
-            while code != 0, errno == EINTR { code = flock(descriptor, LOCK_EX) }
-            close(descriptor)
-            answer.yield(code == 0)
-        }
-        DispatchQueue(label: "backgrounder.deadline").asyncAfter(deadline: deadline) { answer.yield(false) }
-        return await answers.first { _ in true } == true
     }
 
     private static func open(_ path: String, _ flags: CInt) throws(InstanceError) -> CInt {

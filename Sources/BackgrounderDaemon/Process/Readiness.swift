@@ -1,4 +1,3 @@
-import BackgrounderAPI
 import Glibc
 
 /// Announces that the service is ready, on the pipe of `backgrounder start` and to systemd.

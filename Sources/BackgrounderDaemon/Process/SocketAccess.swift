@@ -2,12 +2,13 @@ import BackgrounderAPI
 import ControlServer
 import Glibc
 import Logging
+import SystemSupport
 
 /// The access to the control socket. Root and the service's user may do everything; members of `control.group` may read and control,
 /// and those that `control.execute` names may also execute.
 ///
-/// The socket never has a wider mode than intended: it is bound under a narrow umask, and its folder opens to the group only after
-/// the socket has its mode.
+/// The sockets never have a wider mode than intended: they are bound under the umask 077, and their folder opens to the group
+/// only after they have their mode.
 struct SocketAccess: Sendable {
     private let group: gid_t?
     private let executingUsers: Set<uid_t>
@@ -52,14 +53,9 @@ struct SocketAccess: Sendable {
 
     private static func group(_ name: String) -> gid_t? { getgrnam(name)?.pointee.gr_gid }
 
-    /// Sets the umask. Call it before the socket is bound.
-    func prepare() {
-        umask(group == nil ? 0o177 : 0o117)
-    }
-
-    /// Opens the socket to the group. Call it after the socket was bound.
+    /// Sets the mode of the sockets, and opens them to the group. Call it after they were bound.
     func opened(_ paths: RuntimePaths, logger: Logger) {
-        umask(0o077)
+        for socket in paths.sockets { chmod(socket, group == nil ? 0o600 : 0o660) }
         guard let group else { return }
         guard paths.sockets.allSatisfy({ chown($0, uid_t.max, group) == 0 }), chown(paths.run, uid_t.max, group) == 0,
             chmod(paths.run, 0o750) == 0

@@ -1,4 +1,3 @@
-import BackgrounderAPI
 import FoundationEssentials
 import Glibc
 

@@ -1,16 +1,13 @@
 import CLinux
 import FoundationEssentials
 import Glibc
+import SystemSupport
 
 /// A process between the service and one command. It adopts orphans of the command, so that it can kill the whole tree; it takes
 /// the output; and it outlives the service, to end the command in time or to hand it to the next service.
 ///
 /// The keeper is the service's program under another name, with one thread. See docs/decisions/0001-keeper-process.md.
 package struct Keeper {
-    /// The name of the process. It differs from the service's, which may be killed by name.
-    package static let name = "task-keeper"
-    /// The inherited socket to the service. 1 and 2 are the command's output if the keeper does not take it.
-    static let socket: CInt = 3
     /// Tuned: a process that remains for this long after SIGKILL hangs in the kernel.
     private static let patience = Duration.seconds(5)
     /// Tuned: milliseconds until the next process of a killed group ends.
@@ -21,15 +18,15 @@ package struct Keeper {
     private var lease: Lease
     private var connection: CInt
     private var listener: CInt = -1
-    private var output: OutputKeeper?
+    private var output: OutputCopier?
     private var wasEnded = false
     private var end: CommandEnd?
 
     /// Runs the keeper and exits if this process was started as one; returns immediately otherwise. Call it first in main, while there
     /// is one thread.
     package static func runIfThisIsOne() {
-        guard CommandLine.arguments.first == name else { return }
-        clinux_set_name(name)
+        guard CommandLine.arguments.first == KeeperProgram.name else { return }
+        clinux_set_name(KeeperProgram.name)
         // Commands arrive on the socket; ignore signals that would end the keeper with the service.
         for number in [SIGTERM, SIGINT, SIGHUP, SIGPIPE] { signal(number, SIG_IGN) }
         // A handler, so that a child's end wakes the wait.
@@ -39,14 +36,14 @@ package struct Keeper {
         sigaddset(&children, SIGCHLD)
         sigprocmask(SIG_BLOCK, &children, nil)
         _ = clinux_adopt_orphans()
-        guard case .begin(let order)? = KeeperSocket.receiveCommand(on: socket) else { exit(1) }
+        guard case .begin(let order)? = KeeperSocket.receiveCommand(on: KeeperProgram.socket) else { exit(1) }
         do {
             var keeper = try Keeper(order)
             keeper.run()
         } catch {
             KeeperSocket.send(
                 json: KeeperReport.refused(step: error.step, name: error.name, code: error.code),
-                on: socket
+                on: KeeperProgram.socket
             )
             exit(1)
         }
@@ -57,15 +54,15 @@ package struct Keeper {
     private init(_ order: CommandOrder) throws(SpawnFailure) {
         self.order = order
         lease = order.lease
-        connection = Self.socket
+        connection = KeeperProgram.socket
         if let path = order.socket { listener = try Self.listen(path) }
         var descriptors: [CInt] = [0, 1, 2]
         var writeEnd: CInt = -1
         if let file = order.output {
             var ends: [CInt] = [-1, -1]
-            guard pipe(&ends) == 0 else { throw SpawnFailure(.keeper, Self.name, errno) }
+            guard pipe(&ends) == 0 else { throw SpawnFailure(.keeper, KeeperProgram.name, errno) }
             _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-            output = OutputKeeper(file, readEnd: ends[0])
+            output = OutputCopier(file, readEnd: ends[0])
             writeEnd = ends[1]
             descriptors = [0, writeEnd, writeEnd]
         }
@@ -91,12 +88,7 @@ package struct Keeper {
         for descriptor: CInt in [1, 2] { dup2(nowhere, descriptor) }
         chdir("/")
         // Not reaped yet, so the pid still refers to this child.
-        running = RunningCommand(
-            pid: pid,
-            start: ProcessEntry(pid)?.start ?? 0,
-            keeper: getpid(),
-            wasAskedToEnd: false
-        )
+        running = RunningCommand(pid: pid, start: ProcessEntry(pid)?.start ?? 0, keeper: getpid())
     }
 
     private static func listen(_ path: String) throws(SpawnFailure) -> CInt {
@@ -129,7 +121,7 @@ package struct Keeper {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }
         guard clinux_poll(&descriptors, descriptors.count, milliseconds) > 0 else { return }
-        if descriptors[2].revents != 0, output?.take() == false { dropOutput() }
+        if descriptors[2].revents != 0, output?.copy() == false { dropOutput() }
         if descriptors[0].revents != 0 { obey() }
         if descriptors[1].revents != 0 { connect() }
     }
@@ -139,14 +131,14 @@ package struct Keeper {
         guard let alone = running.aloneSince else { return -1 }
         let deadlines = lease.deadlines(aloneSince: alone)
         let next = running.wasAskedToEnd ? deadlines.kill : deadlines.term
-        return Int(max(0, (next - monotonicTime().nanoseconds + 999_999) / 1_000_000))
+        return Int(max(0, (next - MonotonicTime.now.sinceStart.nanoseconds + 999_999) / 1_000_000))
     }
 
     private mutating func obey() {
         guard let command = KeeperSocket.receiveCommand(on: connection) else {
             close(connection)
             connection = -1
-            running.aloneSince = monotonicTime().nanoseconds
+            running.aloneSince = MonotonicTime.now.sinceStart.nanoseconds
             return
         }
         switch command {
@@ -171,7 +163,7 @@ package struct Keeper {
     private mutating func act() {
         guard let alone = running.aloneSince else { return }
         let deadlines = lease.deadlines(aloneSince: alone)
-        let now = monotonicTime().nanoseconds
+        let now = MonotonicTime.now.sinceStart.nanoseconds
         if now >= deadlines.kill { return killTree() }
         if now >= deadlines.term, !running.wasAskedToEnd { terminate() }
     }
@@ -187,8 +179,8 @@ package struct Keeper {
         // One signal for the whole group: no member can fork meanwhile.
         kill(-running.pid, SIGKILL)
         // Reap these before searching for others. A tree that keeps forking interrupts each wait, so the wait is bounded.
-        let limit = monotonicTime() + .milliseconds(20 * Self.groupPatience)
-        while !reap(), clinux_poll(nil, 0, Self.groupPatience) < 0, monotonicTime() < limit {}
+        let limit = MonotonicTime.now.sinceStart + .milliseconds(20 * Self.groupPatience)
+        while !reap(), clinux_poll(nil, 0, Self.groupPatience) < 0, MonotonicTime.now.sinceStart < limit {}
         endTree()
     }
 
@@ -201,13 +193,14 @@ package struct Keeper {
         end = CommandEnd(
             exitStatus: status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + status & 0x7F,
             wasEnded: wasEnded,
-            time: monotonicTime().nanoseconds
+            time: MonotonicTime.now.sinceStart.nanoseconds
         )
     }
 
     private mutating func endTree() {
-        let isComplete = TreeEnd.killDescendants(until: monotonicTime() + Self.patience) { note($0, $1) }
-        var end = end ?? CommandEnd(exitStatus: 128 + SIGKILL, wasEnded: true, time: monotonicTime().nanoseconds)
+        let isComplete = TreeEnd.killDescendants(until: MonotonicTime.now.sinceStart + Self.patience) { note($0, $1) }
+        var end =
+            end ?? CommandEnd(exitStatus: 128 + SIGKILL, wasEnded: true, time: MonotonicTime.now.sinceStart.nanoseconds)
         end.isComplete = isComplete
         self.end = end
     }
@@ -222,7 +215,7 @@ package struct Keeper {
         // Not again for processes that hang: the service waits hardly longer than one such attempt.
         if end?.isComplete != false { endTree() }
         // At most the content of the pipe: a process outside of the tree may still hold its other end.
-        _ = output?.take()
+        _ = output?.copy()
         guard let end else { return }
         if let path = order.result, let data = try? JSONEncoder().encode(end) {
             try? data.write(to: URL(filePath: path), options: .atomic)
@@ -235,7 +228,7 @@ package struct Keeper {
         guard !end.isComplete else { return }
         // Processes that cannot be killed now remain children. When one ends, kill the rest again.
         while waitpid(-1, nil, 0) > 0 || errno == EINTR {
-            _ = TreeEnd.killDescendants(until: monotonicTime()) { _, _ in }
+            _ = TreeEnd.killDescendants(until: MonotonicTime.now.sinceStart) { _, _ in }
         }
     }
 }

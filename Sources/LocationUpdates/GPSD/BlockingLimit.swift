@@ -1,4 +1,5 @@
 import CGPS
+import CLinux
 import Glibc
 
 /// Runs `body` with a time limit for its blocking system calls: the current call fails with `EINTR` after `seconds`, and the next
@@ -36,6 +37,6 @@ private func makeThreadTimer(_ timer: inout timer_t?) -> Bool {
     var event = sigevent()
     event.sigev_notify = Int32(SIGEV_THREAD_ID)
     event.sigev_signo = SIGURG
-    event._sigev_un._tid = cgps_thread()
+    event._sigev_un._tid = clinux_thread()
     return timer_create(CLOCK_MONOTONIC, &event, &timer) == 0
 }

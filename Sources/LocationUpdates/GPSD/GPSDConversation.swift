@@ -1,5 +1,5 @@
-import BackgrounderAPI
 import Glibc
+import SystemSupport
 
 /// The exchange over one connection to gpsd, from the first request to its end. The source's thread.
 struct GPSDConversation: ~Copyable {
@@ -19,23 +19,23 @@ struct GPSDConversation: ~Copyable {
     private let recorder: GPSDRecorder?
     private let decoder: GPSDDecoder
     private var framer = LineFramer()
-    private var standing: GPSDStanding
+    private var monitor: ReceiverMonitor
     private var isAnnounced = false
     private var skipped = 0
 
     init(_ session: GPSDSession, of address: GPSDAddress, _ control: SourceControl, _ recorder: GPSDRecorder?) {
         (self.session, self.address, self.control, self.recorder) = (session, address, control, recorder)
         decoder = GPSDDecoder(device: address.device)
-        standing = GPSDStanding(of: address, at: monotonicSeconds())
+        monitor = ReceiverMonitor(of: address, at: MonotonicTime.now.seconds)
     }
 
     /// Requests reports and delivers them until the connection ends; resets `retry` with the first report.
     mutating func listen(_ retry: inout RetryDelay) -> Ending {
         guard session.watch(device: address.device) else { return Self.closed }
         // Not announced immediately: a gpsd that accepts connections only to drop them is not back.
-        let settled = monotonicSeconds() + Judgement.settling
+        let announcementTime = MonotonicTime.now.seconds + Self.announcementDelay
         while true {
-            switch control.wait(for: session.descriptor, until: isAnnounced ? standing.deadline : settled) {
+            switch control.wait(for: session.descriptor, until: isAnnounced ? monitor.deadline : announcementTime) {
             case .stopped: return .stopped
             case .resting: return .resting
             case .timeout:
@@ -46,6 +46,8 @@ struct GPSDConversation: ~Copyable {
         }
     }
 
+    /// A connection that lasts this long is reported as established even if nothing was received on it; in seconds.
+    private static let announcementDelay = 0.25
     private static let closed = Ending.lost(reason: "gpsd closed the connection")
     private static let announcement: [SourceItem] = [.report(.reconnected), .connected]
 
@@ -56,7 +58,7 @@ struct GPSDConversation: ~Copyable {
 
     /// Acts when nothing arrived until the deadline.
     private mutating func act() -> Ending? {
-        switch standing.passDeadline(at: monotonicSeconds()) {
+        switch monitor.passDeadline(at: MonotonicTime.now.seconds) {
         case .askForDevices: session.askForDevices() ? nil : Self.closed
         case .askForReports: session.watch(device: address.device) ? nil : Self.closed
         case .saySilent: control.deliver([.silent]) ? nil : .stopped
@@ -65,20 +67,20 @@ struct GPSDConversation: ~Copyable {
     }
 
     private mutating func hear(_ retry: inout RetryDelay) -> Ending? {
-        let now = monotonicSeconds()
+        let now = MonotonicTime.now.seconds
         let (decoder, session, recorder) = (decoder, session, recorder)
-        var standing = standing
+        var monitor = monitor
         var items: [SourceItem] = []
         let count = framer.drain(session.receive) { line in
             recorder?.append(line)
             let message = decoder.decode(line, arrival: now)
-            if let news = standing.take(message, at: now) { items.append(news) }
+            if let news = monitor.receive(message, at: now) { items.append(news) }
         }
         let code = errno
         recorder?.flush()
-        self.standing = standing
+        self.monitor = monitor
         // Not before the first report: a gpsd that accepts and drops connections must not be retried four times a second.
-        if standing.lastReport == now { retry.reset() }
+        if monitor.lastReport == now { retry.reset() }
         if framer.skipped != skipped {
             skipped = framer.skipped
             items.append(.skippedLines(skipped))

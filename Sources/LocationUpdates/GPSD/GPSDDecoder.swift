@@ -1,4 +1,5 @@
 import CGPS
+import CLinux
 import FoundationEssentials
 import Glibc
 
@@ -190,7 +191,7 @@ extension UnsafeMutableBufferPointer<CChar> {
     /// Returns a pointer to the first byte after `text`, or `nil` if it does not occur.
     fileprivate func find(_ text: StaticString) -> UnsafeMutablePointer<CChar>? {
         let length = text.utf8CodeUnitCount
-        guard let baseAddress, let found = cgps_find(baseAddress, count, text.utf8Start, length) else { return nil }
+        guard let baseAddress, let found = clinux_find(baseAddress, count, text.utf8Start, length) else { return nil }
         return UnsafeMutablePointer(mutating: found) + length
     }
 }

@@ -1,4 +1,4 @@
-import BackgrounderAPI
+import SystemSupport
 
 /// Reads a gpsd without a manager and delivers its messages unfiltered, for `track replay`.
 ///

@@ -1,6 +1,6 @@
-import BackgrounderAPI
 import Glibc
 import Synchronization
+import SystemSupport
 
 /// Records gpsd's lines to a file.
 ///
@@ -10,7 +10,7 @@ package final class GPSDRecorder: Sendable {
     /// Why a recording ended before its source.
     package enum Ending: Hashable, Sendable {
         case full(limit: Int)
-        /// Less than ``Judgement/leastFreeSpace`` of the file system is free.
+        /// Less than ``leastFreeSpace`` of the file system is free.
         case lowSpace
         /// Writing failed with this `errno`.
         case failed(Int32)
@@ -25,7 +25,6 @@ package final class GPSDRecorder: Sendable {
         var isOver = false
     }
 
-    package let path: String
     private let limit: Int
     private let hasSpace: @Sendable (Int32) -> Bool
     private let onEnd: @Sendable (Ending) -> Void
@@ -46,8 +45,7 @@ package final class GPSDRecorder: Sendable {
     ) throws(RecordingError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
         guard descriptor >= 0 else { throw RecordingError(path: path, code: errno) }
-        self.path = path
-        self.limit = limit ?? Judgement.recordingLimit
+        self.limit = limit ?? Self.recordingLimit
         self.hasSpace = hasSpace ?? Self.hasSpace
         self.onEnd = onEnd
         state = Mutex(State(descriptor: descriptor))
@@ -70,16 +68,23 @@ package final class GPSDRecorder: Sendable {
         onEnd(ending)
     }
 
+    /// Bytes.
+    private static let recordingLimit = 1 << 30
+    /// The part of the file system that a recording leaves free.
+    private static let leastFreeSpace = 0.05
+    /// Bytes after which the free space is checked again.
+    private static let spaceCheckInterval = 1 << 20
+
     private func write(_ state: inout State) -> Ending? {
         defer { state.buffer.removeAll(keepingCapacity: true) }
         if state.written + state.buffer.count > limit { return end(&state, .full(limit: limit)) }
         if state.written >= state.nextCheck {
             guard hasSpace(state.descriptor) else { return end(&state, .lowSpace) }
-            state.nextCheck = state.written + Judgement.spaceCheckInterval
+            state.nextCheck = state.written + Self.spaceCheckInterval
         }
-        var rest = state.buffer[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(state.descriptor, $0.baseAddress, $0.count) }
+        var remainder = state.buffer[...]
+        while !remainder.isEmpty {
+            let count = remainder.withUnsafeBytes { Glibc.write(state.descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 let code = errno
@@ -87,7 +92,7 @@ package final class GPSDRecorder: Sendable {
                 ftruncate(state.descriptor, off_t(state.written))
                 return end(&state, .failed(code))
             }
-            rest = rest.dropFirst(count)
+            remainder = remainder.dropFirst(count)
         }
         state.written += state.buffer.count
         return nil
@@ -102,7 +107,7 @@ package final class GPSDRecorder: Sendable {
     private static func hasSpace(_ descriptor: Int32) -> Bool {
         var system = statvfs()
         guard fstatvfs(descriptor, &system) == 0, system.f_blocks > 0 else { return true }
-        return Double(system.f_bavail) >= Judgement.leastFreeSpace * Double(system.f_blocks)
+        return Double(system.f_bavail) >= Self.leastFreeSpace * Double(system.f_blocks)
     }
 
     /// Returns one line for display.
@@ -110,7 +115,7 @@ package final class GPSDRecorder: Sendable {
         let reason =
             switch ending {
             case .full(let limit): "it reached its limit of \(limit) bytes"
-            case .lowSpace: "less than \(Int(Judgement.leastFreeSpace * 100)) % of the disk is free"
+            case .lowSpace: "less than \(Int(Self.leastFreeSpace * 100)) % of the disk is free"
             case .failed(let code): systemMessage(code)
             }
         return "The recording \(path) ended: \(reason); tracking continues"

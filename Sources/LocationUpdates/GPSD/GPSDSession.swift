@@ -1,37 +1,37 @@
 import CGPS
 import Glibc
+import SystemSupport
 
 /// The error for a connection to gpsd that failed, in libgps' words.
 struct GPSDConnectError: Error, Hashable, Sendable {
-    var address: GPSDAddress
     var reason: String
 }
 
 /// The owner of one libgps connection to a gpsd.
 ///
-/// Opening blocks for the name lookup and up to ``Judgement/connecting`` seconds for the network; everything else returns
+/// Opening blocks for the name lookup and up to ``connectTimeout`` seconds for the network; everything else returns
 /// immediately. One thread at a time.
 final class GPSDSession {
     private let data: UnsafeMutablePointer<gps_data_t>
     /// Becomes readable when gpsd sends something or closes the connection.
     let descriptor: Int32
 
+    /// Seconds: the kernel's own retries become ever rarer.
+    private static let connectTimeout = 5.0
+
     init(_ address: GPSDAddress) throws(GPSDConnectError) {
         let data = UnsafeMutablePointer<gps_data_t>.allocate(capacity: 1)
         memset(data, 0, MemoryLayout<gps_data_t>.size)
         var reason: UnsafePointer<CChar>?
-        let began = monotonicSeconds()
-        let result = limitingBlockingCalls(to: Judgement.connecting) {
+        let began = MonotonicTime.now.seconds
+        let result = limitingBlockingCalls(to: Self.connectTimeout) {
             cgps_open(address.host, String(address.port), data, &reason)
         }
         guard result == 0 else {
             data.deallocate()
             let words = reason.map { String(cString: $0) } ?? "unknown error"
-            let isLate = monotonicSeconds() - began >= Judgement.connecting
-            throw GPSDConnectError(
-                address: address,
-                reason: isLate ? "no answer within \(Int(Judgement.connecting)) s" : words
-            )
+            let isLate = MonotonicTime.now.seconds - began >= Self.connectTimeout
+            throw GPSDConnectError(reason: isLate ? "no answer within \(Int(Self.connectTimeout)) s" : words)
         }
         self.data = data
         descriptor = cgps_socket(data)

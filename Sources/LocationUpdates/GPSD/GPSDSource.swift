@@ -1,4 +1,5 @@
 import Glibc
+import SystemSupport
 
 /// Reads a gpsd on a thread of its own and reconnects whenever the connection ends.
 ///
@@ -11,7 +12,7 @@ struct GPSDSource {
 
     /// Reads until the control stops it.
     func run() {
-        var retry = RetryDelay(isLoopback: address.isLoopback)
+        var retry = RetryDelay(to: address)
         while true {
             switch attempt(&retry) {
             case .stopped: return
@@ -19,8 +20,8 @@ struct GPSDSource {
             case .resting: guard rest() else { return }
             case .lost(let reason, let waited):
                 guard control.deliver([.disconnected(reason: reason)]) else { return }
-                let delay = max(Judgement.firstRetry, retry.next() - waited)
-                switch control.wait(until: monotonicSeconds() + delay) {
+                let delay = max(RetryDelay.firstRetry, retry.next() - waited)
+                switch control.wait(until: MonotonicTime.now.seconds + delay) {
                 case .timeout, .readable: continue
                 case .resting: guard rest() else { return }
                 case .stopped: return
@@ -32,12 +33,12 @@ struct GPSDSource {
     /// Connects and listens until the connection ends. It is closed on return.
     private func attempt(_ retry: inout RetryDelay) -> GPSDConversation.Ending {
         if control.isStopped { return .stopped }
-        let began = monotonicSeconds()
+        let began = MonotonicTime.now.seconds
         do throws(GPSDConnectError) {
             var conversation = GPSDConversation(try GPSDSession(address), of: address, control, recorder)
             return conversation.listen(&retry)
         } catch {
-            return .lost(reason: error.reason, waited: monotonicSeconds() - began)
+            return .lost(reason: error.reason, waited: MonotonicTime.now.seconds - began)
         }
     }
 
@@ -47,22 +48,12 @@ struct GPSDSource {
     }
 }
 
-/// The delay before the next attempt. It doubles, with a random part so that the clients of a gpsd do not return together.
-struct RetryDelay {
-    private let last: Double
-    private var delay = Judgement.firstRetry
+extension RetryDelay {
+    /// Seconds.
+    fileprivate static let firstRetry = 0.25
 
-    init(isLoopback: Bool) {
-        last = isLoopback ? Judgement.lastRetryLoopback : Judgement.lastRetryRemote
-    }
-
-    /// Returns the delay in seconds; the random part only shortens it.
-    mutating func next() -> Double {
-        defer { delay = min(2 * delay, last) }
-        return delay * Double.random(in: 0.8...1)
-    }
-
-    mutating func reset() {
-        delay = Judgement.firstRetry
+    /// Creates the delay before the next attempt to reach `address`.
+    init(to address: GPSDAddress) {
+        self.init(first: Self.firstRetry, longest: address.isLoopback ? 1 : 5, jitter: 0.2)
     }
 }

@@ -8,11 +8,12 @@ struct LineFramer: ~Copyable {
     /// Lines that were longer than the limit.
     private(set) var skipped = 0
     private let limit: Int
+    static let lineLimit = 65_536
     private static let block = 16_384
     /// The most that one call of ``drain(_:_:)`` reads, which becomes one transaction.
     private static let mostAtOnce = 1 << 20
 
-    init(limit: Int = Judgement.lineLimit) {
+    init(limit: Int = Self.lineLimit) {
         self.limit = limit
         buffer = .allocate(capacity: limit + Self.block + 1)
     }

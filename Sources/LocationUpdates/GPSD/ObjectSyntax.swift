@@ -11,7 +11,7 @@ extension UnsafeMutableBufferPointer<CChar> {
             let byte = UInt8(bitPattern: self[position])
             position += 1
             if byte == 0x20 || byte == 0x09 { continue }
-            switch scan.take(byte) {
+            switch scan.advance(over: byte) {
             case .refused: return false
             case .mark: continue
             case .string:
@@ -31,10 +31,10 @@ extension UnsafeMutableBufferPointer<CChar> {
 
     /// Returns whether `range` holds `true`, `false` or a number as in RFC 8259, leading zeros allowed.
     private func isNumberOrTruth(_ range: Range<Int>) -> Bool {
-        var word = WordScan(rest: self[range])
+        var word = WordScan(remainder: self[range])
         switch word.next {
-        case UInt8(ascii: "t"): return word.skip("true") && word.rest.isEmpty
-        case UInt8(ascii: "f"): return word.skip("false") && word.rest.isEmpty
+        case UInt8(ascii: "t"): return word.skip("true") && word.remainder.isEmpty
+        case UInt8(ascii: "f"): return word.skip("false") && word.remainder.isEmpty
         default: break
         }
         _ = word.skip("-")
@@ -45,32 +45,33 @@ extension UnsafeMutableBufferPointer<CChar> {
             // libgps reads a number beyond the range of a double as 0.
             guard (1...2).contains(word.skipDigits()) else { return false }
         }
-        return word.rest.isEmpty
+        return word.remainder.isEmpty
     }
 }
 
-/// The rest of a word. A value instead of a closure over a position, which would be checked for exclusivity at each byte.
+/// The remainder of a word. A value instead of a closure over a position, which would be checked for exclusivity at each byte.
 private struct WordScan {
-    var rest: Slice<UnsafeMutableBufferPointer<CChar>>
+    var remainder: Slice<UnsafeMutableBufferPointer<CChar>>
 
-    var next: UInt8 { rest.first.map { UInt8(bitPattern: $0) } ?? 0 }
+    var next: UInt8 { remainder.first.map { UInt8(bitPattern: $0) } ?? 0 }
 
     mutating func skip(_ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount
-        guard rest.count >= count else { return false }
-        for offset in 0..<count where UInt8(bitPattern: rest[rest.startIndex + offset]) != text.utf8Start[offset] {
+        guard remainder.count >= count else { return false }
+        for offset in 0..<count
+        where UInt8(bitPattern: remainder[remainder.startIndex + offset]) != text.utf8Start[offset] {
             return false
         }
-        rest = rest.dropFirst(count)
+        remainder = remainder.dropFirst(count)
         return true
     }
 
     /// Skips digits and returns how many there were.
     mutating func skipDigits() -> Int {
-        let start = rest.startIndex
+        let start = remainder.startIndex
         var end = start
-        while end < rest.endIndex, (0x30...0x39).contains(UInt8(bitPattern: rest[end])) { end += 1 }
-        rest = rest[end...]
+        while end < remainder.endIndex, (0x30...0x39).contains(UInt8(bitPattern: remainder[end])) { end += 1 }
+        remainder = remainder[end...]
         return end - start
     }
 }
@@ -91,7 +92,7 @@ private struct SyntaxScan {
     private var kinds: UInt64 = 0
     private static let deepest = 16
 
-    mutating func take(_ byte: UInt8) -> Token {
+    mutating func advance(over byte: UInt8) -> Token {
         switch next {
         case .value, .valueOrEnd:
             if byte.isInWord {

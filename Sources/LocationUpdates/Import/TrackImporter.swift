@@ -1,6 +1,6 @@
 package import BackgrounderAPI
-import Dispatch
 import FoundationEssentials
+import SystemSupport
 
 /// Reads a GPX file for the history in batches; the caller sets the pace.
 ///
@@ -33,12 +33,14 @@ package actor TrackImporter {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    private let executor: ImportExecutor
+    private let executor: QueueExecutor
     private let path: String
     private let reader: GPXReader
     private var filter: LocationFilter?
     private var recorder = TripRecorder()
     private var lastRaw: Waypoint?
+    /// Whether the next raw point that is accepted opens a segment. The first point of a segment may be rejected.
+    private var opensSegment = false
     private var received = 0
     private var hasTime = false
     private var isAtEnd = false
@@ -51,20 +53,13 @@ package actor TrackImporter {
     ///
     /// - Throws: ``TrackFault`` if the file cannot be opened or is not a regular file.
     package static func open(_ path: String, selection: Selection) async throws(TrackFault) -> TrackImporter {
-        let executor = ImportExecutor()
-        let opened: Result<TrackImporter, TrackFault> = await withCheckedContinuation { continuation in
-            executor.queue.async {
-                continuation.resume(
-                    returning: Result { () throws(TrackFault) in
-                        try TrackImporter(path: path, selection: selection, executor: executor)
-                    }
-                )
-            }
+        let executor = QueueExecutor("backgrounder.import")
+        return try await executor.run { () throws(TrackFault) in
+            try TrackImporter(path: path, selection: selection, executor: executor)
         }
-        return try opened.get()
     }
 
-    private init(path: String, selection: Selection, executor: ImportExecutor) throws(TrackFault) {
+    private init(path: String, selection: Selection, executor: QueueExecutor) throws(TrackFault) {
         self.executor = executor
         self.path = path
         reader = try GPXReader(path: path, start: nil)
@@ -84,7 +79,7 @@ package actor TrackImporter {
                     isAtEnd = true
                     break
                 }
-                for point in points { take(point.fix, into: &batch) }
+                for point in points { receive(point.fix, into: &batch) }
             }
         } catch {
             isAtEnd = true
@@ -105,11 +100,11 @@ package actor TrackImporter {
         return hasTime ? nil : "\(path) has no times, which a history needs; name a recorded track"
     }
 
-    private func take(_ fix: Fix, into batch: inout Batch) {
+    private func receive(_ fix: Fix, into batch: inout Batch) {
         received += 1
         batch.received += 1
         if fix.time != nil { hasTime = true }
-        switch filter?.receive(.fix(fix)) ?? takeRaw(fix) {
+        switch filter?.receive(.fix(fix)) ?? receiveRaw(fix) {
         case .accepted(let location):
             recorder.receive(location)
             batch.accepted.append(location)
@@ -118,7 +113,8 @@ package actor TrackImporter {
         }
     }
 
-    private func takeRaw(_ fix: Fix) -> Decision {
+    private func receiveRaw(_ fix: Fix) -> Decision {
+        if fix.opensSegment { opensSegment = true }
         guard fix.mode >= 2 else { return .rejected(Rejection(reason: .noFix, timestamp: fix.time)) }
         guard fix.mode <= 3, let waypoint = Waypoint(fix) else {
             return .rejected(Rejection(reason: .invalid, timestamp: fix.time))
@@ -130,16 +126,7 @@ package actor TrackImporter {
         var estimate = AccuracyEvidence().estimate(fix)
         // An exported point is imported with its original source of accuracy.
         if estimate?.source == .file, let source = fix.statedSource { estimate?.source = source }
-        return .accepted(Location(fix, waypoint, estimate, isSegmentStart: fix.opensSegment))
-    }
-}
-
-/// A serial queue that occupies a thread only while there is work.
-private final class ImportExecutor: SerialExecutor {
-    let queue = DispatchQueue(label: "backgrounder.import")
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        defer { opensSegment = false }
+        return .accepted(Location(fix, waypoint, estimate, isSegmentStart: opensSegment))
     }
 }

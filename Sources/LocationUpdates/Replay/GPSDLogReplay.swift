@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SystemSupport
 
 /// Replays a gpsd log on a thread of its own.
 struct GPSDLogReplay {
@@ -32,7 +33,9 @@ struct GPSDLogReplay {
             evidence.append(.report(logged.report))
             guard let index = logged.index else { continue }
             if index >= skip {
-                if let due = pace.due(Date(timeIntervalSinceReferenceDate: logged.instant)), due > monotonicSeconds() {
+                if let due = pace.due(Date(timeIntervalSinceReferenceDate: logged.instant)),
+                    due > MonotonicTime.now.seconds
+                {
                     guard control.deliver(items), case .timeout = control.wait(until: due) else { return false }
                     items.removeAll()
                 }

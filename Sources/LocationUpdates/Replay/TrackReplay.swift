@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SystemSupport
 
 /// Replays a GPX file on a thread of its own.
 struct TrackReplay {
@@ -28,7 +29,7 @@ struct TrackReplay {
     private func replay(_ points: [TrackPoint], _ pace: inout ReplayPace) -> Bool {
         var items: [SourceItem] = []
         for point in points where point.index >= skip {
-            if let due = pace.due(point.fix.time), due > monotonicSeconds() {
+            if let due = pace.due(point.fix.time), due > MonotonicTime.now.seconds {
                 guard control.deliver(items), case .timeout = control.wait(until: due) else { return false }
                 items.removeAll()
             }

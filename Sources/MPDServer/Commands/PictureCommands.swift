@@ -1,5 +1,3 @@
-import Synchronization
-
 extension MPDCommand {
     static let pictureCommands: [MPDCommand] = [
         MPDCommand("albumart", 2) { session, arguments in
@@ -50,46 +48,11 @@ extension MPDSession {
         }
         guard offset <= picture.bytes.count else { throw MPDError(.argument, "Offset too large") }
         let end = min(offset + binaryLimit, picture.bytes.count)
-        context.pictures.keep(end < picture.bytes.count ? picture : nil, key, for: ObjectIdentifier(self))
+        context.pictures.store(end < picture.bytes.count ? picture : nil, key, for: ObjectIdentifier(self))
         put("size", picture.bytes.count)
         if kind == "readpicture", let type = picture.type { put("type", type) }
         put("binary", end - offset)
         append(picture.bytes[offset..<end])
         append("\n")
-    }
-}
-
-/// A cache of the one picture that a client is reading in parts, so that its file is read only once.
-final class MPDPictures: Sendable {
-    private struct Reading {
-        var key: String
-        var picture: MPDPicture
-        var reader: ObjectIdentifier
-    }
-
-    private let last = Mutex<Reading?>(nil)
-
-    func find(_ key: String) -> MPDPicture? {
-        last.withLock { $0?.key == key ? $0?.picture : nil }
-    }
-
-    /// Caches a picture.
-    ///
-    /// - Parameter picture: `nil` if `reader` has read all of it.
-    func keep(_ picture: MPDPicture?, _ key: String, for reader: ObjectIdentifier) {
-        last.withLock { last in
-            if let picture {
-                last = Reading(key: key, picture: picture, reader: reader)
-            } else if last?.key == key {
-                last = nil
-            }
-        }
-    }
-
-    /// Drops the picture if `reader` was reading it.
-    func forget(_ reader: ObjectIdentifier) {
-        last.withLock { last in
-            if last?.reader == reader { last = nil }
-        }
     }
 }

@@ -1,5 +1,6 @@
 import BackgrounderAPI
 import FoundationEssentials
+import SystemSupport
 
 extension MPDCommand {
     static let statusCommands: [MPDCommand] = [

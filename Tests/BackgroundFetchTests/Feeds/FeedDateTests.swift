@@ -1,11 +1,10 @@
-import BackgrounderAPI
+import SystemSupport
 import Testing
 
 @testable import BackgroundFetch
 
 @Suite struct FeedDateTests {
     @Test(
-        "Dates as feeds write them",
         arguments: [
             ("Sat, 21 Nov 2026 06:55:49 GMT", "2026-11-21T06:55:49Z"),
             ("Mon, 21 Nov 2026 06:55:49 +0000", "2026-11-21T06:55:49Z"),
@@ -32,12 +31,11 @@ import Testing
             ("Tue, 29 Feb 2028 00:00:00 GMT", "2028-02-29T00:00:00Z"),
         ]
     )
-    func dates(text: String, expected: String) {
+    func `dates are read in every form that feeds use`(text: String, expected: String) {
         #expect(FeedDate.parse(text) == ISO8601.date(expected), "\(text)")
     }
 
     @Test(
-        "What is no date is absent, and so is what programs write that know none",
         arguments: [
             "", "yesterday", "Sat, 32 Nov 2026 06:55:49 GMT", "Sun, 29 Feb 2026 00:00:00 GMT", "Sat, 21 Nov",
             "Nov 2026",
@@ -48,7 +46,7 @@ import Testing
             "Sat, 21 Nov 2026 06:55:49 +9900", "1763707549", "99999999999999999999 Nov 99999999999999999999",
         ]
     )
-    func noDates(text: String) {
+    func `invalid dates and placeholders such as 1970-01-01 are treated as missing`(text: String) {
         #expect(FeedDate.parse(text) == nil)
     }
 }

@@ -1,4 +1,4 @@
-/// Feeds in the manner of real ones, with what these have of oddities.
+/// Feeds modelled on real ones, with their oddities.
 enum FeedSamples {
     static let rss = """
         <?xml version="1.0" encoding="UTF-8"?>

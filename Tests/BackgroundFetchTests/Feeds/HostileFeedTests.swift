@@ -1,19 +1,23 @@
 import BackgroundFetch
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
-/// What is no feed, and what was made to hurt.
+/// Replies that are not feeds, and feeds built to do harm.
 @Suite(.computing) struct HostileFeedTests {
     @Test(
-        "What is no feed says in one line what it looks like",
         arguments: [
             ("", "not a feed: the reply is empty"), (" \n\t", "not a feed: the reply is empty"),
             ("<!DOCTYPE HTML><p>Log in", "not a feed but an HTML page; use the URL of the feed itself"),
             (
                 "\n<html><head><link rel='alternate' type='application/rss+xml' href='/f?a=1&amp;b=2'>",
                 "not a feed but an HTML page; it links to the feed https://a.example/f?a=1&b=2"
+            ),
+            (
+                "<html><link rel=alternate type=application/rss+xml title='İİ' data-href='/x' href=/f>",
+                "not a feed but an HTML page; it links to the feed https://a.example/f"
             ),
             (
                 "<?xml version='1.0'?><!DOCTYPE html PUBLIC 'x' 'y'><html/>",
@@ -44,8 +48,7 @@ import Testing
             ("\u{0}\u{1}", "not a feed but binary data"),
         ]
     )
-    func noFeeds(text: String, message: String) {
-        // As they would come: a failure is logged and shown.
+    func `a reply that is not a feed is described in one line`(text: String, message: String) {
         do {
             let feed = try FeedReader.read(Array(text.utf8), base: "https://a.example/")
             Issue.record("\(feed)")
@@ -54,8 +57,7 @@ import Testing
         }
     }
 
-    @Test("Entities that grow, nesting without end and more than anyone has are refused at once")
-    func bombs() {
+    @Test func `entity bombs, endless nesting and oversized feeds are refused within seconds`() {
         let levels = (1...9).map { "<!ENTITY l\($0) '\(String(repeating: "&l\($0 - 1);", count: 10))'>" }.joined()
         let laughs = "<?xml version='1.0'?><!DOCTYPE rss [<!ENTITY l0 'ha'>\(levels)]><rss>&l9;</rss>"
         let deep = { (open: String, start: String) in
@@ -76,8 +78,7 @@ import Testing
         }
     }
 
-    @Test("Of more than 5000 entries the first ones are taken, and the feed's own words stay")
-    func manyEntries() throws {
+    @Test func `a feed is cut after 5000 entries and keeps its title, and later damage is still an error`() throws {
         for count in [5000, 6000] {
             let numbers = 0..<count
             let items = numbers.map { "<item><title>t\($0)</title><guid>\($0)</guid></item>" }.joined()
@@ -91,16 +92,16 @@ import Testing
             ] {
                 let feed = try FeedReader.read(Array(text.utf8))
                 #expect(feed.entries.map(\.item.id) == (0..<5000).map { "\($0)" })
-                #expect(feed.isCut == (count > 5000) && feed.title == "own")
+                #expect(feed.isCut == (count > 5000))
+                #expect(feed.title == "own")
             }
         }
-        // What is damaged behind them is still refused.
+        // Damage after the first 5000 entries is still refused.
         let many = "<rss><channel>" + (0..<6000).map { "<item><guid>\($0)</guid></item>" }.joined()
         #expect(throws: FeedError.self) { try FeedReader.read(Array(many.utf8)) }
     }
 
-    @Test("What would take the square of its length takes no longer than the rest")
-    func slow() throws {
+    @Test func `input built to provoke quadratic parsing takes less than 5 seconds`() throws {
         let mebibytes = { (part: String, count: Int) in String(repeating: part, count: (count << 20) / part.utf8.count)
         }
         let title = { (text: String) in "<rss><channel><item><title><![CDATA[\(text)]]></title></item></channel></rss>"
@@ -122,8 +123,7 @@ import Testing
         }
     }
 
-    @Test("Damaged at random, a feed is read or refused with a line, and what is read is clean")
-    func mutations() throws {
+    @Test func `a randomly damaged feed yields clean items or an error with a valid line number`() throws {
         var random = SeededGenerator(seed: 6)
         var refused = 0
         for round in 0..<400 {

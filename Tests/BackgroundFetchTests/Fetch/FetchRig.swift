@@ -5,8 +5,9 @@ import Logging
 import Synchronization
 import TestSupport
 import Testing
+import WebSupport
 
-/// A scheduler in virtual time, with sources that give what the test says.
+/// A scheduler in virtual time with scripted sources.
 final class FetchRig: Sendable {
     /// 2026-11-21T00:00:00Z.
     static let start = Date(timeIntervalSince1970: 1_795_219_200)
@@ -21,7 +22,7 @@ final class FetchRig: Sendable {
     private let ended = Mutex<[FetchRun]>([])
     private let signal = Signal()
 
-    /// - Parameter jitter: of a delay after a failure, its share.
+    /// - Parameter jitter: the factor for each retry delay, in place of a random one.
     init(journal: MemoryFetchJournal = MemoryFetchJournal(), isDeclared: Bool = true, jitter: Double = 1) async throws {
         self.journal = journal
         let relay = Relay()
@@ -37,7 +38,10 @@ final class FetchRig: Sendable {
             jitter: { $0 * jitter },
             logger: Logger(label: "test") { _ in log },
             onEvent: { event in
-                if case .run(let run) = event, run.result != nil { relay.rig?.note(run) }
+                switch event {
+                case .run(let run): if run.result != nil { relay.rig?.note(run) }
+                case .changed: relay.rig?.signal.post()
+                }
             }
         )
         relay.value.withLock { $0 = Weak(rig: self) }
@@ -60,7 +64,7 @@ final class FetchRig: Sendable {
         signal.post()
     }
 
-    /// Returns when so many enclosures were handed over.
+    /// Returns when `count` enclosures were handed over.
     func wait(forEnclosures count: Int) async throws {
         _ = try await signal.wait(for: "\(count) enclosures", within: 20) {
             handedOver.withLock { $0.joined().count } >= count ? true : nil
@@ -85,16 +89,23 @@ final class FetchRig: Sendable {
         )
     }
 
-    /// All runs that are over, in the order of their ends.
+    /// All completed runs, in the order of their ends.
     var runs: [FetchRun] { ended.withLock { $0 } }
 
-    /// Returns when so many runs are over.
+    /// Returns when `count` runs are over.
     @discardableResult
     func wait(forRuns count: Int) async throws -> [FetchRun] {
         try await signal.wait(for: "\(count) runs", within: 20) { runs.count >= count ? runs : nil }
     }
 
-    /// Moves the clock to a timer that is, or will be, set there.
+    /// Returns when the source `name` does not exist any longer.
+    func wait(forRemovalOf name: String) async throws {
+        _ = try await signal.wait(for: "removal of \(name)", within: 20) {
+            await scheduler.hasSource(name) ? nil : true
+        }
+    }
+
+    /// Waits for a timer at `seconds` and advances the clock to it.
     func sleep(until seconds: Double) async throws {
         try await clock.wait(forTimerAt: seconds)
         clock.advance(to: seconds + 0.001)
@@ -103,7 +114,7 @@ final class FetchRig: Sendable {
     func seconds(_ date: Date?) -> Double? { date.map { $0.timeIntervalSince(Self.start).rounded() } }
 }
 
-/// Gives each source what the test says; new bytes each time where it says nothing.
+/// Replies with the script of each source, or with new bytes if it has none.
 final class ScriptedOrigin: FetchOrigin {
     typealias Script = @Sendable () async throws(FetchFailure) -> FetchReply
 
@@ -143,7 +154,7 @@ final class ScriptedOrigin: FetchOrigin {
     }
 }
 
-/// Holds what waits here until it is opened, or its task is cancelled.
+/// Suspends its waiters until it is opened or their task is cancelled.
 final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -186,7 +197,7 @@ final class Gate: Sendable {
     }
 }
 
-/// A journal in memory, which gives back what a restart would find.
+/// A journal in memory that returns what a restart would find.
 final class MemoryFetchJournal: FetchJournal {
     fileprivate struct State {
         var saved = SavedFetchState()
@@ -212,7 +223,7 @@ final class MemoryFetchJournal: FetchJournal {
 
     var contents: [String: FetchContent] { state.withLock { $0.contents } }
 
-    /// From now on nothing is saved, for this reason.
+    /// Makes every later save fail with `reason`, or succeed again if it is `nil`.
     func refuse(_ reason: String?) {
         state.withLock { $0.failure = reason }
     }
@@ -233,20 +244,20 @@ extension MemoryFetchJournal.State {
     fileprivate mutating func take(_ change: FetchChange) throws {
         func index(_ name: String) -> Int? { saved.sources.firstIndex { $0.definition.name == name } }
         switch change {
-        case .added(let definition, let standing):
-            let standing = try JSON.decode(FetchStanding.self, from: standing)
-            saved.sources.append(.init(definition: definition, standing: standing))
+        case .added(let definition, let state):
+            let state = try JSON.decode(FetchSourceState.self, from: state)
+            saved.sources.append(.init(definition: definition, state: state))
         case .changed(let definition):
             if let index = index(definition.name) { saved.sources[index].definition = definition }
         case .removed(let name):
             saved.sources.removeAll { $0.definition.name == name }
             open.removeAll { $0.source == name }
-        case .standing(let name, let standing, let unseen):
+        case .state(let name, let state, let unseen):
             guard let index = index(name) else { return }
-            saved.sources[index].standing = try JSON.decode(FetchStanding.self, from: standing)
+            saved.sources[index].state = try JSON.decode(FetchSourceState.self, from: state)
             saved.sources[index].unseen = unseen
         case .began(let run):
-            // As in the store, a source has one open run at most.
+            // As in the store, a source has at most one open run.
             guard !open.contains(where: { $0.source == run.source }) else {
                 throw MemoryFetchJournal.Full(description: "\(run.source) has an open run")
             }
@@ -261,7 +272,7 @@ extension MemoryFetchJournal.State {
             seen[name] = nil
         case .opened(let names, let open):
             for name in names {
-                saved.opens[name, default: []].append(OpenRecord(at: open.at, secondsFromGMT: open.secondsFromGMT))
+                saved.opens[name, default: []].append(FetchOpen(at: open.at, secondsFromGMT: open.secondsFromGMT))
             }
         }
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import BackgroundFetch
 
 @Suite(.computing) struct AgePlanTests {
-    /// What a plan costs, by its definition.
+    /// Returns the cost of a plan, computed from its definition.
     private func cost(_ rates: [Double], _ ends: [Int], since first: Double?, cap: Double) -> Double {
         var (total, last) = (0.0, first)
         for (slot, rate) in rates.enumerated() {
@@ -14,8 +14,8 @@ import Testing
         return total
     }
 
-    @Test("It is as good as the best of all plans", arguments: 1...200 as ClosedRange<UInt64>)
-    func optimum(seed: UInt64) {
+    @Test(arguments: 1...200 as ClosedRange<UInt64>)
+    func `the plan costs no more than the best of all plans`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let count = Int.random(in: 4...12, using: &generator)
         let rates = (0..<count).map { _ in Double(Int.random(in: 0...4, using: &generator)) }
@@ -34,13 +34,13 @@ import Testing
             let cost = cost(rates, chosen, since: first, cap: cap)
             if cost < best.cost - 1e-9 { best = (cost, chosen) }
         }
-        #expect(zip(ends, ends.dropFirst()).allSatisfy { $1 - $0 >= spacing } && ends.allSatisfy(places.contains))
+        #expect(zip(ends, ends.dropFirst()).allSatisfy { $1 - $0 >= spacing })
+        #expect(ends.allSatisfy { places.contains($0) })
         let own = ends.isEmpty ? .infinity : cost(rates, ends, since: first, cap: cap)
         #expect(own == best.cost || abs(own - best.cost) < 1e-6, "\(rates): \(ends) \(own), \(best)")
     }
 
-    @Test("A day of 48 runs takes a twentieth of the steps of trying every pair of slots for each run")
-    func steps() {
+    @Test func `planning 48 runs takes under a twentieth of the steps of trying all pairs of slots`() {
         var generator = SeededGenerator(seed: 1)
         let rates = (0..<288).map { _ in Double.random(in: 0...1, using: &generator) }
         var plan = AgePlan(rates: rates, runs: 48, spacing: 900, first: -10)

@@ -10,8 +10,7 @@ import Testing
         return WaitingRun(source: name, host: host, window: window)
     }
 
-    @Test("Nothing runs before its window opens, and the first deadline is the last moment to wake up")
-    func windows() {
+    @Test func `no run starts before its window opens, and the first deadline sets the wakeup`() {
         let waiting = [run("a", host: "a", 10, 100), run("b", host: "b", 50, 60), run("c", host: "c", 61, 200)]
         let wakeup = Coalescer.nextWakeup(waiting, from: now)
         #expect(wakeup == now.addingTimeInterval(60))
@@ -19,12 +18,11 @@ import Testing
         #expect(Coalescer.runs(waiting, at: now.addingTimeInterval(60)).map(\.source) == ["b", "a"])
         #expect(Coalescer.runs(waiting, at: now).isEmpty)
         #expect(Coalescer.nextWakeup([], from: now) == nil)
-        // What is overdue wakes up at once.
+        // An overdue run causes an immediate wakeup.
         #expect(Coalescer.nextWakeup([run("a", host: "a", -100, -50)], from: now) == now)
     }
 
-    @Test("Four at once and one a host; commands have none")
-    func limits() {
+    @Test func `at most four runs are open, one per host, and commands have no host`() {
         let waiting = [
             run("a", host: "x", 0, 1), run("b", host: "x", 0, 2), run("c", host: nil, 0, 3), run("d", host: nil, 0, 4),
             run("e", host: "y", 0, 5), run("f", host: "z", 0, 6),
@@ -34,23 +32,23 @@ import Testing
         #expect(Coalescer.runs(waiting, at: now, running: ["x", nil, nil, "y", "z"]).isEmpty)
     }
 
-    @Test("A window is a fifth of the interval, at least a minute, and never before what a server asks for")
-    func flex() {
+    @Test func `a window is a fifth of the interval, at least a minute, and starts when the server allows`() {
         #expect(FlexWindow(after: now, interval: 3600).deadline == now.addingTimeInterval(4320))
         #expect(FlexWindow(after: now, interval: 60).deadline == now.addingTimeInterval(120))
         let late = FlexWindow(after: now, interval: 60, floor: now.addingTimeInterval(1000), nextOpen: now)
-        #expect(late.earliest == now.addingTimeInterval(1000) && late.deadline == late.earliest)
+        #expect(late.earliest == now.addingTimeInterval(1000))
+        #expect(late.deadline == late.earliest)
         let planned = FlexWindow(endingAt: now, duration: 20, notBefore: now.addingTimeInterval(-100))
-        #expect(planned.deadline == now.addingTimeInterval(-20) && planned.earliest == now.addingTimeInterval(-100))
+        #expect(planned.deadline == now.addingTimeInterval(-20))
+        #expect(planned.earliest == now.addingTimeInterval(-100))
     }
 
-    @Test("Sources that would pass each other for ever are brought together")
-    func together() {
+    @Test func `sources that would never meet at their deadlines are brought together`() {
         func window(_ minutes: Double, began: Double) -> WaitingRun {
             let window = FlexWindow(after: now.addingTimeInterval(began * 60), interval: minutes * 60)
             return WaitingRun(source: "\(minutes)", host: nil, window: window, interval: minutes * 60)
         }
-        // Each 18 and each 36 minutes, 10 apart: waiting for the deadlines they would never meet.
+        // Every 18 and every 36 minutes, 10 apart: at their deadlines they would never meet.
         var waiting = [window(15, began: -8), window(30, began: 0)]
         var (time, wakeups) = (now, 0)
         while let next = Coalescer.nextWakeup(waiting, from: time), next < now.addingTimeInterval(86_400) {

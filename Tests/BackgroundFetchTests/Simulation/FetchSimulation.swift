@@ -1,10 +1,11 @@
 import BackgroundFetch
+import BackgrounderAPI
 import Foundation
 import TestSupport
 
-/// What a user's looks found.
+/// How old the content was at each of a user's opens.
 struct Freshness: CustomStringConvertible {
-    /// Minutes, of each look.
+    /// Minutes, one for each open.
     var ages: [Double] = []
 
     func share(within minutes: Double) -> Double {
@@ -26,7 +27,7 @@ struct Freshness: CustomStringConvertible {
     }
 }
 
-/// Twelve weeks of a user, of which the first two are for learning.
+/// Twelve weeks of a user's opens; the first two are for learning.
 struct FetchSimulation {
     static let days = 84
     static let learning = 14
@@ -41,7 +42,7 @@ struct FetchSimulation {
         var opens: [Date] = []
         for day in 0..<Self.days {
             for hour in user.hours(day, &generator) {
-                // In local time, which jumps where the zone does.
+                // From local to absolute time; in two steps, because the offset depends on the result.
                 let local = Self.start.addingTimeInterval(Double(day) * 86_400 + hour * 3600)
                 let guess = local.addingTimeInterval(-Double(zone.secondsFromGMT(local)))
                 opens.append(local.addingTimeInterval(-Double(zone.secondsFromGMT(guess))))
@@ -51,16 +52,16 @@ struct FetchSimulation {
         self.zone = zone
     }
 
-    /// Plans `runs` at each local midnight from what was seen until then.
+    /// Plans `runs` at each local midnight from the opens until then.
     func planned(runs: Int) async -> Freshness {
-        var (ends, known) = ([Date](), [OpenRecord]())
+        var (ends, known) = ([Date](), [FetchOpen]())
         var midnight = Self.start.addingTimeInterval(-Double(zone.secondsFromGMT(Self.start)))
         var rest = opens[...]
         for _ in 0..<Self.days {
-            // Other tests wait for their moments.
+            // Lets other tests run.
             await Task.yield()
             while let open = rest.first, open < midnight {
-                known.append(OpenRecord(at: open, secondsFromGMT: zone.secondsFromGMT(open)))
+                known.append(FetchOpen(at: open, secondsFromGMT: zone.secondsFromGMT(open)))
                 rest.removeFirst()
             }
             let next = zone.midnight(after: midnight)
@@ -79,7 +80,7 @@ struct FetchSimulation {
         return freshness(ends)
     }
 
-    /// The same number of runs a day, each as long after the one before; `phase` from 0 up to 1 is when the first one is.
+    /// Spaces `runs` a day evenly; `phase`, from 0 up to 1, places the first one within its gap.
     func even(runs: Int, phase: Double) -> Freshness {
         let gap = 86_400 / Double(runs)
         return freshness((0..<Self.days * runs).map { Self.start.addingTimeInterval((Double($0) + phase) * gap) })

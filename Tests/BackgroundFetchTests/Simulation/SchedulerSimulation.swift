@@ -6,8 +6,8 @@ import TestSupport
 
 @testable import BackgroundFetch
 
-/// The real scheduler through weeks of virtual time: the clock goes from one moment at which something happens to the next,
-/// as soon as all that follows from the one before is done.
+/// Runs the real scheduler through weeks of virtual time. The clock jumps to the next timer as soon as all work of the
+/// previous one is done.
 final class SchedulerSimulation: Sendable {
     private let clock: VirtualClock
     private let duration: Double
@@ -15,12 +15,12 @@ final class SchedulerSimulation: Sendable {
     private let ownWakeups = Mutex(0)
     let scheduler: FetchScheduler
 
-    /// A moment after a timer's: sums of fractions may fall short of it by less.
+    /// Seconds by which the clock passes each timer, more than the rounding error of a sum of fractions.
     private static let moment = 0.001
 
-    /// From ``FetchSimulation/start`` on.
+    /// Starts the simulation at ``FetchSimulation/start``.
     ///
-    /// - Parameter duration: seconds that each fetch takes, less than its budget; each brings new data.
+    /// - Parameter duration: seconds that each fetch takes, less than its budget; each returns new data.
     init(duration: Double) async throws {
         let (clock, ended) = (VirtualClock(), ended)
         self.clock = clock
@@ -39,7 +39,7 @@ final class SchedulerSimulation: Sendable {
         try await scheduler.begin()
     }
 
-    /// In the order of their ends.
+    /// The completed runs, in the order of their ends.
     var runs: [FetchRun] { ended.runs.withLock { $0 } }
 
     /// How often the scheduler's own timer woke it up.
@@ -50,14 +50,14 @@ final class SchedulerSimulation: Sendable {
         _ = try await scheduler.add(FetchDefinition(name: name, url: url, kind: .raw, interval: interval))
     }
 
-    /// Lets time pass until `date`, with all that happens on the way.
+    /// Advances the clock to `date` and lets every timer on the way fire.
     func advance(to date: Date) async throws {
         let end = date.timeIntervalSince(FetchSimulation.start)
         try await settle()
         while let next = clock.timers.first, next + Self.moment <= end {
             let (timer, running) = await scheduler.underWay
             clock.advance(to: next + Self.moment)
-            // Asked of the clock: a date may be now to the last bit, while who sleeps until then sleeps on.
+            // Ask the clock, because rounding may make a date equal to now while its sleeper still sleeps.
             let asleep = clock.timers
             if let timer, !sleeps(until: timer.at, asleep) {
                 ownWakeups.withLock { $0 += 1 }
@@ -69,13 +69,13 @@ final class SchedulerSimulation: Sendable {
         clock.advance(to: end)
     }
 
-    /// The machine is awake for something else.
+    /// Simulates a wakeup for another reason.
     func ride() async throws {
         await scheduler.ride()?.value
         try await settle()
     }
 
-    /// Somebody attaches, and leaves at once.
+    /// Simulates a client that attaches and detaches immediately.
     func attach() async throws {
         for isAnyoneAttached in [true, false] {
             await scheduler.apply(isAnyoneAttached: isAnyoneAttached, isDeclared: true)
@@ -83,11 +83,11 @@ final class SchedulerSimulation: Sendable {
         try await settle()
     }
 
-    /// Returns when the scheduler sleeps, and each run in its origin and for its budget.
+    /// Returns when the scheduler sleeps and each run sleeps both in its origin and for its budget.
     private func settle() async throws {
         try await clock.wait(for: "the scheduler's sleep") { timers in
             let (timer, running) = await scheduler.underWay
-            // By their times too: who has not fallen asleep yet would sleep from the clock's next time on.
+            // Compare the times too: a task not yet asleep would start its sleep from the next clock time.
             let awaited = (timer.map { [$0.at] } ?? []) + running.map { endTime(of: $0) }
             return timers.count == awaited.count + running.count && awaited.allSatisfy { sleeps(until: $0, timers) }
         }
@@ -102,7 +102,7 @@ final class SchedulerSimulation: Sendable {
 }
 
 extension FetchScheduler {
-    /// What will go on by itself when its time comes.
+    /// The armed timer and the runs in progress.
     fileprivate var underWay: (timer: (at: Date, task: Task<Void, Never>)?, running: [Running]) {
         (timer, Array(running.values))
     }
@@ -116,7 +116,7 @@ private final class EndedRuns: Sendable {
     }
 }
 
-/// Gives new bytes after a while.
+/// Returns new bytes after `duration` seconds.
 private struct SlowOrigin: FetchOrigin {
     let clock: VirtualClock
     let duration: Double

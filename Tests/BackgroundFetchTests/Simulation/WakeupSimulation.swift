@@ -2,23 +2,23 @@ import BackgroundFetch
 import Foundation
 import TestSupport
 
-/// Sources with intervals of their own on a machine that is also awake for other things.
+/// Sources with different intervals on a machine that also wakes for other reasons.
 struct WakeupSimulation {
-    /// Minutes: ten sources, from a quarter of an hour to six hours, as people choose them.
+    /// Typical intervals in minutes, from a quarter of an hour to six hours.
     static let usual: [Double] = [15, 30, 30, 60, 60, 120, 120, 180, 240, 360]
-    /// Those that fit each other badly.
+    /// Intervals that rarely coincide.
     static let odd: [Double] = [15, 20, 30, 45, 60, 90, 120, 180, 240, 360]
-    /// A source each 1.42 times as long as the one before.
+    /// Each interval is 1.42 times as long as the one before.
     static let spread: [Double] = [15, 21, 30, 43, 62, 87, 124, 177, 252, 360]
     static let days = 84
 
-    /// Wakeups for fetches alone, and runs, a day.
+    /// Wakeups for fetches alone, and runs, both a day.
     struct Result {
         var wakeups: Double
         var runs: Double
     }
 
-    /// A timer for each source, from a moment of its own on.
+    /// Simulates a separate timer for each source, each with a random start.
     static func naive(_ intervals: [Double], seed: UInt64) -> Result {
         var generator = SeededGenerator(seed: seed)
         var count = 0
@@ -29,7 +29,7 @@ struct WakeupSimulation {
         return Result(wakeups: Double(count) / Double(days), runs: Double(count) / Double(days))
     }
 
-    /// The service's windows and its coalescer; at `others` it is awake anyway.
+    /// Simulates the service's windows and its coalescer; the machine is awake at `others` anyway.
     static func coalesced(_ intervals: [Double], seed: UInt64, riding others: [Date] = []) async -> Result {
         var generator = SeededGenerator(seed: seed)
         let start = FetchSimulation.start
@@ -48,7 +48,7 @@ struct WakeupSimulation {
         var rest = others[...]
         var now = start
         while let deadline = Coalescer.nextWakeup(waiting, from: now), deadline < end {
-            // Other tests wait for their moments.
+            // Lets other tests run.
             await Task.yield()
             now = deadline
             if let other = rest.first, other <= deadline {
@@ -57,7 +57,7 @@ struct WakeupSimulation {
             } else {
                 wakeups += 1
             }
-            // Runs are short: after each batch there is room for the next.
+            // Runs are short, so each batch makes room for the next.
             while true {
                 let batch = Coalescer.runs(waiting, at: now)
                 guard !batch.isEmpty else { break }
@@ -71,8 +71,8 @@ struct WakeupSimulation {
         return Result(wakeups: Double(wakeups) / Double(days), runs: Double(runs) / Double(days))
     }
 
-    /// What else wakes a machine in a vehicle: two drives of 45 minutes a day with a fix each two minutes (the rest of the
-    /// level `kilometer`), 6 attaches, 4 pushes and 4 ends of transfers.
+    /// Other wakeups of a machine in a vehicle: two drives of 45 minutes a day with a fix every two minutes (the rest
+    /// of the level `kilometer`), 6 attaches, 4 pushes and 4 ends of transfers.
     static func others(seed: UInt64) -> [Date] {
         var generator = SeededGenerator(seed: seed)
         var minutes: [Double] = []

@@ -1,6 +1,6 @@
-@testable import AudioPlayback
+@testable import MediaFiles
 
-/// An audio file is opened, described, decoded from two places, and never gives more sound than it can contain.
+/// Opens an audio file, reads its tags, decodes from two places, and checks the amount of sound.
 enum DecoderTarget {
     static func run(_ bytes: [UInt8]) {
         let path = MemoryFile.write(bytes)
@@ -19,7 +19,7 @@ enum DecoderTarget {
                     case .changed: break
                     case .end: break reading
                     }
-                    // The densest codecs give a few thousand frames for a byte.
+                    // The densest codecs yield a few thousand frames per byte.
                     precondition(
                         frames < 1 << 20 || frames / 10_000 < bytes.count,
                         "\(frames) frames of \(bytes.count) bytes"
@@ -30,7 +30,7 @@ enum DecoderTarget {
         } catch {}
     }
 
-    /// Writes the right checksum into each Ogg page of `input`.
+    /// Writes the correct checksum into each Ogg page of `input`.
     static func correctSums(_ input: UnsafeMutableRawBufferPointer) {
         var offset = 0
         while offset + 27 <= input.count, input[offset...].starts(with: "OggS".utf8) {

@@ -2,7 +2,7 @@ import BackgrounderAPI
 
 @testable import BackgroundFetch
 
-/// A feed gives no more than the limits allow, and only links that can be fetched.
+/// Reads a feed, and checks its limits and that its enclosures can be fetched.
 enum FeedTarget {
     static func run(_ bytes: [UInt8]) {
         guard let feed = try? FeedReader.read(bytes, base: "https://example.com/feed.xml") else { return }

@@ -1,4 +1,4 @@
-/// The readers of everything that comes from outside, each with a check of what it may return.
+/// The readers of external input, each with checks of its result.
 ///
 /// They run in two ways: under libFuzzer with the address sanitizer (`make fuzz`), and for a short time as a test.
 enum FuzzTarget: String, CaseIterable {
@@ -17,7 +17,7 @@ enum FuzzTarget: String, CaseIterable {
     /// Pages of a damaged database.
     case pages
 
-    /// Reads `bytes` on the caller's thread. Whatever they are, it must return soon; a wrong result ends the process.
+    /// Reads `bytes` on the caller's thread. It must return soon for any input; a wrong result ends the process.
     func run(_ bytes: [UInt8]) {
         switch self {
         case .gpsd: LocationTarget.readLog(bytes)

@@ -10,7 +10,7 @@ import ServiceLifecycle
 final class HTTPTarget: Sendable {
     static let shared = HTTPTarget()
 
-    /// The statuses of refusals; nothing here can succeed.
+    /// The statuses of errors; no request can succeed.
     private static let statuses: Set = ["400", "403", "404", "405", "413", "415", "422", "431", "501", "503"]
 
     private let path: String

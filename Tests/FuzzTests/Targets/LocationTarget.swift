@@ -3,7 +3,7 @@ import FoundationEssentials
 
 @testable import LocationUpdates
 
-/// Whatever a log of gpsd or a GPX file says, the filter delivers only places on Earth, at times that can be.
+/// Reads a gpsd log or a GPX file, and checks that the filter delivers only valid positions and times.
 enum LocationTarget {
     /// Seconds since 1970: the years 1980 to 2100 from a receiver, and 1 to 9999 from a file.
     private static let receiverTimes = 315_532_800.0..<4_102_444_800
@@ -32,7 +32,7 @@ enum LocationTarget {
         } catch {}
     }
 
-    /// As a connection does that waits for the reports of one receiver.
+    /// Reads `bytes` as a connection that waits for the reports of one receiver.
     private static func listen(to bytes: [UInt8]) {
         let decoder = GPSDDecoder(device: "/dev/gps0")
         var framer = LineFramer()

@@ -3,7 +3,7 @@ import NIOEmbedded
 
 @testable import MPDServer
 
-/// A client's bytes are cut into lines, and each line into a command whose arguments are read as everything they could be.
+/// Splits a client's bytes into lines, parses their commands, and reads each argument as every type.
 enum MPDTarget {
     static func run(_ bytes: [UInt8]) {
         let limits = MPDLimits()

@@ -2,9 +2,9 @@ import BackgrounderAPI
 import FoundationEssentials
 import Glibc
 
-@testable import BackgroundFetch
+@testable import SilentPush
 
-/// A broker that sends the bytes and then nothing more. The connection must end, and each message is judged.
+/// A broker that sends the bytes and then nothing more. The connection must end with a failure; messages are parsed.
 final class MQTTTarget: Sendable {
     static let shared = MQTTTarget()
 
@@ -45,10 +45,10 @@ final class MQTTTarget: Sendable {
                 return nil
             } report: { _ in
             }
-            let connection = try MQTTConnection(push, from: nil, control: control)
+            let connection = try MQTTConnection(push.subscription, from: nil, control: control)
             let broker = accept(listener, nil, nil)
             precondition(broker >= 0)
-            // Reset at the end, so that thousands of connections leave nothing behind.
+            // Reset on close, so that thousands of connections leave no sockets behind.
             var linger = linger(l_onoff: 1, l_linger: 0)
             setsockopt(broker, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
             _ = send(broker, bytes, bytes.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))

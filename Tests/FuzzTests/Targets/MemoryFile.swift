@@ -2,7 +2,7 @@ import Glibc
 
 /// A file in memory, for readers that take a path.
 enum MemoryFile {
-    /// The path of the file, which now contains `bytes`.
+    /// Replaces the content of the file by `bytes` and returns its path.
     static func write(_ bytes: [UInt8]) -> String {
         precondition(ftruncate(descriptor, 0) == 0 && pwrite(descriptor, bytes, bytes.count, 0) == bytes.count)
         return "/proc/self/fd/\(descriptor)"

@@ -1,0 +1,134 @@
+import ArgumentParser
+import BackgrounderAPI
+import SystemSupport
+
+struct TransferCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "transfer",
+        abstract: "Download and upload files in the background.",
+        discussion: """
+            A transfer continues after a loss of the network, a crash of the service and a
+            reboot. A downloaded file gets its name only when it is complete and verified.
+            Without a subcommand, lists the transfers.
+
+            EXAMPLES
+              backgrounder transfer get https://example.org/map.bin downloads/
+              backgrounder transfer get --wait --sha256 9f86d081… \\
+                https://example.org/map.bin downloads/map.bin
+              backgrounder transfer put trip.gpx https://example.org/trips/7.gpx
+              backgrounder transfer list
+              backgrounder transfer events default --ack 3
+            """,
+        subcommands: [
+            Get.self, Put.self, List.self, Pause.self, Resume.self, Cancel.self, Events.self,
+        ],
+        defaultSubcommand: List.self
+    )
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the open and the newest ended transfers.",
+            discussion: """
+                EXAMPLES
+                  backgrounder transfer list --format json
+                """
+        )
+        @OptionGroup var reading: ReadingOptions
+
+        func run() async throws {
+            try reading.show(try await reading.use { try await $0.call(Routes.transfers) }, transferTable)
+        }
+    }
+
+    struct Pause: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Pause a transfer.",
+            discussion: """
+                EXAMPLE
+                  backgrounder transfer pause 3
+                """
+        )
+        @Argument(help: "Id of the transfer.", completion: NameCompletion.transfers, transform: parseID) var id: Int
+        @OptionGroup var reading: ReadingOptions
+
+        func run() async throws { try await act(Routes.pauseTransfer, id, reading) }
+    }
+
+    struct Resume: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Resume a transfer now, ending a pause or a wait.",
+            discussion: """
+                EXAMPLE
+                  backgrounder transfer resume 3
+                """
+        )
+        @Argument(help: "Id of the transfer.", completion: NameCompletion.transfers, transform: parseID) var id: Int
+        @OptionGroup var reading: ReadingOptions
+
+        func run() async throws { try await act(Routes.resumeTransfer, id, reading) }
+    }
+
+    struct Cancel: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Cancel a transfer, and delete what has arrived.",
+            discussion: """
+                EXAMPLE
+                  backgrounder transfer cancel 3
+                """
+        )
+        @Argument(help: "Id of the transfer.", completion: NameCompletion.transfers, transform: parseID) var id: Int
+        @OptionGroup var reading: ReadingOptions
+
+        func run() async throws { try await act(Routes.cancelTransfer, id, reading) }
+    }
+
+    struct Events: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List a session's events; each is repeated until acknowledged.",
+            discussion: """
+                When all transfers of the session are over, the last event is
+                all-events-delivered.
+
+                EXAMPLES
+                  backgrounder transfer events maps
+                  backgrounder transfer events maps --ack 3
+                """
+        )
+        @Argument(help: ArgumentHelp("Name of the session; `default` for transfers without one.", valueName: "session"))
+        var session: String
+        @Option(
+            name: .customLong("ack"),
+            help: ArgumentHelp("Acknowledge the events up to this SEQ, and list the others.", valueName: "seq"),
+            transform: wholeNumber("the SEQ of an event")
+        )
+        var acknowledged: Int?
+        @OptionGroup var reading: ReadingOptions
+
+        func validate() throws {
+            if session.isEmpty { throw ValidationError("the session is empty; name a session, or `default`") }
+        }
+
+        func run() async throws {
+            let events = try await reading.use { client in
+                guard let acknowledged else { return try await client.call(Routes.sessionEvents, name: session) }
+                let body = Acknowledgement(seq: acknowledged)
+                return try await client.call(Routes.acknowledgeEvents, body: body, name: session)
+            }
+            try reading.show(events) { events in
+                guard !events.isEmpty else { return "No events." }
+                var table = Table([("SEQ", .right), ("TRANSFER", .right), ("STATE", .left), ("AT", .left)])
+                for event in events {
+                    table.add([
+                        String(event.seq), event.transfer.map { String($0) } ?? "", event.state,
+                        ISO8601.string(event.at),
+                    ])
+                }
+                return table.render()
+            }
+        }
+    }
+}
+
+private func act(_ route: Route<Empty, Transfer>, _ id: Int, _ reading: ReadingOptions) async throws {
+    try reading.show(try await reading.use { try await $0.call(route, id: id) }) { transferTable([$0]) }
+}

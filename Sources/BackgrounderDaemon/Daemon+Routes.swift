@@ -1,0 +1,35 @@
+import AudioPlayback
+import BackgrounderAPI
+import ControlServer
+import FoundationEssentials
+import StateStore
+
+extension Daemon {
+    /// Creates the router with all routes and the event stream.
+    func makeRouter(end: ServiceEnd) -> ControlRouter {
+        var router = ControlRouter { [context] mode throws(WireError) in try context.require(mode) }
+        addServiceRoutes(to: &router, end: end)
+        for part in parts { part.addRoutes(to: &router) }
+        router.serveEvents(
+            from: hub,
+            attachments: lifecycle,
+            defaultInterval: { [context] in await context.preferences.configuration.value(Keys.observerInterval) }
+        ) { [player = audio.player] interval in await player.addPeriodicTimeObserver(forInterval: interval) }
+        return router
+    }
+
+    private func addServiceRoutes(to router: inout ControlRouter, end: ServiceEnd) {
+        router.on(Routes.status) { _ in await report.status() }
+        router.on(Routes.health) { _ in await location.health() }
+        router.on(Routes.acknowledgeHealth) { _ in
+            try await context.store.acknowledgeIncidents()
+            return await location.health()
+        }
+        router.on(Routes.stop) { _ in
+            // The reply is sent first.
+            Task { end.begin() }
+            return ProcessReply(pid: ProcessInfo.processInfo.processIdentifier)
+        }
+        router.on(Routes.reload) { _ in try await reload() }
+    }
+}

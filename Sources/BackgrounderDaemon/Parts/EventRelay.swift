@@ -1,0 +1,46 @@
+import BackgrounderAPI
+import ControlServer
+import Synchronization
+
+/// Passes the parts' events on to the event stream, the life cycle and the due fetches, which are created after the parts.
+/// Earlier events are dropped, because nothing reads them yet. Any thread.
+final class EventRelay: Sendable {
+    private struct Receivers {
+        var hub: EventHub
+        var lifecycle: Lifecycle
+        var ride: @Sendable () -> Void
+    }
+
+    private let receivers = Mutex<Receivers?>(nil)
+
+    /// The number of attached clients.
+    var attached: Int { connected?.lifecycle.current.attached ?? 0 }
+
+    private var connected: Receivers? { receivers.withLock { $0 } }
+
+    /// Connects the receivers.
+    ///
+    /// - Parameter ride: called when the machine is awake anyway, so that due fetches run now.
+    func connect(hub: EventHub, lifecycle: Lifecycle, ride: @escaping @Sendable () -> Void) {
+        receivers.withLock { $0 = Receivers(hub: hub, lifecycle: lifecycle, ride: ride) }
+    }
+
+    /// Posts an event to the readers of the event stream.
+    func post(_ event: Event) { connected?.hub.post(event) }
+
+    /// Posts one event per location, in order.
+    func post(_ locations: [Location]) { connected?.hub.post(locations) }
+
+    /// Runs the fetches that may run now, because the machine is awake anyway.
+    func ride() { connected?.ride() }
+
+    /// Reports a change that only the state shows.
+    func stateChanged() { connected?.hub.stateChanged() }
+
+    /// Reports a change that no event carries, or the beginning or end of work.
+    func workChanged() {
+        guard let connected else { return }
+        connected.hub.stateChanged()
+        if connected.lifecycle.current.attached == 0 { Task { await connected.lifecycle.update() } }
+    }
+}

@@ -1,0 +1,84 @@
+import BackgrounderAPI
+import ControlServer
+import LocationUpdates
+import ServiceLifecycle
+import StateStore
+
+/// The location mode as a part of the service.
+struct LocationPart: DaemonPart {
+    let context: PartContext
+    let manager: LocationManager
+
+    /// Creates the part from its stored state.
+    ///
+    /// - Parameter recorder: records what gpsd sends.
+    init(_ context: PartContext, recorder: GPSDRecorder?) async throws {
+        self.context = context
+        let journal = StoreLocationJournal(store: context.store)
+        manager = LocationManager(
+            settings: await context.preferences.location,
+            source: context.initialConfiguration.value(Keys.source),
+            checkpoint: try journal.saved(logger: context.logger),
+            track: try context.store.newestLocations(Track.capacity),
+            journal: journal,
+            clock: context.clock,
+            logger: context.logger,
+            recorder: recorder
+        ) { event in Self.pass(event, to: context) }
+    }
+
+    private static func pass(_ event: LocationEvent, to context: PartContext) {
+        let events = context.events
+        switch event {
+        case .locations(let locations, let mayBlock):
+            events.ride()
+            if events.attached == 0 { context.backgroundLog.log(locations, mayBlock: mayBlock) }
+            events.post(locations)
+        case .counted: events.stateChanged()
+        case .changed: events.workChanged()
+        }
+    }
+
+    var services: [any Service] { [manager] }
+
+    func isAtWork() async -> Bool {
+        let status = await manager.status()
+        switch status.connection {
+        case .connected, .waiting, .replaying: return status.updating
+        case .finished, .off: return false
+        }
+    }
+
+    func apply(isAnyoneAttached: Bool) async {
+        if context.modes.allow(.location, isAnyoneAttached: isAnyoneAttached) {
+            await manager.resume()
+        } else {
+            await manager.suspend()
+        }
+    }
+
+    func reload(_ configuration: DaemonConfiguration, changed: Set<String>, isAnyoneAttached: Bool) async {
+        await manager.apply(context.preferences.location)
+        if changed.contains(Keys.source.name) { await manager.setSource(configuration.value(Keys.source)) }
+        await apply(isAnyoneAttached: isAnyoneAttached)
+    }
+
+    func storeWaiting() async { await manager.storeWaiting() }
+
+    func report(in status: inout ServiceStatus) async { status.location = await manager.status() }
+
+    /// Returns the health of the storage, with the points that wait in memory.
+    func health() async -> StorageHealth { await manager.health(context.store.problems) }
+
+    /// Returns ``health()``, or `nil` without problems.
+    func unhealthy() async -> StorageHealth? {
+        context.store.problems.isEmpty ? nil : await health()
+    }
+
+    /// Returns the mode's status, including storage problems.
+    func status() async -> LocationStatus {
+        var status = await manager.status()
+        status.health = await unhealthy()
+        return status
+    }
+}

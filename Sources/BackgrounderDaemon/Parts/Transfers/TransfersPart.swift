@@ -1,0 +1,117 @@
+import BackgroundTransfers
+package import BackgrounderAPI
+import ControlServer
+import ServiceLifecycle
+import SystemSupport
+import WebSupport
+
+/// The transfers as a part of the service.
+struct TransfersPart: DaemonPart {
+    private let session: TransferSession
+    /// The folders that downloads may be written to.
+    let roots: [String]
+
+    init(_ context: PartContext) async throws {
+        let journal = StoreTransferJournal(store: context.store)
+        let configuration = context.initialConfiguration
+        var roots = configuration.value(Keys.transferRoots)
+        if roots.isEmpty { roots = [RuntimePaths.absolute(configuration.file + "/../downloads")] }
+        self.roots = roots
+        let hosts = Set(configuration.value(Keys.allowHTTP).map { $0.lowercased() })
+        var limits = TransferLimits()
+        limits.retryMaximum = configuration.value(Keys.retryMaximum)
+        session = TransferSession(
+            configuration: TransferConfiguration(
+                roots: roots,
+                // Group members may use the socket; do not let them read arbitrary files through the service.
+                sendsOnlyFromRoots: configuration.value(Keys.controlGroup) != nil,
+                policy: RedirectPolicy(plainHosts: .only(hosts), localHosts: configuration.localHosts),
+                limits: limits
+            ),
+            records: try journal.open(),
+            journal: journal,
+            clock: context.clock,
+            group: context.group,
+            logger: context.logger
+        ) { transfer, isProgress in
+            context.events.post(.transfer(transfer))
+            if transfer.state.isOver { context.events.ride() }
+            if !isProgress { context.events.workChanged() }
+        }
+    }
+
+    var services: [any Service] { [session] }
+
+    func isAtWork() async -> Bool { await session.isAtWork }
+
+    func report(in status: inout ServiceStatus) async {
+        let open = await session.open
+        status.transfers = open.isEmpty ? nil : open
+    }
+
+    /// Enqueues a discretionary download for a fetch source. The session has the name of the source.
+    func enqueue(
+        _ url: String,
+        to destination: String,
+        exists: ExistingFile,
+        source: String,
+        namedBy namer: URLNamer
+    ) async throws -> Transfer {
+        try await session.add(
+            TransferRequest(url: url, destination: destination, session: source, exists: exists, discretionary: true),
+            namedBy: namer
+        )
+    }
+
+    /// Returns the open transfers and the newest ended ones.
+    func all() async throws -> [Transfer] { try await session.transfers() }
+
+    func addRoutes(to router: inout ControlRouter) {
+        router.on(Routes.transfers) { [session] _ in try await session.transfers() }
+        router.on(Routes.addTransfer) { [session] request in try await session.add(request.body) }
+        router.on(Routes.transfer) { [session] request in try await session.transfer(request.id) }
+        router.on(Routes.cancelTransfer) { [session] request in try await session.cancel(request.id) }
+        router.on(Routes.pauseTransfer) { [session] request in try await session.pause(request.id) }
+        router.on(Routes.resumeTransfer) { [session] request in try await session.resume(request.id) }
+        router.on(Routes.sessionEvents) { [session] request in try await session.events(of: request.name) }
+        router.on(Routes.acknowledgeEvents) { [session] request in
+            try await session.acknowledge(request.name, through: request.body.seq)
+        }
+    }
+}
+
+extension TransferError: WireErrorConvertible {
+    /// The error as it crosses the socket.
+    package var wireError: WireError {
+        switch self {
+        case .noSuchTransfer: WireError(.notFound, description, hint: "`backgrounder transfer list` lists the ids")
+        case .noSuchSession: WireError(.notFound, description, hint: "a session exists from its first transfer on")
+        case .noSuchFile: WireError(.notFound, description, hint: "check the path")
+        case .isOver:
+            WireError(
+                .conflict,
+                description,
+                hint: "start it again with `backgrounder transfer get` or `backgrounder transfer put`"
+            )
+        case .exists: WireError(.conflict, description, hint: "use --exists overwrite or --exists rename")
+        case .tooMany: WireError(.conflict, description, hint: "cancel some, or wait")
+        case .plain(let host):
+            WireError(.conflict, description, hint: "use https, or add \(host) to transfers.allowHTTP")
+        case .outsideRoots:
+            WireError(.conflict, description, hint: "use one of them, or add the folder to transfers.roots")
+        case .notAFolder, .notAFile: WireError(.conflict, description, hint: "check the path and its owner")
+        case .cannotStore: WireError(.unavailable, description, hint: "`backgrounder doctor` says what to do")
+        case .url(.credentials):
+            WireError(.invalid, description, hint: "write them to a file and pass it with --credentials FILE")
+        case .credentials(.missing): WireError(.notFound, description, hint: "check the path")
+        case .credentials: WireError(.invalid, description)
+        case .url: WireError(.invalid, description, hint: "use a URL such as https://example.org/file")
+        case .sizeLimit: WireError(.invalid, description, hint: "use at least 1 byte")
+        case .relative: WireError(.invalid, description, hint: "use an absolute path")
+        case .name: WireError(.invalid, description, hint: "name the file: DIR/NAME")
+        case .digest: WireError(.invalid, description, hint: "use 64 hexadecimal digits")
+        case .session:
+            WireError(.invalid, description, hint: "use 1 to 100 bytes without slashes and control characters")
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import AudioPlayback
+import BackgrounderAPI
+import ControlServer
+import FoundationEssentials
+import LocationUpdates
+import StateStore
+
+/// Composes the status of the service from its parts.
+struct StatusReport: Sendable {
+    let store: StateStore
+    let modes: Modes
+    let lifecycle: Lifecycle
+    let location: LocationPart
+    let audio: AudioPart
+    /// All parts, including `location` and `audio`.
+    let parts: [any DaemonPart]
+
+    /// Returns the state of the whole service.
+    func status() async -> ServiceStatus {
+        await lifecycle.update()
+        let current = lifecycle.current
+        var status = ServiceStatus(
+            version: Backgrounder.version,
+            pid: ProcessInfo.processInfo.processIdentifier,
+            state: current.state,
+            since: current.since,
+            attached: current.attached,
+            modes: modes.declared
+        )
+        for part in parts { await part.report(in: &status) }
+        let health = await location.health()
+        status.health = health
+        if health.state != .ok {
+            status.location?.health = health
+            status.audio?.health = health
+        }
+        return status
+    }
+
+    /// Returns the state that readers of the event stream receive first, and after changes that no event carries.
+    func snapshot() async -> StateSnapshot {
+        var status = await status()
+        status.transfers = status.transfers.map(StateSnapshot.shown)
+        let track = await location.manager.track(last: Track.capacity)
+        let (items, length) = await audio.player.itemsAroundCurrent(StateSnapshot.mostItems)
+        return StateSnapshot(status: status, track: track, queue: items, queueLength: length)
+    }
+}

@@ -1,0 +1,304 @@
+import BackgrounderAPI
+import CMosquitto
+import Glibc
+import SystemSupport
+
+/// One connection to a broker, from its opening to its end. Owns a `struct mosquitto`.
+///
+/// It is for one thread, which it may block. libmosquitto's own thread is not used because it would wake up every
+/// second.
+///
+/// libmosquitto queues the acknowledgement of a message (PUBACK) before it calls the message callback.
+/// `mosquitto_threaded_set` makes it leave the writing of that queue to this class, so that no message is acknowledged
+/// before it is stored.
+final class MQTTConnection {
+    private enum Phase {
+        /// Until the TCP connection is established.
+        case connecting
+        /// Until the broker accepts the client (CONNACK).
+        case greeting
+        /// Until it confirms the subscription (SUBACK).
+        case subscribing
+        case listening
+        /// Until it confirms the end of the subscription (UNSUBACK).
+        case unsubscribing
+    }
+
+    private let subscription: MQTTSubscription
+    private let control: MQTTControl
+    private let mosquitto: OpaquePointer
+    private var phase = Phase.connecting
+    private var packets: PacketGuard?
+    private var deadline: MonotonicTime
+    private var lastSent = MonotonicTime.now
+    /// Whether a PINGREQ has not been answered yet.
+    private var isSignAwaited = false
+    /// Packet identifiers of messages that libmosquitto did not see, to be acknowledged.
+    private var acknowledgements: [UInt16] = []
+
+    // Results of the callbacks, which run during calls of libmosquitto's functions.
+    private var connectCode: Int32?
+    private var grantedQoS: Int32?
+    private var isUnsubscribed = false
+    private var tlsReason: String?
+    private var storeFailure: MQTTFailure?
+
+    /// Resolves the host, which may block for a long time, and begins to connect.
+    ///
+    /// - Parameter localAddress: the address to connect from; `0.0.0.0` selects IPv4.
+    init(_ subscription: MQTTSubscription, from localAddress: String?, control: MQTTControl) throws(MQTTFailure) {
+        _ = Self.library
+        guard let mosquitto = mosquitto_new(subscription.clientID, false, nil) else {
+            throw .library(reason: systemMessage(errno))
+        }
+        (self.subscription, self.control, self.mosquitto) = (subscription, control, mosquitto)
+        deadline = .now + .seconds(MQTTLimits.answerDelay)
+        mosquitto_user_data_set(mosquitto, Unmanaged.passUnretained(self).toOpaque())
+        mosquitto_threaded_set(mosquitto, true)
+        try check(mosquitto_int_option(mosquitto, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V311))
+        _ = mosquitto_int_option(mosquitto, MOSQ_OPT_TCP_NODELAY, 1)
+        setCallbacks()
+        if let path = subscription.credentials {
+            let credentials: BrokerCredentials
+            do { credentials = try BrokerCredentials(path: path) } catch { throw .credentials(error) }
+            try check(mosquitto_username_pw_set(mosquitto, credentials.user, credentials.password))
+        }
+        if subscription.address.isSecure { try check(mosquitto_int_option(mosquitto, MOSQ_OPT_TLS_USE_OS_CERTS, 1)) }
+        try check(
+            mosquitto_connect_bind_async(
+                mosquitto,
+                subscription.address.host,
+                Int32(subscription.address.port),
+                Int32(MQTTLimits.keepalive),
+                localAddress
+            )
+        )
+        // libmosquitto does not set close-on-exec, so child processes would inherit the socket.
+        _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+    }
+
+    deinit { mosquitto_destroy(mosquitto) }
+
+    /// Receives messages until the connection is lost or `control` asks to end it. Blocks the thread.
+    ///
+    /// - Throws: why the connection was lost.
+    func run() throws(MQTTFailure) {
+        while true {
+            switch control.wish {
+            case .listen: break
+            case .leave: return leave()
+            case .forget where phase == .listening:
+                mosquitto_unsubscribe(mosquitto, nil, subscription.topic.description)
+                phase = .unsubscribing
+                deadline = .now + .seconds(1)  // Tuned: a courtesy only, and the service may be about to exit.
+                try write()
+            case .forget where phase == .unsubscribing && !isUnsubscribed: break
+            case .forget: return leave()
+            }
+            let events = control.wakeup.wait(for: socket, events: awaitedEvents, until: deadline).events
+            if events != 0 { try handle(events) }
+            if MonotonicTime.now >= deadline { try time() }
+            try write()
+        }
+    }
+
+    private var socket: Int32 { mosquitto_socket(mosquitto) }
+
+    private var hasEnded: Bool { socket < 0 }
+
+    /// `POLLRDHUP` (poll(2), not in POSIX): the peer sends no more data.
+    private static let hangUp: Int16 = 0x2000
+
+    private var awaitedEvents: Int16 {
+        switch phase {
+        case .connecting: return Int16(POLLOUT)
+        // With TLS, libmosquitto reports that it wants to write during the whole handshake, although it waits for the
+        // broker.
+        case .greeting where subscription.address.isSecure: return Int16(POLLIN) | Self.hangUp
+        default:
+            let wantsToWrite = mosquitto_want_write(mosquitto) || !acknowledgements.isEmpty
+            return Int16(POLLIN) | Self.hangUp | (wantsToWrite ? Int16(POLLOUT) : 0)
+        }
+    }
+
+    /// Handles poll(2) events of the socket.
+    private func handle(_ events: Int16) throws(MQTTFailure) {
+        if phase == .connecting {
+            var code: Int32 = 0
+            var size = socklen_t(MemoryLayout.size(ofValue: code))
+            getsockopt(socket, SOL_SOCKET, SO_ERROR, &code, &size)
+            guard code == 0 else { throw .unreachable(reason: systemMessage(code)) }
+            phase = .greeting
+            deadline = .now + .seconds(MQTTLimits.answerDelay)
+            if subscription.address.isSecure { try readSecure() } else { packets = PacketGuard(descriptor: socket) }
+            return
+        }
+        let isOver = events & (Self.hangUp | Int16(POLLHUP) | Int16(POLLERR)) != 0
+        if packets != nil {
+            try readPlain(isOver: isOver)
+        } else {
+            try readSecure()
+            if events & Int16(POLLIN) != 0 { heardSign() }
+            // libmosquitto does not report an aborted handshake. Read once more for each step that may still be
+            // buffered.
+            if isOver, phase == .greeting {
+                for _ in 0..<8 where phase == .greeting { try readSecure() }
+                if phase == .greeting {
+                    throw .insecure(reason: "the broker closed the connection; check whether it expects mqtt://")
+                }
+            }
+        }
+    }
+
+    /// Accepts received data as the answer to a PINGREQ: a complete packet, or any bytes with TLS.
+    private func heardSign() {
+        guard isSignAwaited, phase == .listening else { return }
+        isSignAwaited = false
+        deadline = lastSent + .seconds(MQTTLimits.keepalive)
+    }
+
+    private func readPlain(isOver: Bool) throws(MQTTFailure) {
+        while let finding = try packets?.look() {
+            switch finding {
+            case .packet: try received(mosquitto_loop_read(mosquitto, 1))
+            case .oversize(let message):
+                deliver(MQTTMessage(payload: nil, isRetained: message.isRetained))
+                if let storeFailure { throw storeFailure }
+                if let id = message.id { acknowledgements.append(id) }
+            case .incomplete:
+                if isOver { throw phase == .greeting ? .turnedAway : .closed }
+                return
+            case .end: throw phase == .greeting ? .turnedAway : .closed
+            }
+            heardSign()
+            try write()
+        }
+    }
+
+    private func readSecure() throws(MQTTFailure) {
+        try received(mosquitto_loop_read(mosquitto, 1))
+        try write()
+    }
+
+    /// Acts on the results of the callbacks after a call that returned `code`.
+    private func received(_ code: Int32) throws(MQTTFailure) {
+        if let connectCode, let refusal = MQTTFailure(connack: connectCode) { throw refusal }
+        if let storeFailure { throw storeFailure }
+        try check(code)
+        guard !hasEnded else { throw .closed }
+        if phase == .greeting, connectCode == 0 {
+            phase = .subscribing
+            deadline = .now + .seconds(MQTTLimits.answerDelay)
+            // Subscribe each time: an earlier connection may have ended before the broker received the subscription.
+            try check(mosquitto_subscribe(mosquitto, nil, subscription.topic.description, 1))
+        }
+        if phase == .subscribing, let grantedQoS {
+            // 0x80 is the only other value (MQTT 3.1.1, 3.9.3).
+            guard grantedQoS <= 2 else { throw .refusedTopic(subscription.topic.description) }
+            phase = .listening
+            deadline = lastSent + .seconds(MQTTLimits.keepalive)
+            control.report(.connected)
+        }
+    }
+
+    /// Writes queued packets without blocking.
+    private func write() throws(MQTTFailure) {
+        guard phase != .connecting else { return }
+        if mosquitto_want_write(mosquitto) {
+            try check(mosquitto_loop_write(mosquitto, 1))
+            guard !hasEnded else { throw .closed }
+            lastSent = .now
+            if phase == .listening, !isSignAwaited { deadline = lastSent + .seconds(MQTTLimits.keepalive) }
+        }
+        // Only between two packets of libmosquitto, never inside one.
+        while let id = acknowledgements.first, !mosquitto_want_write(mosquitto) {
+            let packet: [UInt8] = [0x40, 2, UInt8(id >> 8), UInt8(id & 0xFF)]
+            let count = send(socket, packet, packet.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+            if count < 0, errno == EAGAIN || errno == EINTR { return }
+            guard count == packet.count else { throw .closed }
+            acknowledgements.removeFirst()
+        }
+    }
+
+    /// Handles a passed deadline: sends a PINGREQ, or gives up on an answer.
+    private func time() throws(MQTTFailure) {
+        switch phase {
+        case .connecting: throw .unreachable(reason: systemMessage(ETIMEDOUT))
+        case .greeting, .subscribing: throw .silent
+        case .listening where isSignAwaited: throw .silent
+        case .listening:
+            try check(mosquitto_loop_misc(mosquitto))
+            guard mosquitto_want_write(mosquitto) else {
+                deadline = .now + .seconds(1)
+                return
+            }
+            isSignAwaited = true
+            deadline = .now + .seconds(MQTTLimits.signOfLife)
+        case .unsubscribing: isUnsubscribed = true
+        }
+    }
+
+    /// Sends a DISCONNECT if that is possible without waiting.
+    private func leave() {
+        guard phase != .connecting, !hasEnded, storeFailure == nil else { return }
+        mosquitto_disconnect(mosquitto)
+        mosquitto_loop_write(mosquitto, 1)
+    }
+
+    /// Throws the failure for an error code of libmosquitto.
+    private func check(_ code: Int32) throws(MQTTFailure) {
+        guard code != MOSQ_ERR_SUCCESS.rawValue, code != MOSQ_ERR_CONN_PENDING.rawValue else { return }
+        let failure = MQTTFailure(code, host: subscription.address.host, tlsReason: tlsReason)
+        throw failure == .closed && phase == .greeting ? .turnedAway : failure
+    }
+
+    /// Delivers a message and waits until it is stored. A failure is kept in `storeFailure`.
+    private func deliver(_ message: MQTTMessage) {
+        guard storeFailure == nil else { return }
+        do throws(MQTTDeliveryFailure) {
+            try control.deliver(message)
+        } catch {
+            storeFailure = .notStored(reason: error.reason)
+        }
+    }
+
+    // MARK: Callbacks, which libmosquitto calls on this thread from within its functions
+
+    private func setCallbacks() {
+        mosquitto_connect_callback_set(mosquitto) { _, object, code in
+            MQTTConnection.of(object)?.connectCode = code
+        }
+        mosquitto_subscribe_callback_set(mosquitto) { _, object, _, count, granted in
+            // A broker may send a SUBACK without a return code.
+            MQTTConnection.of(object)?.grantedQoS = count > 0 ? granted?.pointee ?? 0x80 : 0x80
+        }
+        mosquitto_unsubscribe_callback_set(mosquitto) { _, object, _ in
+            MQTTConnection.of(object)?.isUnsubscribed = true
+        }
+        mosquitto_message_callback_set(mosquitto) { _, object, message in
+            guard let connection = MQTTConnection.of(object), let message = message?.pointee else { return }
+            let count = Int(message.payloadlen)
+            let isLarge = count > MQTTLimits.payloadLimit
+            let bytes = isLarge ? nil : [UInt8](UnsafeRawBufferPointer(start: message.payload, count: max(0, count)))
+            connection.deliver(MQTTMessage(payload: bytes, isRetained: message.retain))
+        }
+        mosquitto_log_callback_set(mosquitto) { _, object, level, text in
+            // OpenSSL's error reasons appear only in the log.
+            guard level == 0x08, let text else { return }  // MOSQ_LOG_ERR
+            MQTTConnection.of(object)?.noteTLS(String(cString: text))
+        }
+    }
+
+    /// Stores the last part of a line such as `OpenSSL Error[0]: error:0A000086:SSL routines::certificate verify
+    /// failed`.
+    private func noteTLS(_ text: String) {
+        guard tlsReason == nil, text.contains("OpenSSL"), let last = text.split(separator: ":").last else { return }
+        tlsReason = String(last.drop { $0 == " " })
+    }
+
+    private static func of(_ object: UnsafeMutableRawPointer?) -> MQTTConnection? {
+        object.map { Unmanaged<MQTTConnection>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static let library: Int32 = mosquitto_lib_init()
+}

@@ -1,0 +1,21 @@
+/// The limits and times of a connection to a broker. Tuned: MQTT prescribes none of them.
+enum MQTTLimits {
+    /// Bytes of a message; the same limit as in APNs.
+    static let payloadLimit = 4096
+    /// Seconds without traffic after which the client sends a PINGREQ.
+    static let keepalive = 60
+    /// Seconds that the broker has to answer it.
+    static let signOfLife = 20.0
+    /// Seconds to connect, and then for each answer of the broker.
+    static let answerDelay = 10.0
+    /// Bytes of the largest packet that libmosquitto may read. Valid push messages are smaller.
+    static let packetLimit = 16 << 10
+    /// Seconds before the first attempt to reconnect.
+    static let firstRetry = 1.0
+    /// Seconds; the delay doubles up to this.
+    static let longestRetry = 30.0
+    /// The greatest random part by which a delay is shortened.
+    static let retryJitter = 0.25
+    /// Seconds that a connection must last for the delay to begin with ``firstRetry`` again.
+    static let steady = 30.0
+}

@@ -1,0 +1,175 @@
+import BackgrounderAPI
+import CLinux
+import Dispatch
+import Glibc
+import Synchronization
+import SystemSupport
+
+/// The subscription of a session.
+struct MQTTSubscription: Sendable {
+    var address: BrokerAddress
+    var topic: TopicFilter
+    /// The absolute path of the credentials file.
+    var credentials: String?
+    var clientID: String
+}
+
+/// A message from a broker.
+struct MQTTMessage: Sendable {
+    /// `nil` if the message is too large to be read.
+    var payload: [UInt8]?
+    var isRetained: Bool
+}
+
+/// The error for a message that could not be stored, so that the broker must keep it.
+struct MQTTDeliveryFailure: Error, Sendable {
+    var reason: String
+}
+
+/// A report of a session about its connection.
+enum MQTTReport: Hashable, Sendable {
+    case connected
+    case failed(MQTTFailure)
+}
+
+/// The communication between a session's thread and its owner.
+struct MQTTControl: Sendable {
+    /// A state that the owner wants the session to reach.
+    enum Wish: Sendable {
+        case listen
+        /// End the connection; the broker keeps the subscription and queues messages.
+        case leave
+        /// End the subscription, then the connection.
+        case forget
+    }
+
+    private final class Shared: Sendable {
+        let wish = Mutex(Wish.listen)
+    }
+
+    private let shared = Shared()
+    let wakeup: WakeDescriptor
+    private let store: @Sendable (MQTTMessage) async -> MQTTDeliveryFailure?
+    let report: @Sendable (MQTTReport) -> Void
+
+    init(
+        store: @escaping @Sendable (MQTTMessage) async -> MQTTDeliveryFailure?,
+        report: @escaping @Sendable (MQTTReport) -> Void
+    ) throws(SystemRefusal) {
+        (self.store, self.report) = (store, report)
+        wakeup = try WakeDescriptor()
+    }
+
+    var wish: Wish { shared.wish.withLock { $0 } }
+
+    /// Sets the wish and wakes the session's thread.
+    func set(_ wish: Wish) {
+        shared.wish.withLock { $0 = wish }
+        wakeup.signal()
+    }
+
+    /// Blocks the session's thread until the message is stored.
+    ///
+    /// - Throws: ``MQTTDeliveryFailure`` if it cannot be stored.
+    func deliver(_ message: MQTTMessage) throws(MQTTDeliveryFailure) {
+        final class Answer: Sendable {
+            let failure = Mutex<MQTTDeliveryFailure?>(nil)
+            let isThere = DispatchSemaphore(value: 0)
+        }
+        let answer = Answer()
+        Task { [store] in
+            let failure = await store(message)
+            answer.failure.withLock { $0 = failure }
+            answer.isThere.signal()
+        }
+        answer.isThere.wait()
+        if let failure = answer.failure.withLock({ $0 }) { throw failure }
+    }
+}
+
+/// A subscription to a topic of a broker, on a thread of its own. It reconnects whenever the connection is lost, until
+/// it is ended.
+final class MQTTSession: Sendable {
+    private let control: MQTTControl
+
+    /// Starts the thread, which connects immediately.
+    ///
+    /// - Parameters:
+    ///   - store: stores a message, which is acknowledged only if this returns `nil`.
+    ///   - report: called on the session's thread after each successful and each failed connection.
+    /// - Throws: ``SystemRefusal`` if there are no more threads or descriptors.
+    init(
+        _ subscription: MQTTSubscription,
+        store: @escaping @Sendable (MQTTMessage) async -> MQTTDeliveryFailure?,
+        report: @escaping @Sendable (MQTTReport) -> Void
+    ) throws(SystemRefusal) {
+        let control = try MQTTControl(store: store, report: report)
+        self.control = control
+        try detachThread(named: "push") { Self.run(subscription, control) }
+    }
+
+    /// Asks the thread to end, and returns without waiting for it, because it may be resolving a host.
+    ///
+    /// - Parameter forgetting: true to end the subscription too, so that the broker queues no more messages.
+    func end(forgetting: Bool = false) {
+        control.set(forgetting ? .forget : .leave)
+    }
+
+    private static func run(_ subscription: MQTTSubscription, _ control: MQTTControl) {
+        var retry = RetryDelay()
+        var localAddress: String?
+        while control.wish == .listen {
+            let began = MonotonicTime.now
+            var failure = attempt(subscription, from: localAddress, control)
+            // libmosquitto tries only the first address of a host. If that fails, try the other IP version.
+            if let first = failure, first.isOfAddress, control.wish == .listen {
+                localAddress = localAddress == nil ? "0.0.0.0" : nil
+                failure = attempt(subscription, from: localAddress, control).map { $0.isOfAddress ? first : $0 }
+            }
+            guard let failure, control.wish == .listen else { return }
+            control.report(.failed(failure))
+            let end = MonotonicTime.now
+            let delay = retry.next(
+                after: began.duration(to: end),
+                isRefusal: failure.isRefusal && failure != .turnedAway
+            )
+            while control.wish == .listen, MonotonicTime.now < end + delay {
+                _ = control.wakeup.wait(until: end + delay)
+            }
+        }
+    }
+
+    /// Makes one connection. Returns why it was lost, or `nil` if it ended on request.
+    private static func attempt(_ subscription: MQTTSubscription, from localAddress: String?, _ control: MQTTControl)
+        -> MQTTFailure?
+    {
+        do throws(MQTTFailure) {
+            try MQTTConnection(subscription, from: localAddress, control: control).run()
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension RetryDelay {
+    /// Creates the delay before a reconnection to a broker.
+    init() {
+        self.init(
+            first: MQTTLimits.firstRetry,
+            longest: MQTTLimits.longestRetry,
+            jitter: MQTTLimits.retryJitter
+        )
+    }
+
+    /// Returns the next delay in seconds.
+    ///
+    /// - Parameters:
+    ///   - lasted: how long the last connection lasted, including the time to establish it.
+    ///   - isRefusal: whether the broker refused the client, which selects the longest delay.
+    mutating func next(after lasted: Duration, isRefusal: Bool) -> Duration {
+        if lasted >= .seconds(MQTTLimits.steady) { reset() }
+        if isRefusal { extend() }
+        return .seconds(next())
+    }
+}

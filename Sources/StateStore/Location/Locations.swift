@@ -1,0 +1,63 @@
+package import BackgrounderAPI
+import FoundationEssentials
+import GRDB
+
+extension StateStore {
+    /// Appends `locations` to the history, and saves the `trips` that they change and `state` in the same transaction.
+    ///
+    /// Blocks the calling thread while the disk works. Do not call it on the cooperative thread pool.
+    ///
+    /// - Parameter origin: decides from when the points age; a receiver's points also set ``clock``.
+    package func append(
+        _ locations: [Location],
+        from origin: LocationOrigin = .file,
+        trips: [TripRecord] = [],
+        state: StateRecord,
+        durable: Bool
+    ) throws {
+        try write(durable: durable) { try $0.append(locations, from: origin, trips: trips, state: state) }
+        received(locations, from: origin)
+    }
+
+    private func received(_ locations: [Location], from origin: LocationOrigin) {
+        guard origin == .receiver, let newest = locations.last else { return }
+        clock.receive(fixTime: newest.timestamp)
+    }
+
+    /// Returns the newest `count` points, in the order in which they were accepted and without imported points. Blocks
+    /// the calling thread.
+    package func newestLocations(_ count: Int) throws -> [Location] {
+        try read { try $0.newestLocations(count) }
+    }
+}
+
+/// The origin of points.
+package enum LocationOrigin: Sendable {
+    /// A receiver that has just delivered the fixes: their times are GPS time.
+    case receiver
+    /// A replayed file.
+    case file
+}
+
+extension Database {
+    fileprivate func append(
+        _ locations: [Location],
+        from origin: LocationOrigin,
+        trips: [TripRecord],
+        state: StateRecord
+    ) throws {
+        let recorded = Date()
+        let insertion = try LocationInsertion(self, recorded: origin == .receiver ? nil : recorded)
+        var newest = try newestID()
+        for location in locations {
+            newest += 1
+            try insertion.insert(location, id: newest)
+        }
+        for record in trips {
+            let points = newest - Int64(record.pointsAfterFirst)...newest - Int64(record.pointsAfterLast)
+            try save(record.trip, points: [points], imported: false, recorded: recorded)
+        }
+        try save(state)
+    }
+
+}

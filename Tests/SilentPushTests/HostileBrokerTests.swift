@@ -1,0 +1,175 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SilentPush
+
+/// Servers that are not brokers, and hostile brokers.
+@Suite struct HostileBrokerTests {
+    /// Returns the first failure of a session with a broker that runs `script`.
+    private static func failure(
+        _ script: @escaping @Sendable (FakeBrokerConnection, Int) throws -> Void
+    ) async throws -> MQTTFailure {
+        let broker = try FakeBroker(script)
+        let rig = try MQTTRig(try .sample(port: broker.port))
+        let failure = try await rig.waitForFailure()
+        withExtendedLifetime(broker) {}
+        return failure
+    }
+
+    @Test(
+        arguments: [
+            (1, "does not speak MQTT 3.1.1"), (2, "client id"), (4, "user and password"), (5, "not authorised"),
+            (77, "code 77"),
+        ] as [(UInt8, String)]
+    )
+    func `the reason of a broker that refuses the login is shown`(code: UInt8, words: String) async throws {
+        let failure = try await Self.failure { connection, _ in
+            _ = try connection.receive()
+            try connection.send([0x20, 2, 0, code])
+        }
+        #expect(failure.isRefusal, "\(failure)")
+        #expect(failure.description.contains(words), "\(failure)")
+    }
+
+    @Test func `an unavailable broker, a closed connection and a refused topic are distinguished`() async throws {
+        #expect(
+            try await Self.failure { connection, _ in
+                _ = try connection.receive()
+                try connection.send([0x20, 2, 0, 3])
+            } == .unavailable
+        )
+        #expect(try await Self.failure { connection, _ in _ = try connection.receive() } == .turnedAway)
+        #expect(
+            try await Self.failure { connection, _ in
+                try connection.greet(granting: 0x80)
+                connection.waitForEnd()
+            } == .refusedTopic("t")
+        )
+        #expect(try await Self.failure { connection, _ in try connection.greet() } == .closed)
+    }
+
+    @Test(
+        arguments: [
+            // Sent after the greeting (true) or in its place (false).
+            (false, Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)), (false, [0x15, 3, 3, 0, 2, 2, 40]),
+            (false, [0x20, 3, 0, 0, 0]), (false, [0x20, 0]), (false, FakeBrokerConnection.message([1])),
+            (true, [0x00, 0x00]), (true, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF]), (true, [0x30, 0xFF, 0xFF, 0xFF, 0xFF, 1]),
+            // A second greeting, messages of QoS 2 and 3, a release, a topic longer than its packet.
+            (true, [0x20, 2, 0, 0]), (true, FakeBrokerConnection.message([1], qos: 2)),
+            (true, FakeBrokerConnection.message([1], qos: 3)), (true, [0x62, 2, 0, 1]),
+            (true, [0x32, 4, 0xFF, 0xFF, 0, 1]),
+            (true, [0x90, 2, 0, 1]), (true, [0x90, 0]), (true, [0xB0, 0]), (true, [0xD0, 1, 0]),
+            // The invalid id 0, and a topic that is not valid UTF-8.
+            (true, FakeBrokerConnection.message([1], id: 0)), (true, [0x30, 4, 0, 1, 0xFF, 1]),
+            // A large message whose topic fills the packet.
+            (true, [0x32, 0xFF, 0xFF, 0x03, 0xFF, 0xF0] + [UInt8](repeating: 0x61, count: 65_530)),
+        ] as [(Bool, [UInt8])]
+    )
+    func `bytes that are not valid MQTT for a subscriber end the connection`(isLetIn: Bool, bytes: [UInt8]) async throws
+    {
+        let failure = try await Self.failure { connection, _ in
+            if isLetIn { try connection.greet() } else { _ = try connection.receive() }
+            try connection.send(bytes)
+            connection.waitForEnd()
+        }
+        #expect(failure == .notMQTT, "\(failure)")
+    }
+
+    @Test func `random bytes end each connection with a failure`() async throws {
+        let seeds = 0..<60
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for seed in seeds {
+                group.addTask {
+                    _ = try await Self.failure { connection, _ in
+                        var random = SeededGenerator(seed: UInt64(seed))
+                        try connection.greet()
+                        let bytes = (0..<2000).map { _ in UInt8.random(in: 0...255, using: &random) }
+                        // Some begin with a valid message.
+                        try connection.send(seed.isMultiple(of: 3) ? FakeBrokerConnection.message([1]) + bytes : bytes)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func `packets that arrive byte by byte or many at a time are all read`() async throws {
+        let broker = try FakeBroker { connection, _ in
+            _ = try connection.receive()
+            for byte in [0x20, 2, 0, 0] as [UInt8] { try connection.send([byte]) }
+            let subscription = try connection.receive()
+            try connection.send([0x90, 3, subscription.body[0], subscription.body[1], 1])
+            for byte in FakeBrokerConnection.message(Array("slow".utf8)) { try connection.send([byte]) }
+            let many = (1...50).flatMap { FakeBrokerConnection.message(Array("\($0)".utf8), id: UInt16($0)) }
+            try connection.send(many)
+            for _ in 0...50 {
+                let packet = try connection.receive()
+                guard packet.head == 0x40 else { return }
+            }
+            try connection.send(FakeBrokerConnection.message(Array("all acknowledged".utf8), qos: 0))
+            connection.waitForEnd()
+        }
+        let rig = try MQTTRig(try .sample(port: broker.port))
+        try await rig.wait(messages: 52)
+        #expect(rig.texts == ["slow"] + (1...50).map { "\($0)" } + ["all acknowledged"])
+    }
+
+    @Test func `a message is acknowledged only after it is stored, and an oversized one is skipped`() async throws {
+        let broker = try FakeBroker { connection, number in
+            try connection.greet()
+            let large = FakeBrokerConnection.message([UInt8](repeating: 7, count: 1 << 20), id: 9)
+            try connection.send(
+                FakeBrokerConnection.message(Array("\(number)".utf8), id: 5) + (number > 0 ? large : [])
+            )
+            // The first message is not stored, and the connection ends without an acknowledgement.
+            let first = try connection.receive()
+            guard number > 0, first.head == 0x40, first.body == [0, 5] else { return }
+            let second = try connection.receive()
+            guard second.head == 0x40, second.body == [0, 9] else { return }
+            try connection.send(FakeBrokerConnection.message(Array("good".utf8), qos: 0))
+            connection.waitForEnd()
+        }
+        let rig = try MQTTRig(try .sample(port: broker.port))
+        rig.fill(true)
+        _ = try await rig.waitForFailure()
+        rig.fill(false)
+        try await rig.wait(messages: 3)
+        #expect(rig.texts == ["1", "large", "good"])
+    }
+
+    @Test func `a message of 200 MiB is skipped in less than 100 MiB of memory`() async throws {
+        let length = 200 << 20
+        try Self.forgetPeak()
+        let before = try Self.peak()
+        let broker = try FakeBroker { connection, _ in
+            try connection.greet()
+            try connection.send(FakeBrokerConnection.message([], id: 3, announcing: length))
+            let chunk = [UInt8](repeating: 7, count: 1 << 20)
+            for _ in 0..<200 { try connection.send(chunk) }
+            let packet = try connection.receive()
+            guard packet.head == 0x40, packet.body == [0, 3] else { return }
+            try connection.send(FakeBrokerConnection.message(Array("after".utf8), qos: 0))
+            connection.waitForEnd()
+        }
+        let rig = try MQTTRig(try .sample(port: broker.port))
+        try await rig.wait(messages: 2, within: 60)
+        #expect(rig.texts == ["large", "after"])
+        // Other tests of this suite run at the same time, but with `make test` no other suites.
+        let kibibytes = try Self.peak() - before
+        #expect(kibibytes < 100 << 10, "\(kibibytes)")
+    }
+
+    /// Returns the peak memory of this process since ``forgetPeak()``, in KiB (proc_pid_status(5)). The value of
+    /// `getrusage` would start at the parent's peak.
+    private static func peak() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+        return try #require(line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
+    }
+
+    private static func forgetPeak() throws {
+        try Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
+    }
+}
