@@ -214,18 +214,3 @@ actor MemoryJournal: PlayerJournal {
         }
     }
 }
-
-/// Holds a task until it is opened.
-final class Gate: Sendable {
-    private let arrival = AsyncStream.makeStream(of: Void.self)
-    private let opening = AsyncStream.makeStream(of: Void.self)
-
-    func reached() async { for await _ in arrival.stream {} }
-
-    func open() { opening.continuation.finish() }
-
-    func pass() async {
-        arrival.continuation.finish()
-        for await _ in opening.stream {}
-    }
-}

@@ -1,26 +1,11 @@
 import BackgrounderAPI
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import BackgrounderDaemon
 
 @Suite struct LifecycleTests {
-    /// Something that a test holds up and then lets go.
-    private final class Gate: Sendable {
-        private let (begun, begin) = AsyncStream.makeStream(of: Void.self)
-        private let (opened, open) = AsyncStream.makeStream(of: Void.self)
-
-        /// Reports that the caller has arrived, and waits until the gate opens.
-        func pass() async {
-            begin.yield()
-            for await _ in opened { return }
-        }
-
-        func waitForArrival() async { for await _ in begun { return } }
-
-        func letGo() { open.finish() }
-    }
-
     private actor Record {
         var attachments: [Bool] = []
         var states: [ApplicationState] = []
@@ -96,14 +81,14 @@ import Testing
         } onAttachment: { _ in
         } onChange: { _ in
         }
-        let first = Task { await lifecycle.update() }
-        await gate.waitForArrival()
-        let second = Task { await lifecycle.update() }
-        // Gives the second update time to overtake the first one, if it can.
-        try? await Task.sleep(for: .milliseconds(100))
-        gate.letGo()
-        await first.value
-        await second.value
+        let steps = StepExecutor()
+        Task(executorPreference: steps) { await lifecycle.update() }
+        steps.run()
+        // The second update overtakes the first one here, if it can.
+        Task(executorPreference: steps) { await lifecycle.update() }
+        steps.run()
+        gate.open()
+        steps.run()
         #expect(lifecycle.current.state == .background)
     }
 
@@ -116,19 +101,18 @@ import Testing
             log.withLock { $0.append("attached: \(isAnyoneAttached)") }
         } onChange: { _ in
         }
-        let reload = Task {
+        let steps = StepExecutor()
+        Task(executorPreference: steps) {
             await lifecycle.withAttachment { isAnyoneAttached in
                 await gate.pass()
                 log.withLock { $0.append("reloaded while attached: \(isAnyoneAttached)") }
             }
         }
-        await gate.waitForArrival()
-        let attachment = Task { await lifecycle.attached() }
-        try? await Task.sleep(for: .milliseconds(100))
-        gate.letGo()
-        await reload.value
-        let client = await attachment.value
-        await lifecycle.detached(client)
+        steps.run()
+        Task(executorPreference: steps) { await lifecycle.detached(await lifecycle.attached()) }
+        steps.run()
+        gate.open()
+        steps.run()
         #expect(log.withLock { $0 } == ["reloaded while attached: false", "attached: true", "attached: false"])
     }
 
@@ -142,14 +126,31 @@ import Testing
             log.withLock { $0.append(isAnyoneAttached) }
         } onChange: { _ in
         }
-        let attachment = Task { await lifecycle.attached() }
-        await gate.waitForArrival()
-        let detachment = Task { await lifecycle.detached(1) }
-        try? await Task.sleep(for: .milliseconds(100))
-        gate.letGo()
-        _ = await attachment.value
-        await detachment.value
+        let steps = StepExecutor()
+        Task(executorPreference: steps) { await lifecycle.attached() }
+        steps.run()
+        Task(executorPreference: steps) { await lifecycle.detached(1) }
+        steps.run()
+        gate.open()
+        steps.run()
         #expect(log.withLock { $0 } == [true, false])
         #expect(lifecycle.current.attached == 0)
+    }
+}
+
+/// Runs tasks on the thread of a test, each until it suspends, so that the test decides how they interleave.
+private final class StepExecutor: TaskExecutor {
+    private let jobs = Mutex<[UnownedJob]>([])
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.append(job) }
+    }
+
+    /// Returns when all tasks have ended or wait for something.
+    func run() {
+        while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+            job.runSynchronously(on: asUnownedTaskExecutor())
+        }
     }
 }

@@ -58,12 +58,16 @@ final class GarblingProxy: Sendable {
             close(client)
             return
         }
+        // Each thread has descriptors of its own, so that neither uses a number that the other closed.
+        let (ownClient, ownGPSD) = (dup(client), dup(gpsd))
         Thread.detachNewThread {
             var buffer = [UInt8](repeating: 0, count: 4096)
-            while case let count = read(client, &buffer, buffer.count), count > 0 {
-                guard Self.send(gpsd, buffer[..<count]) else { break }
+            while case let count = read(ownClient, &buffer, buffer.count), count > 0 {
+                guard Self.send(ownGPSD, buffer[..<count]) else { break }
             }
-            shutdown(gpsd, Int32(SHUT_RDWR))
+            shutdown(ownGPSD, Int32(SHUT_RDWR))
+            close(ownClient)
+            close(ownGPSD)
         }
         Thread.detachNewThread { [weak self] in
             var rest: [UInt8] = []

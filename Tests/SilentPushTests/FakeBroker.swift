@@ -8,38 +8,38 @@ import TestSupport
 final class FakeBroker: Sendable {
     let port: Int
     private let listener: Int32
-    private let open = Mutex<[Int32]>([])
+    private let connections = Connections()
+
+    /// The connections whose scripts run; `nil` once the broker has ended.
+    private final class Connections: Sendable {
+        let open = Mutex<[Int32]?>([])
+    }
 
     /// - Parameter script: handles a connection on a thread that may block; `number` counts connections from 0.
     init(_ script: @escaping @Sendable (FakeBrokerConnection, _ number: Int) throws -> Void) throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && listen(descriptor, 16) == 0
-                    && getsockname(descriptor, $0, &length) == 0
-            }
-        }
-        guard isListening else { throw SystemCallFailure("listen") }
-        (listener, port) = (descriptor, Int(address.sin_port.bigEndian))
-        Thread.detachNewThread { [weak self] in
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        self.listener = listener
+        port = try bindLoopback(listener, port: 0)
+        guard listen(listener, 16) == 0 else { throw SystemCallFailure("listen") }
+        Thread.detachNewThread { [connections] in
+            // Each thread closes its own descriptor, and others only shut it down: a closed number may be in use again.
+            defer { close(listener) }
             var number = 0
-            while true {
-                let connection = accept(descriptor, nil, nil)
-                guard connection >= 0 else { return }
+            while case let connection = accept(listener, nil, nil), connection >= 0 {
                 _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
-                guard let self else {
+                let isEnded = connections.open.withLock { open in
+                    open?.append(connection)
+                    return open == nil
+                }
+                if isEnded {
                     close(connection)
                     return
                 }
-                self.open.withLock { $0.append(connection) }
                 let own = number
                 Thread.detachNewThread {
                     try? script(FakeBrokerConnection(descriptor: connection), own)
-                    shutdown(connection, Int32(SHUT_RDWR))
+                    connections.open.withLock { $0?.removeAll { $0 == connection } }
+                    close(connection)
                 }
                 number += 1
             }
@@ -48,10 +48,9 @@ final class FakeBroker: Sendable {
 
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
-        for connection in open.withLock({ $0 }) {
-            shutdown(connection, Int32(SHUT_RDWR))
-            close(connection)
+        connections.open.withLock { open in
+            for connection in open ?? [] { shutdown(connection, Int32(SHUT_RDWR)) }
+            open = nil
         }
     }
 }

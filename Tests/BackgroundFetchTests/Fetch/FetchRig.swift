@@ -154,49 +154,6 @@ final class ScriptedOrigin: FetchOrigin {
     }
 }
 
-/// Suspends its waiters until it is opened or their task is cancelled.
-final class Gate: Sendable {
-    private struct State {
-        var isOpen = false
-        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
-        var cancelled: Set<Int> = []
-        var lastID = 0
-    }
-
-    private let state = Mutex(State())
-
-    func wait() async {
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let passes = state.withLock { state in
-                    if state.isOpen || state.cancelled.contains(id) { return true }
-                    state.waiting[id] = continuation
-                    return false
-                }
-                if passes { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { state in
-                state.cancelled.insert(id)
-                return state.waiting.removeValue(forKey: id)
-            }?.resume()
-        }
-    }
-
-    func open() {
-        let waiting = state.withLock { state in
-            state.isOpen = true
-            defer { state.waiting = [:] }
-            return state.waiting.values
-        }
-        for continuation in waiting { continuation.resume() }
-    }
-}
-
 /// A journal in memory that returns what a restart would find.
 final class MemoryFetchJournal: FetchJournal {
     fileprivate struct State {

@@ -18,7 +18,7 @@ import WebSupport
         let rig = try await FetchRig()
         let gate = Gate()
         rig.origin.on("a") { () throws(FetchFailure) in
-            await gate.wait()
+            await gate.pass()
             throw FetchFailure("it was broken off", kind: .cancelled)
         }
         try await rig.add("a", .minimum)
@@ -45,7 +45,7 @@ import WebSupport
         let rig = try await FetchRig()
         let gate = Gate()
         rig.origin.on("a") {
-            await gate.wait()
+            await gate.pass()
             return FetchReply(.unchanged, status: 304)
         }
         try await rig.add("a")
@@ -133,7 +133,7 @@ import WebSupport
         try await rig.add("a", .custom(600))
         let gate = Gate()
         rig.origin.on("a") {
-            await gate.wait()
+            await gate.pass()
             return FetchReply(.content(Data("x".utf8), mediaType: nil), status: 200, validators: nil)
         }
         async let run = rig.scheduler.run("a", .manual)
@@ -161,7 +161,7 @@ import WebSupport
         let rig = try await FetchRig()
         let gate = Gate()
         rig.origin.on("a") {
-            await gate.wait()
+            await gate.pass()
             return FetchReply(.unchanged, status: 304)
         }
         try await rig.add("a", .custom(3600))
@@ -179,7 +179,7 @@ import WebSupport
         let rig = try await FetchRig()
         let gate = Gate()
         rig.origin.on("a") { () throws(FetchFailure) in
-            await gate.wait()
+            await gate.pass()
             throw FetchFailure("it was broken off", kind: .cancelled)
         }
         try await rig.add("a")
@@ -197,7 +197,7 @@ import WebSupport
         let gate = Gate()
         rig.origin.on("a") {
             // In a task of its own, so that the run's cancellation does not end the wait.
-            await Task { await gate.wait() }.value
+            await Task { await gate.pass() }.value
             return FetchReply(.content(Data("old".utf8), mediaType: nil), status: 200, bytes: 3)
         }
         try await rig.add("a")

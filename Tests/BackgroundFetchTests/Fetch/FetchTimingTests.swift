@@ -60,7 +60,7 @@ import Testing
         let gate = Gate()
         for name in ["a", "b", "c", "d", "e", "f"] {
             rig.origin.on(name) {
-                await gate.wait()
+                await gate.pass()
                 return FetchReply(.unchanged, status: 304)
             }
             try await rig.add(name, .custom(60), host: ["a", "b"].contains(name) ? "one" : name)
@@ -199,7 +199,7 @@ import Testing
         let rig = try await FetchRig()
         let gate = Gate()
         rig.origin.on("a") { () throws(FetchFailure) in
-            await gate.wait()
+            await gate.pass()
             throw FetchFailure("it was broken off", kind: .cancelled)
         }
         try await rig.add("a", .minimum)
