@@ -48,7 +48,7 @@ setup: ## install the system packages that building and testing need
 
 check: lint ## build, and run the tests that need no server (the fast loop)
 	swift build --build-tests
-	swift test --skip-build --disable-xctest --filter '^($(subst $(space),|,$(CHECKED)))[./]' $(SKIPPED)
+	COMPUTING_THREADS=2 swift test --skip-build --disable-xctest --filter '^($(subst $(space),|,$(CHECKED)))[./]' $(SKIPPED)
 
 test: lint ## run all tests; installs missing packages first
 	@Packaging/dependencies.sh --check run test || $(MAKE) --no-print-directory setup

@@ -5,7 +5,8 @@ package import Testing
 
 /// Runs tests that compute for seconds one at a time, on a thread with a low priority.
 ///
-/// On the cooperative pool, which has a thread per core, they would delay parallel tests that measure time.
+/// On the cooperative pool, which has a thread per core, they would delay parallel tests that measure time. Where no test
+/// does, `COMPUTING_THREADS=2` makes use of more cores.
 package struct ComputingTrait: SuiteTrait, TestTrait, TestScoping {
     package var isRecursive: Bool { true }
 
@@ -16,7 +17,7 @@ package struct ComputingTrait: SuiteTrait, TestTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
-        try await withTaskExecutorPreference(ComputingThread.shared) { try await function() }
+        try await withTaskExecutorPreference(ComputingThreads.shared) { try await function() }
     }
 }
 
@@ -26,21 +27,23 @@ extension Trait where Self == ComputingTrait {
 
 /// Runs a long computation of a test on the thread of the computing tests.
 package func computing<Value: Sendable>(_ body: @Sendable () throws -> Value) async rethrows -> Value {
-    try await withTaskExecutorPreference(ComputingThread.shared) { try body() }
+    try await withTaskExecutorPreference(ComputingThreads.shared) { try body() }
 }
 
-private final class ComputingThread: TaskExecutor {
-    static let shared = ComputingThread()
+private final class ComputingThreads: TaskExecutor {
+    static let shared = ComputingThreads()
 
     private let jobs = Mutex<[UnownedJob]>([])
     private let count = DispatchSemaphore(value: 0)
 
     private init() {
-        Thread.detachNewThread { [self] in
-            setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 5)
-            while true {
-                count.wait()
-                jobs.withLock { $0.removeFirst() }.runSynchronously(on: asUnownedTaskExecutor())
+        for _ in 0..<(Int(ProcessInfo.processInfo.environment["COMPUTING_THREADS"] ?? "") ?? 1) {
+            Thread.detachNewThread { [self] in
+                setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 5)
+                while true {
+                    count.wait()
+                    jobs.withLock { $0.removeFirst() }.runSynchronously(on: asUnownedTaskExecutor())
+                }
             }
         }
     }
