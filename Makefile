@@ -12,6 +12,7 @@ MODULES = $(filter-out IntegrationTests,$(notdir $(wildcard Tests/*Tests))) Inte
 # Modules whose tests need no server and little real time.
 CHECKED = BackgroundFetchTests BackgrounderAPITests BackgrounderCommandsTests DocumentationTests FuzzTests MusicLibraryTests \
     PlaylistsTests StateStoreTests SystemSupportTests TestSupportTests WebSupportTests
+WITHOUT_SERVER = ^($(subst $(space),|,$(CHECKED)))[./]
 SKIPPED = $(ALONE:%=--skip ^%[./])
 empty :=
 space := $(empty) $(empty)
@@ -48,7 +49,7 @@ setup: ## install the system packages that building and testing need
 
 check: lint ## build, and run the tests that need no server (the fast loop)
 	swift build --build-tests
-	COMPUTING_THREADS=2 swift test --skip-build --disable-xctest --filter '^($(subst $(space),|,$(CHECKED)))[./]' $(SKIPPED)
+	COMPUTING_THREADS=2 swift test --skip-build --disable-xctest --filter '$(WITHOUT_SERVER)' $(SKIPPED)
 
 test: lint ## run all tests; installs missing packages first
 	@Packaging/dependencies.sh --check run test || $(MAKE) --no-print-directory setup
@@ -56,8 +57,8 @@ test: lint ## run all tests; installs missing packages first
 	swift build --build-tests
 	@# Release builds reject some imports that debug builds accept.
 	swift build -c release
-	@# One module after the other: many tests time real programs, and two modules at a time are too much for two cores. The tests
-	@# that play in real time wait most of the time, so two processes share them.
+	@# First what needs no server, then one module after the other: many tests time real programs, and two modules at a time are
+	@# too much for two cores. The tests that play in real time wait most of the time, so two processes share them.
 	@# Failures are repeated at the end, where they are seen.
 	@mkdir -p .build/test && rm -f .build/test/*; \
 	run() { \
@@ -65,9 +66,10 @@ test: lint ## run all tests; installs missing packages first
 	    { swift test --ignore-lock --skip-build --disable-xctest "$$@" 2>&1 || echo "$$name failed"; } | tee .build/test/$$name.log; \
 	}; \
 	for tests in $(ALONE); do run $$tests --filter "^$$tests[./]" & done; wait; \
+	(export COMPUTING_THREADS=2; run WithoutServer --filter '$(WITHOUT_SERVER)' $(SKIPPED)); \
 	run AudioPlaybackTests.1 --filter '$(HALF_OF_PLAYING)' $(SKIPPED) & half=$$!; \
 	run AudioPlaybackTests.2 --filter '^AudioPlaybackTests[./]' --skip '$(HALF_OF_PLAYING)' $(SKIPPED); wait $$half; \
-	for tests in $(filter-out AudioPlaybackTests,$(MODULES)); do run $$tests --filter "^$$tests[./]" $(SKIPPED); done; \
+	for tests in $(filter-out AudioPlaybackTests $(CHECKED),$(MODULES)); do run $$tests --filter "^$$tests[./]" $(SKIPPED); done; \
 	awk '/^✘ |^error: |^[A-Za-z.0-9]+ failed$$/ { print; failed = reason = 1; next } /^↳ / && reason { print substr($$0, 1, 1000); next } \
 	    { reason = 0 } END { exit failed }' .build/test/*.log
 	@# The short forms of `make torture` and `make sanitize`. The short form of `make fuzz` is a test.
