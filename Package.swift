@@ -153,13 +153,14 @@ let package = Package(
             dependencies: [
                 "BackgrounderAPI", "ChildProcesses", "Playlists", "SystemSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
         ),
-        .executableTarget(name: "backgrounder", dependencies: ["BackgrounderCommands"]),
+        .executableTarget(
+            name: "backgrounder",
+            dependencies: ["BackgrounderCommands"],
+            // See `programs` in the Makefile.
+            linkerSettings: [.unsafeFlags(["-Xclang-linker", "-static-libgcc"], .when(configuration: .release))]
+        ),
         .executableTarget(name: "backgrounderd", dependencies: ["BackgrounderDaemon"]),
         .testTarget(
             name: "AudioPlaybackTests",
@@ -262,7 +263,6 @@ let package = Package(
             dependencies: [
                 "BackgrounderAPI", "BackgrounderCommands", "Playlists", "SystemSupport", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),
         .testTarget(

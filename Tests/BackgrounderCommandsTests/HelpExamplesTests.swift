@@ -29,6 +29,14 @@ struct HelpExamplesTests {
         #expect(Self.all.count > 80, "\(words.sorted())")
     }
 
+    @Test func `each command names itself, as deriving names from types takes longer than a command`() {
+        func nameless(_ command: any ParsableCommand.Type) -> [String] {
+            (command.configuration.commandName == nil ? ["\(command)"] : [])
+                + command.configuration.subcommands.flatMap(nameless)
+        }
+        #expect(nameless(RootCommand.self) == [])
+    }
+
     @Test(arguments: all)
     func `each command has an example that begins with its own words and fits 80 columns`(help: Help) throws {
         let lines = help.discussion.split(separator: "\n")

@@ -1,6 +1,5 @@
 import BackgrounderAPI
 import Foundation
-import NIOCore
 import SystemSupport
 import TestSupport
 import Testing
@@ -75,8 +74,8 @@ import Testing
         let scratch = try ScratchDirectory()
         let path = try scratch.write("before", to: "a.gpx")
         let file = try ExportFile(path)
-        try file.write(ByteBuffer(string: "one "))
-        try file.write(ByteBuffer(string: "two"))
+        try file.write(ArraySlice("one ".utf8))
+        try file.write(ArraySlice("two".utf8))
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "before")
         try file.complete()
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "one two")
@@ -87,7 +86,7 @@ import Testing
         let scratch = try ScratchDirectory()
         let path = try scratch.write("before", to: "a.gpx")
         let file = try ExportFile(path)
-        try file.write(ByteBuffer(string: "half"))
+        try file.write(ArraySlice("half".utf8))
         file.discard()
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "before")
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["a.gpx"])
@@ -103,7 +102,7 @@ import Testing
         let (target, link) = (try scratch.write("before", to: "a.gpx"), scratch.file("link.gpx"))
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "a.gpx")
         let file = try ExportFile(link)
-        try file.write(ByteBuffer(string: "after"))
+        try file.write(ArraySlice("after".utf8))
         try file.complete()
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "a.gpx")
         #expect(try String(contentsOfFile: target, encoding: .utf8) == "after")

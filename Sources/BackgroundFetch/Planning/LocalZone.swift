@@ -1,10 +1,10 @@
 package import FoundationEssentials
 import Glibc
+import SystemSupport
 
 /// A time zone: the offset from UTC at each date.
 ///
-/// Habits follow local time: a user who opens at 8:30 does so in summer and in winter. FoundationEssentials has no time
-/// zones, so ``system`` uses glibc.
+/// Habits follow local time: a user who opens at 8:30 does so in summer and in winter.
 package struct LocalZone: Sendable {
     /// Returns by how many seconds local time is ahead of UTC at a date.
     package let secondsFromGMT: @Sendable (Date) -> Int
@@ -15,11 +15,7 @@ package struct LocalZone: Sendable {
     }
 
     /// The zone of the machine at the last call of ``reread()``.
-    package static let system = LocalZone { date in
-        var seconds = time_t(date.timeIntervalSince1970.clampedToYears)
-        var parts = tm()
-        return localtime_r(&seconds, &parts) == nil ? 0 : parts.tm_gmtoff
-    }
+    package static let system = LocalZone { LocalClock.offset(at: $0) }
 
     /// Returns a zone with a constant offset in seconds.
     package static func fixed(_ seconds: Int) -> LocalZone {
@@ -76,12 +72,5 @@ struct LocalTime: Equatable {
     var clock: String {
         let padded = { (value: Int) in value < 10 ? "0\(value)" : "\(value)" }
         return "\(padded(slot * 5 / 60)):\(padded(slot * 5 % 60))"
-    }
-}
-
-extension Double {
-    /// The number of seconds, limited to years that calendar functions can represent; 0 if it is not finite.
-    fileprivate var clampedToYears: Double {
-        isFinite ? Swift.min(Swift.max(self, -6.2e10), 2.5e11) : 0
     }
 }

@@ -19,12 +19,11 @@ struct AttachCommand: AsyncParsableCommand {
     @OptionGroup var service: ServiceOptions
 
     func run() async throws {
-        try await Client.use(service.paths) { client in
-            if Output.isTerminal {
-                try await LiveView(client: client).run()
-            } else {
-                try await PlainView(client: client).run()
-            }
+        let client = service.client
+        if Output.isTerminal {
+            try await LiveView(client: client).run()
+        } else {
+            try await PlainView(client: client).run()
         }
     }
 }

@@ -27,6 +27,7 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "status",
             abstract: "Show the current item, the output and the last error.",
             discussion: """
                 EXAMPLES
@@ -37,12 +38,13 @@ struct AudioCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            try reading.show(try await reading.use { try await $0.call(Routes.audio) })
+            try reading.show(try await reading.client.call(Routes.audio))
         }
     }
 
     struct Play: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "play",
             abstract: "Resume playback, play a queue item, or add files and play them.",
             discussion: """
                 With files, no setup is needed: if the service is not running, it is started,
@@ -69,7 +71,7 @@ struct AudioCommand: AsyncParsableCommand {
             }
             let body = request
             let status = try await Launcher.startingService(reading.service.paths, neededBy: body.items) {
-                try await reading.use { try await $0.call(Routes.play, body: body) }
+                try await reading.client.call(Routes.play, body: body)
             }
             try reading.show(status)
         }
@@ -77,6 +79,7 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Pause: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "pause",
             abstract: "Pause playback.",
             discussion: """
                 EXAMPLE
@@ -90,6 +93,7 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Toggle: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "toggle",
             abstract: "Pause if playing, otherwise play.",
             discussion: """
                 EXAMPLE
@@ -103,6 +107,7 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Stop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "stop",
             abstract: "Stop playback and announcements; the current item stays current.",
             discussion: """
                 EXAMPLE
@@ -116,6 +121,7 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Next: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "next",
             abstract: "Play the next item.",
             discussion: """
                 EXAMPLE
@@ -129,6 +135,7 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Previous: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "previous",
             abstract: "Play the previous item.",
             discussion: """
                 EXAMPLE
@@ -142,6 +149,7 @@ struct AudioCommand: AsyncParsableCommand {
 
     struct Seek: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "seek",
             abstract: "Seek to a position, or by an offset.",
             discussion: """
                 A time is S, M:SS or H:MM:SS; with a sign, it is relative to the current
@@ -176,7 +184,7 @@ struct AudioCommand: AsyncParsableCommand {
 
         func run() async throws {
             let body = try request
-            try reading.show(try await reading.use { try await $0.call(Routes.seek, body: body) })
+            try reading.show(try await reading.client.call(Routes.seek, body: body))
         }
     }
 
@@ -184,7 +192,7 @@ struct AudioCommand: AsyncParsableCommand {
 
 /// Calls `route`, which takes effect even if the disk is failing, and warns if the change could not be stored.
 private func act(_ route: Route<Empty, AudioStatus>, _ reading: ReadingOptions) async throws {
-    let status = try await reading.use { try await $0.call(route) }
+    let status = try await reading.client.call(route)
     try reading.show(status)
     if let health = status.health, health.state == .failing, let line = health.line {
         Output.note("backgrounder: warning: done, but not stored, so a restart undoes it: \(line)")

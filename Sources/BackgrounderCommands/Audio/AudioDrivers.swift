@@ -4,6 +4,7 @@ import BackgrounderAPI
 extension AudioCommand {
     struct Drivers: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "drivers",
             abstract: "List the audio drivers and whether each is available now.",
             discussion: """
                 EXAMPLE
@@ -13,7 +14,7 @@ extension AudioCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let drivers = try await reading.use { try await $0.call(Routes.drivers) }
+            let drivers = try await reading.client.call(Routes.drivers)
             try reading.show(drivers) { drivers in
                 var table = Table([("DRIVER", .left), ("KIND", .left), ("AVAILABLE", .left), ("DEVICES", .left)])
                 for driver in drivers {

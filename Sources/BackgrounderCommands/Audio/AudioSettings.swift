@@ -4,6 +4,7 @@ import BackgrounderAPI
 extension AudioCommand {
     struct Volume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "volume",
             abstract: "Set the volume, or print it.",
             discussion: """
                 EXAMPLES
@@ -29,7 +30,7 @@ extension AudioCommand {
 
         func run() async throws {
             guard let value = volume.first.flatMap({ Int($0) }) else {
-                return try reading.show(try await reading.use { try await $0.call(Routes.audio).volume }) { String($0) }
+                return try reading.show(try await reading.client.call(Routes.audio).volume) { String($0) }
             }
             try await change(AudioChange(volume: value), reading)
         }
@@ -37,6 +38,7 @@ extension AudioCommand {
 
     struct Repeat: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "repeat",
             abstract: "Turn queue repeat on or off, or print the current setting.",
             discussion: """
                 EXAMPLES
@@ -66,6 +68,7 @@ extension AudioCommand {
         }
 
         static let configuration = CommandConfiguration(
+            commandName: "single",
             abstract: "Pause after each item, or print the current setting.",
             discussion: """
                 With oneshot, playback pauses after the current item, and single turns itself
@@ -82,13 +85,14 @@ extension AudioCommand {
 
         func run() async throws {
             if let value { return try await change(AudioChange(single: value.value), reading) }
-            let mode = try await reading.use { try await $0.call(Routes.audio).single }
+            let mode = try await reading.client.call(Routes.audio).single
             try reading.show(mode) { mode in Mode.allCases.first { $0.value == mode }?.rawValue ?? "off" }
         }
     }
 
     struct Consume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "consume",
             abstract: "Remove items after playing them, or print the current setting.",
             discussion: """
                 EXAMPLES
@@ -106,6 +110,7 @@ extension AudioCommand {
 
     struct Random: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "random",
             abstract: "Turn random order on or off, or print the current setting.",
             discussion: """
                 EXAMPLES
@@ -143,20 +148,20 @@ extension AudioCommand {
             if let value {
                 return try await change(AudioChange(replayGain: ReplayGainMode(rawValue: value.rawValue)), reading)
             }
-            let mode = try await reading.use { try await $0.call(Routes.audio).replayGain }
+            let mode = try await reading.client.call(Routes.audio).replayGain
             try reading.show(mode) { $0.rawValue }
         }
     }
 }
 
 private func change(_ change: AudioChange, _ reading: ReadingOptions) async throws {
-    try reading.show(try await reading.use { try await $0.call(Routes.changeAudio, body: change) })
+    try reading.show(try await reading.client.call(Routes.changeAudio, body: change))
 }
 
 /// Applies `newValue`, or prints the current value if it is `nil`.
 private func set(_ newValue: AudioChange?, _ value: KeyPath<AudioStatus, Bool>, _ reading: ReadingOptions) async throws
 {
     if let newValue { return try await change(newValue, reading) }
-    let status = try await reading.use { try await $0.call(Routes.audio) }
+    let status = try await reading.client.call(Routes.audio)
     try reading.show(status[keyPath: value]) { $0 ? "on" : "off" }
 }

@@ -35,7 +35,7 @@ struct InterruptCommand: AsyncParsableCommand {
 
     func run() async throws {
         let body = InterruptRequest(item: RuntimePaths.absolute(file), duck: duck, priority: priority)
-        let status = try await reading.use { try await $0.call(Routes.interrupt, body: body) }
+        let status = try await reading.client.call(Routes.interrupt, body: body)
         try reading.show(status) { $0.lines.printable }
     }
 }

@@ -24,6 +24,7 @@ struct QueueCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the items in order.",
             discussion: """
                 EXAMPLES
@@ -34,20 +35,20 @@ struct QueueCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            try await reading.use { client in
-                let items = try await client.call(Routes.queue)
-                switch reading.format {
-                case .json: try Output.items(items)
-                case .table:
-                    let current = try await client.call(Routes.audio).currentItem?.id
-                    try Output.print(table(items, current: current))
-                }
+            let client = reading.client
+            let items = try await client.call(Routes.queue)
+            switch reading.format {
+            case .json: try Output.items(items)
+            case .table:
+                let current = try await client.call(Routes.audio).currentItem?.id
+                try Output.print(table(items, current: current))
             }
         }
     }
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Add files, folders and playlists at the end, and print their ids.",
             discussion: """
                 EXAMPLES
@@ -63,12 +64,13 @@ struct QueueCommand: AsyncParsableCommand {
 
         func run() async throws {
             let request = EnqueueRequest(items: items.map { RuntimePaths.absolute($0) })
-            try await reading.use { try await show(Added(request, by: $0, as: reading.format)) }
+            try await show(Added(request, by: reading.client, as: reading.format))
         }
     }
 
     struct Insert: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "insert",
             abstract: "Add items after the current item, and print their ids.",
             discussion: """
                 EXAMPLE
@@ -83,12 +85,13 @@ struct QueueCommand: AsyncParsableCommand {
 
         func run() async throws {
             let request = EnqueueRequest(items: items.map { RuntimePaths.absolute($0) }, after: .current)
-            try await reading.use { try await show(Added(request, by: $0, as: reading.format)) }
+            try await show(Added(request, by: reading.client, as: reading.format))
         }
     }
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Remove items by id.",
             discussion: """
                 If one of the ids does not exist, nothing is removed.
@@ -103,12 +106,13 @@ struct QueueCommand: AsyncParsableCommand {
 
         func run() async throws {
             let request = RemoveRequest(ids: id)
-            _ = try await reading.use { try await $0.call(Routes.removeItems, body: request) }
+            _ = try await reading.client.call(Routes.removeItems, body: request)
         }
     }
 
     struct Move: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "move",
             abstract: "Move an item to another position.",
             discussion: """
                 EXAMPLE
@@ -122,13 +126,14 @@ struct QueueCommand: AsyncParsableCommand {
 
         func run() async throws {
             let request = MoveRequest(position: position)
-            let item = try await reading.use { try await $0.call(Routes.moveItem, body: request, id: id) }
+            let item = try await reading.client.call(Routes.moveItem, body: request, id: id)
             try reading.show(item) { "\($0.name) is now at position \($0.position)".withoutControlCharacters }
         }
     }
 
     struct Clear: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "clear",
             abstract: "Remove all items.",
             discussion: """
                 EXAMPLE
@@ -138,12 +143,13 @@ struct QueueCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            _ = try await reading.use { try await $0.call(Routes.clearQueue) }
+            _ = try await reading.client.call(Routes.clearQueue)
         }
     }
 
     struct Shuffle: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "shuffle",
             abstract: "Shuffle the items.",
             discussion: """
                 EXAMPLE
@@ -153,13 +159,14 @@ struct QueueCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let items = try await reading.use { try await $0.call(Routes.shuffleQueue) }
+            let items = try await reading.client.call(Routes.shuffleQueue)
             try reading.show(items) { table($0, current: nil) }
         }
     }
 
     struct Load: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "load",
             abstract: "Add the items of a playlist at the end, and print their ids.",
             discussion: """
                 EXAMPLE
@@ -175,10 +182,9 @@ struct QueueCommand: AsyncParsableCommand {
         func run() async throws {
             var playlist = try Playlist(path: RuntimePaths.absolute(file))
             let format = reading.format
-            let added = try await reading.use { client in
-                let pieces = try await playlist.add { [try await Added($0, by: client, as: format)] }
-                return pieces.reduce(Added()) { $0 + $1 }
-            }
+            let client = reading.client
+            let added = try await playlist.add { [try await Added($0, by: client, as: format)] }
+                .reduce(Added()) { $0 + $1 }
             if !added.isEmpty { try show(added) }
             let faults = playlist.faults
             guard let last = faults.last else { return }
@@ -189,6 +195,7 @@ struct QueueCommand: AsyncParsableCommand {
 
     struct Save: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "save",
             abstract: "Save the queue as a playlist.",
             discussion: """
                 EXAMPLES
@@ -201,7 +208,7 @@ struct QueueCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let items = try await reading.use { try await $0.call(Routes.queue) }
+            let items = try await reading.client.call(Routes.queue)
             try Playlist.write(items, to: RuntimePaths.absolute(file))
         }
     }

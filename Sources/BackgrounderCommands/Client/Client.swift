@@ -1,37 +1,16 @@
-import AsyncHTTPClient
 import BackgrounderAPI
 import FoundationEssentials
 import Glibc
-import NIOCore
-import NIOFoundationCompat
-import NIOHTTP1
 import SystemSupport
 
-/// An HTTP client of the service's control socket.
+/// An HTTP client of the service's control socket. Each request has a connection of its own.
 ///
-///     try await Client.use(paths) { client in
-///         print(try await client.call(Routes.status).state)
-///     }
+///     print(try await Client(paths).call(Routes.status).state)
 struct Client: Sendable {
-    private let http: HTTPClient
     private let socket: String
 
-    /// Runs `body` with a client, then shuts the client down.
-    static func use<Result>(_ paths: RuntimePaths, _ body: (Client) async throws -> Result) async throws -> Result {
-        var configuration = HTTPClient.Configuration()
-        // A refused connection means that the service is not running. Fail instead of retrying.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        let client = Client(http: http, socket: paths.controlSocket)
-        do {
-            let result = try await body(client)
-            try await client.http.shutdown()
-            return result
-        } catch {
-            // Report the first error, not one of the shutdown.
-            try? await client.http.shutdown()
-            throw error
-        }
+    init(_ paths: RuntimePaths) {
+        socket = paths.controlSocket
     }
 
     /// Sends a request and returns the decoded reply.
@@ -48,15 +27,15 @@ struct Client: Sendable {
         id: Int? = nil,
         name: String? = nil,
         query: [(String, String)] = [],
-        patience: TimeAmount = .seconds(30)
+        patience: Duration = .seconds(30)
     ) async throws -> Reply {
         var path = route.path
         if let id { path = path.replacing("{id}", with: String(id)) }
         if let name { path = try self.path(path, name: name) }
         let data = try body.map { try JSON.encode($0) } ?? (route.method == .post ? Data("{}".utf8) : nil)
-        let response = try await send(route.method, path, query: query, body: data, deadline: .now() + patience)
-        let bytes = try await collect(response)
-        guard response.status.code == UInt(route.status) else { throw Self.failure(response.status, bytes) }
+        let reply = try await send(route.method, path, query: query, body: data, patience: patience)
+        let bytes = try await reply.body.collect()
+        guard reply.status == route.status else { throw Self.failure(reply.status, bytes) }
         do {
             return try JSON.decode(Reply.self, from: bytes.isEmpty ? Data("{}".utf8) : bytes)
         } catch {
@@ -67,20 +46,17 @@ struct Client: Sendable {
     }
 
     /// Returns the body of the reply to `GET path` as a stream, without a time limit.
-    func stream(_ path: String, query: [(String, String)] = []) async throws -> HTTPClientResponse.Body {
-        let response = try await send(.get, path, query: query, body: nil, deadline: .distantFuture)
-        guard response.status == .ok else { throw Self.failure(response.status, try await collect(response)) }
-        return response.body
+    func stream(_ path: String, query: [(String, String)] = []) async throws -> ReplyBody {
+        let reply = try await send(.get, path, query: query, body: nil, patience: nil)
+        guard reply.status == 200 else { throw Self.failure(reply.status, try await reply.body.collect()) }
+        return reply.body
     }
 
     /// Returns the body of the reply to `route` as a stream, without a time limit.
-    func stream<Body, Reply>(_ route: Route<Body, Reply>, body: Body) async throws -> HTTPClientResponse.Body {
-        let data = try JSON.encode(body)
-        let response = try await send(route.method, route.path, query: [], body: data, deadline: .distantFuture)
-        guard response.status.code == UInt(route.status) else {
-            throw Self.failure(response.status, try await collect(response))
-        }
-        return response.body
+    func stream<Body, Reply>(_ route: Route<Body, Reply>, body: Body) async throws -> ReplyBody {
+        let reply = try await send(route.method, route.path, query: [], body: try JSON.encode(body), patience: nil)
+        guard reply.status == route.status else { throw Self.failure(reply.status, try await reply.body.collect()) }
+        return reply.body
     }
 
     /// Returns `path` with `{name}` replaced by the percent-encoded `name`.
@@ -98,52 +74,73 @@ struct Client: Sendable {
         _ path: String,
         query: [(String, String)],
         body: Data?,
-        deadline: NIODeadline
-    ) async throws -> HTTPClientResponse {
+        patience: Duration?
+    ) async throws -> (status: Int, body: ReplyBody) {
         let query = query.map { "\($0)=\($1.percentEncoded)" }.joined(separator: "&")
-        var request = HTTPClientRequest(
-            url: "http+unix://\(socket.percentEncoded)\(path)\(query.isEmpty ? "" : "?" + query)"
-        )
-        request.method = HTTPMethod(rawValue: method.rawValue)
-        if let body {
-            request.headers.add(name: "Content-Type", value: "application/json")
-            request.body = .bytes(ByteBuffer(data: body))
-        }
-        do {
-            return try await http.execute(request, deadline: deadline)
-        } catch let error as HTTPClientError where error == .deadlineExceeded || error == .connectTimeout {
-            throw CommandFailure("the service does not reply; see `backgrounder log`")
+        var head = "\(method.rawValue) \(path)\(query.isEmpty ? "" : "?" + query) HTTP/1.1\r\nHost: localhost\r\n"
+        if let body { head += "Content-Type: application/json\r\nContent-Length: \(body.count)\r\n" }
+        do throws(ControlConnection.Failure) {
+            let connection = try ControlConnection(patience: patience)
+            let status = try await connection.send(Array("\(head)\r\n".utf8) + (body ?? Data()), to: socket)
+            return (status, ReplyBody(connection: connection))
         } catch {
-            throw unreachable(error)
+            throw CommandFailure(error, socket: socket)
         }
     }
 
-    private func collect(_ response: HTTPClientResponse) async throws -> Data {
-        do {
-            return Data(buffer: try await response.body.collect(upTo: 1 << 28))
-        } catch {
-            throw CommandFailure.lostConnection("\(error)")
-        }
-    }
-
-    private func unreachable(_ error: any Error) -> CommandFailure {
-        switch (error as? IOError)?.errnoCode {
-        case ENOENT, ENOTDIR, ECONNREFUSED: .notRunning
-        case EACCES, EPERM:
-            CommandFailure("cannot use \(socket): permission denied; ask its owner for access, or run as root")
-        case ECONNRESET, EPIPE: .lostConnection()
-        case let code?: CommandFailure("cannot connect to the service: \(systemMessage(code))")
-        case nil where error is ChannelError || error as? HTTPClientError == .remoteConnectionClosed: .lostConnection()
-        case nil: .lostConnection("\(error)")
-        }
-    }
-
-    private static func failure(_ status: HTTPResponseStatus, _ bytes: Data) -> CommandFailure {
+    private static func failure(_ status: Int, _ bytes: Data) -> CommandFailure {
         guard let error = try? JSON.decode(WireError.self, from: bytes) else {
             return CommandFailure(
-                "unexpected reply, status \(status.code); check that backgrounder and backgrounderd have the same version"
+                "unexpected reply, status \(status); check that backgrounder and backgrounderd have the same version"
             )
         }
         return CommandFailure(error)
+    }
+}
+
+/// The body of a reply, in pieces as they arrive. Further ones wait in the socket.
+struct ReplyBody: AsyncSequence, AsyncIteratorProtocol {
+    fileprivate let connection: ControlConnection
+
+    func makeAsyncIterator() -> Self { self }
+
+    /// - Throws: ``CommandFailure`` if the connection breaks off.
+    func next() async throws -> ArraySlice<UInt8>? {
+        try await withTaskCancellationHandler {
+            do throws(ControlConnection.Failure) {
+                return try await connection.next()
+            } catch {
+                throw CommandFailure(error, socket: "")
+            }
+        } onCancel: {
+            connection.end()
+        }
+    }
+
+    /// Returns all that follows, up to 256 MiB.
+    func collect() async throws -> Data {
+        var bytes = Data()
+        while let piece = try await next() {
+            bytes += piece
+            guard bytes.count <= 1 << 28 else { throw CommandFailure.lostConnection("the reply is too large") }
+        }
+        return bytes
+    }
+}
+
+extension CommandFailure {
+    fileprivate init(_ failure: ControlConnection.Failure, socket: String) {
+        self =
+            switch failure {
+            case .lost: .lostConnection()
+            case .late: CommandFailure("the service does not reply; see `backgrounder log`")
+            // No service can listen at a path that is too long; `start` says so.
+            case .notConnected(ENOENT), .notConnected(ENOTDIR), .notConnected(ECONNREFUSED),
+                .notConnected(ENAMETOOLONG):
+                .notRunning
+            case .notConnected(EACCES), .notConnected(EPERM):
+                CommandFailure("cannot use \(socket): permission denied; ask its owner for access, or run as root")
+            case .notConnected(let code): CommandFailure("cannot connect to the service: \(systemMessage(code))")
+            }
     }
 }

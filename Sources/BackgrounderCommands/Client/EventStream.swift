@@ -1,7 +1,5 @@
-import AsyncHTTPClient
 import BackgrounderAPI
 import FoundationEssentials
-import NIOCore
 import SystemSupport
 
 extension Client {
@@ -19,16 +17,10 @@ extension Client {
         var query = attach ? [("attach", "1")] : []
         if let observe { query.append(("observe", Durations.text(observe))) }
         var parser = EventParser()
-        do {
-            for try await buffer in try await stream(Routes.eventsPath, query: query) {
-                for event in parser.feed(buffer.readableBytesView) {
-                    guard try await body(event) else { return }
-                }
+        for try await piece in try await stream(Routes.eventsPath, query: query) {
+            for event in parser.feed(piece) {
+                guard try await body(event) else { return }
             }
-        } catch let error as CommandFailure {
-            throw error
-        } catch {
-            // A broken connection is handled like a closed one.
         }
         throw CommandFailure.lostConnection()
     }

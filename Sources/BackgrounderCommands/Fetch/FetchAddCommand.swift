@@ -5,6 +5,7 @@ import SystemSupport
 extension FetchCommand {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Add a source.",
             discussion: """
                 The command of --exec runs in the current directory with /bin/sh. Its output is
@@ -85,11 +86,10 @@ extension FetchCommand {
         }
 
         func run() async throws {
-            let (source, modes) = try await reading.use { client in
-                let source = try await client.call(Routes.addFetchSource, body: definition)
-                // The source is added, so a failure now must not look like one of adding it.
-                return (source, (try? await client.call(Routes.status))?.modes)
-            }
+            let client = reading.client
+            let source = try await client.call(Routes.addFetchSource, body: definition)
+            // The source is added, so a failure now must not look like one of adding it.
+            let modes = (try? await client.call(Routes.status))?.modes
             try reading.show(source) { $0.lines.printable }
             if interval != .never, let modes, !modes.contains(.fetch) {
                 Output.note(

@@ -29,6 +29,7 @@ struct FetchCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the sources.",
             discussion: """
                 EXAMPLES
@@ -39,13 +40,14 @@ struct FetchCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let sources = try await reading.use { try await $0.call(Routes.fetchSources) }
+            let sources = try await reading.client.call(Routes.fetchSources)
             try reading.show(sources) { FetchTable.sources($0) }
         }
     }
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show a source, its next run, and the reason for that time.",
             discussion: """
                 EXAMPLE
@@ -56,7 +58,7 @@ struct FetchCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let value = try await reading.use { try await $0.call(Routes.fetchSource, name: source.name) }
+            let value = try await reading.client.call(Routes.fetchSource, name: source.name)
             try reading.show(value) { $0.lines.printable }
         }
     }
@@ -86,15 +88,14 @@ struct FetchCommand: AsyncParsableCommand {
 
         func run() async throws {
             let body = FetchSourceChange(interval: interval, budget: budget)
-            let value = try await reading.use { client in
-                try await client.call(Routes.changeFetchSource, body: body, name: source.name)
-            }
+            let value = try await reading.client.call(Routes.changeFetchSource, body: body, name: source.name)
             try reading.show(value) { $0.lines.printable }
         }
     }
 
     struct Open: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "open",
             abstract: "Record that you are opening a source now.",
             discussion: """
                 Marks all its items as seen. With the interval minimum, the service learns from
@@ -109,13 +110,14 @@ struct FetchCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let value = try await reading.use { try await $0.call(Routes.openFetch, name: source.name) }
+            let value = try await reading.client.call(Routes.openFetch, name: source.name)
             try reading.show(value) { $0.lines.printable }
         }
     }
 
     struct Clear: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "clear",
             abstract: "Discard the content of a source.",
             discussion: """
                 The next fetch is treated like the first one.
@@ -128,13 +130,14 @@ struct FetchCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let value = try await reading.use { try await $0.call(Routes.clearFetch, name: source.name) }
+            let value = try await reading.client.call(Routes.clearFetch, name: source.name)
             try reading.show(value) { $0.lines.printable }
         }
     }
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Remove a source and its stored content.",
             discussion: """
                 EXAMPLE
@@ -145,7 +148,7 @@ struct FetchCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            _ = try await reading.use { try await $0.call(Routes.removeFetchSource, name: source.name) }
+            _ = try await reading.client.call(Routes.removeFetchSource, name: source.name)
         }
     }
 }

@@ -6,6 +6,7 @@ import SystemSupport
 extension FetchCommand {
     struct Plan: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "plan",
             abstract: "Show the planned runs, with the time and the reason of each.",
             discussion: """
                 Sources with the interval minimum are planned for today and tomorrow, from the
@@ -71,7 +72,7 @@ extension FetchCommand {
 
         func run() async throws {
             if let opens { try exec(opens) }
-            let plan = try await reading.use { try await $0.call(Routes.fetchPlan) }
+            let plan = try await reading.client.call(Routes.fetchPlan)
             try reading.show(plan) { FetchTable.plan($0) }
             if reading.format == .table, Output.isTerminal, !plan.isEmpty {
                 try Output.print("\n" + FetchTable.chart(plan, from: Date(), width: Output.terminalSize.columns))
@@ -92,7 +93,7 @@ extension FetchCommand {
 extension FetchTable {
     /// A chart of the next 24 hours, with a row of marks for each source.
     static func chart(_ plan: [PlanEntry], from now: Date, width: Int) -> String {
-        let offset = Calendar.current.timeZone.secondsFromGMT(for: now)
+        let offset = LocalClock.offset(at: now)
         var chart = DayChart(from: now, secondsFromGMT: offset, width: width)
         for source in Set(plan.map(\.source)).sorted() {
             chart.add(source.withoutControlCharacters, marks: plan.filter { $0.source == source }.map(\.at))

@@ -1,12 +1,11 @@
 import ArgumentParser
-import AsyncHTTPClient
 import BackgrounderAPI
-import NIOCore
 import SystemSupport
 
 extension FetchCommand {
     struct Run: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "run",
             abstract: "Fetch a source now, and print the result.",
             discussion: """
                 Ignores the interval of the source. The exit status is 1 if the fetch
@@ -20,15 +19,13 @@ extension FetchCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let run = try await reading.use { client in
-                try await WaitLine.during("\(source.name): fetching") {
-                    try await client.call(
-                        Routes.runFetch,
-                        body: FetchRunRequest(),
-                        name: source.name,
-                        patience: .fetchRun
-                    )
-                }
+            let run = try await WaitLine.during("\(source.name): fetching") {
+                try await reading.client.call(
+                    Routes.runFetch,
+                    body: FetchRunRequest(),
+                    name: source.name,
+                    patience: .fetchRun
+                )
             }
             try show(run, reading)
         }
@@ -36,6 +33,7 @@ extension FetchCommand {
 
     struct Simulate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "simulate",
             abstract: "Simulate a background fetch of a source.",
             discussion: """
                 Unlike `fetch run`, this is refused while background refresh is off for the
@@ -50,10 +48,8 @@ extension FetchCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let run = try await reading.use { client in
-                try await WaitLine.during("\(source.name): fetching") {
-                    try await client.call(Routes.simulateFetch, name: source.name, patience: .fetchRun)
-                }
+            let run = try await WaitLine.during("\(source.name): fetching") {
+                try await reading.client.call(Routes.simulateFetch, name: source.name, patience: .fetchRun)
             }
             try show(run, reading)
         }
@@ -79,15 +75,18 @@ extension FetchCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let runs = try await reading.use { client in
-                try await client.call(Routes.fetchRuns, name: source.name, query: [("last", String(number))])
-            }
+            let runs = try await reading.client.call(
+                Routes.fetchRuns,
+                name: source.name,
+                query: [("last", String(number))]
+            )
             try reading.show(runs) { FetchTable.runs($0, of: source.name) }
         }
     }
 
     struct Items: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "items",
             abstract: "List the items of a feed, as of the last fetch.",
             discussion: """
                 EXAMPLES
@@ -99,13 +98,14 @@ extension FetchCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let items = try await reading.use { try await $0.call(Routes.fetchItems, name: source.name) }
+            let items = try await reading.client.call(Routes.fetchItems, name: source.name)
             try reading.show(items) { FetchTable.items($0) }
         }
     }
 
     struct Content: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "content",
             abstract: "Print the content of the last fetch, byte for byte.",
             discussion: """
                 On a terminal, control characters are replaced. A pipe or a file gets the
@@ -120,26 +120,20 @@ extension FetchCommand {
         @OptionGroup var service: ServiceOptions
 
         func run() async throws {
-            try await Client.use(service.paths) { client in
-                let body = try await client.stream(client.path(Routes.fetchContentPath, name: source.name))
-                if Output.isTerminal {
-                    var bytes: [UInt8] = []
-                    for try await var piece in body { bytes += piece.readBytes(length: piece.readableBytes) ?? [] }
-                    let text = String(decoding: bytes, as: UTF8.self)
-                    try Output.write(text.printableLines)
-                } else {
-                    for try await var piece in body {
-                        try Output.write(bytes: piece.readBytes(length: piece.readableBytes) ?? [])
-                    }
-                }
+            let client = service.client
+            let content = try await client.stream(client.path(Routes.fetchContentPath, name: source.name))
+            if Output.isTerminal {
+                try Output.write(String(decoding: try await content.collect(), as: UTF8.self).printableLines)
+            } else {
+                for try await piece in content { try Output.write(bytes: Array(piece)) }
             }
         }
     }
 }
 
-extension TimeAmount {
+extension Duration {
     /// The time limit for the reply to a run: the longest budget of a run, and a margin before and after it.
-    fileprivate static let fetchRun = TimeAmount.seconds(60)
+    fileprivate static let fetchRun = Duration.seconds(60)
 }
 
 @Sendable private func runCount(_ text: String) throws -> Int {

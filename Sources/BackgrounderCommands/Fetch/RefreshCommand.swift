@@ -24,10 +24,13 @@ struct RefreshCommand: AsyncParsableCommand {
     @OptionGroup var reading: ReadingOptions
 
     func run() async throws {
-        let reply = try await reading.use { client in
-            guard let state else { return try await client.call(Routes.refresh) }
-            return try await client.call(Routes.changeRefresh, body: RefreshChange(enabled: state.isOn, source: name))
-        }
+        let client = reading.client
+        let reply =
+            if let state {
+                try await client.call(Routes.changeRefresh, body: RefreshChange(enabled: state.isOn, source: name))
+            } else {
+                try await client.call(Routes.refresh)
+            }
         try reading.show(reply) { $0.table }
     }
 }
@@ -49,7 +52,7 @@ struct QuitCommand: AsyncParsableCommand {
 
     func run() async throws {
         let change = RefreshChange(enabled: false, source: source.name, untilOpen: true)
-        let reply = try await reading.use { try await $0.call(Routes.changeRefresh, body: change) }
+        let reply = try await reading.client.call(Routes.changeRefresh, body: change)
         try reading.show(reply) { $0.table }
     }
 }

@@ -6,6 +6,7 @@ import SystemSupport
 extension TrackCommand {
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Permanently delete a trip or a time range from the history.",
             discussion: """
                 Asks for confirmation; without a terminal, pass --yes. If only a part of a trip is deleted, its \
@@ -32,14 +33,13 @@ extension TrackCommand {
         }
 
         func run() async throws {
-            try await reading.use { client in
-                if !yes {
-                    let trial = try await client.call(Routes.deleteHistory, query: range.query + [("trial", "1")])
-                    guard trial.points > 0 else { return try show(trial) }
-                    try confirm(trial)
-                }
-                try show(try await client.call(Routes.deleteHistory, query: range.query))
+            let client = reading.client
+            if !yes {
+                let trial = try await client.call(Routes.deleteHistory, query: range.query + [("trial", "1")])
+                guard trial.points > 0 else { return try show(trial) }
+                try confirm(trial)
             }
+            try show(try await client.call(Routes.deleteHistory, query: range.query))
         }
 
         private func confirm(_ trial: DeletionReply) throws {

@@ -1,11 +1,11 @@
 import ArgumentParser
 import BackgrounderAPI
-import NIOCore
 import SystemSupport
 
 extension TrackCommand {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "export",
             abstract: "Write the history, or a part of it, to a file or to stdout.",
             discussion: """
                 An incomplete file is named FILE.part. The history can be of any length; it is
@@ -30,34 +30,33 @@ extension TrackCommand {
         @OptionGroup var service: ServiceOptions
 
         func run() async throws {
-            try await Client.use(service.paths) { client in
-                guard let output else {
-                    return try await client.history(range, as: format) { try Output.write(String(buffer: $0)) }
-                }
-                let file = try ExportFile(output)
-                var progress = ProgressLine()
-                var counter = PointCounter(format: format)
-                var bytes = 0
-                do {
-                    try await client.history(range, as: format) { piece in
-                        try file.write(piece)
-                        bytes += piece.readableBytes
-                        guard progress.isShown else { return }
-                        counter.count(piece.readableBytesView)
-                        progress.show("\(counter.points) points, \((Double(bytes) / 1e6).decimals(1)) MB")
-                    }
-                } catch {
-                    progress.end()
-                    file.discard()
-                    guard let failure = error as? CommandFailure else { throw error }
-                    throw CommandFailure(
-                        failure.description.replacing("the output is incomplete", with: "\(output) was not written"),
-                        exitCode: failure.exitCode
-                    )
-                }
-                progress.end()
-                try file.complete()
+            let client = service.client
+            guard let output else {
+                return try await client.history(range, as: format) { try Output.write(bytes: Array($0)) }
             }
+            let file = try ExportFile(output)
+            var progress = ProgressLine()
+            var counter = PointCounter(format: format)
+            var bytes = 0
+            do {
+                try await client.history(range, as: format) { piece in
+                    try file.write(piece)
+                    bytes += piece.count
+                    guard progress.isShown else { return }
+                    counter.count(piece)
+                    progress.show("\(counter.points) points, \((Double(bytes) / 1e6).decimals(1)) MB")
+                }
+            } catch {
+                progress.end()
+                file.discard()
+                guard let failure = error as? CommandFailure else { throw error }
+                throw CommandFailure(
+                    failure.description.replacing("the output is incomplete", with: "\(output) was not written"),
+                    exitCode: failure.exitCode
+                )
+            }
+            progress.end()
+            try file.complete()
         }
     }
 }

@@ -1,5 +1,4 @@
 import Glibc
-import NIOCore
 import SystemSupport
 
 /// A file that is named `NAME.part` until it is complete.
@@ -31,8 +30,8 @@ final class ExportFile {
     deinit { close(descriptor) }
 
     /// Appends `piece` to the part file.
-    func write(_ piece: ByteBuffer) throws {
-        let code: Int32 = piece.withUnsafeReadableBytes { bytes in
+    func write(_ piece: ArraySlice<UInt8>) throws {
+        let code: Int32 = piece.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
                 let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)

@@ -1,7 +1,5 @@
 import ArgumentParser
-import AsyncHTTPClient
 import BackgrounderAPI
-import NIOCore
 import SystemSupport
 
 /// The options that select a part of the history.
@@ -38,13 +36,12 @@ struct HistoryRange: ParsableArguments {
 extension Client {
     /// Calls `body` with each piece of the history, encoded in `format`, as it arrives. `body` throws only
     /// ``CommandFailure``.
-    func history(_ range: HistoryRange, as format: TrackFormat, _ body: (ByteBuffer) throws -> Void) async throws {
+    func history(_ range: HistoryRange, as format: TrackFormat, _ body: (ArraySlice<UInt8>) throws -> Void) async throws
+    {
         let pieces = try await stream(Routes.historyPath, query: range.query + [("format", format.rawValue)])
         do {
             for try await piece in pieces { try body(piece) }
-        } catch let failure as CommandFailure {
-            throw failure
-        } catch {
+        } catch let failure as CommandFailure where failure.kind == .lostConnection {
             throw CommandFailure("lost the connection to the service; the output is incomplete")
         }
     }
@@ -54,7 +51,7 @@ extension Client {
         var decoder = CSVTrackDecoder()
         try await history(range, as: .csv) { piece in
             do {
-                try decoder.feed(piece.readableBytesView, body)
+                try decoder.feed(piece, body)
             } catch is CSVTrackDecoder.MalformedLine {
                 throw CommandFailure(
                     "cannot parse the reply; check that backgrounder and backgrounderd have the same version"

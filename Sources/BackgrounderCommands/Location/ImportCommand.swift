@@ -1,13 +1,12 @@
 import ArgumentParser
-import AsyncHTTPClient
 import BackgrounderAPI
 import FoundationEssentials
-import NIOCore
 import SystemSupport
 
 extension TrackCommand {
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "import",
             abstract: "Import a GPX file into the history; importing it again adds nothing.",
             discussion: """
                 The points pass through the filter with the settings given here, as in `track replay`; with --raw, every \
@@ -75,14 +74,16 @@ extension TrackCommand {
                 maximumAccuracy: try maximumAccuracy,
                 jitterGuard: noJitterGuard ? false : nil
             )
-            let last = try await reading.use { client in
-                var progress = ProgressLine()
-                defer { progress.end() }
-                return try await client.importTrack(request) { progress.show($0.summary) }
-            }
+            let last = try await imported(request)
             // If no point was received, the fault alone explains it.
             if last.received > 0 { try reading.show(last, \.summary) }
             if let fault = last.fault { throw CommandFailure(fault) }
+        }
+
+        private func imported(_ request: ImportRequest) async throws -> ImportProgress {
+            var progress = ProgressLine()
+            defer { progress.end() }
+            return try await reading.client.importTrack(request) { progress.show($0.summary) }
         }
     }
 }
@@ -99,20 +100,19 @@ extension Client {
             "lost the connection to the service; the points imported so far are kept; import again to add the rest"
         )
         let pieces = try await stream(Routes.importTrack, body: request)
-        var line = ByteBuffer()
+        var line: [UInt8] = []
         do {
-            for try await var piece in pieces {
-                while let length = piece.readableBytesView.firstIndex(of: UInt8(ascii: "\n")).map({
-                    $0 - piece.readerIndex
-                }) {
-                    if var rest = piece.readSlice(length: length) { line.writeBuffer(&rest) }
-                    piece.moveReaderIndex(forwardBy: 1)
-                    let progress = try JSON.decode(ImportProgress.self, from: Data(line.readableBytesView))
+            for try await piece in pieces {
+                for byte in piece {
+                    guard byte == UInt8(ascii: "\n") else {
+                        line.append(byte)
+                        continue
+                    }
+                    let progress = try JSON.decode(ImportProgress.self, from: Data(line))
                     if progress.finished { return progress }
                     body(progress)
-                    line.clear()
+                    line.removeAll(keepingCapacity: true)
                 }
-                line.writeBuffer(&piece)
             }
         } catch {
             throw broken

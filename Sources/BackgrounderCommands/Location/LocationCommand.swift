@@ -20,6 +20,7 @@ struct LocationCommand: AsyncParsableCommand {
 
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "status",
             abstract: "Show the source, its quality, and how many fixes were accepted.",
             discussion: """
                 EXAMPLES
@@ -31,13 +32,14 @@ struct LocationCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let status = try await reading.use { try await $0.call(Routes.location) }
+            let status = try await reading.client.call(Routes.location)
             try reading.show(status) { $0.lines.printable }
         }
     }
 
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "start",
             abstract: "Start tracking; has no effect if it is already on.",
             discussion: """
                 EXAMPLE
@@ -54,6 +56,7 @@ struct LocationCommand: AsyncParsableCommand {
 
     struct Stop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "stop",
             abstract: "Stop tracking.",
             discussion: """
                 EXAMPLE
@@ -70,6 +73,7 @@ struct LocationCommand: AsyncParsableCommand {
 
     struct Accuracy: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "accuracy",
             abstract: "Set the desired accuracy, or print it.",
             discussion: """
                 EXAMPLES
@@ -85,7 +89,7 @@ struct LocationCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard let level else {
-                let status = try await reading.use { try await $0.call(Routes.location) }
+                let status = try await reading.client.call(Routes.location)
                 return try reading.show(status.desiredAccuracy) { $0.rawValue }
             }
             try await change(LocationChange(desiredAccuracy: level), reading)
@@ -94,6 +98,7 @@ struct LocationCommand: AsyncParsableCommand {
 
     struct Filter: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "filter",
             abstract: "Set the distance filter, or print it.",
             discussion: """
                 The filter is the least distance between two points, in metres. With 0 or
@@ -121,7 +126,7 @@ struct LocationCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard let length = try length else {
-                let status = try await reading.use { try await $0.call(Routes.location) }
+                let status = try await reading.client.call(Routes.location)
                 return try reading.show(status.distanceFilter) { $0 == 0 ? "none" : $0.decimalText }
             }
             try await change(LocationChange(distanceFilter: length ?? 0), reading)
@@ -130,6 +135,7 @@ struct LocationCommand: AsyncParsableCommand {
 
     struct Maximum: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "maximum",
             abstract: "Set the largest position error to accept, or print it.",
             discussion: """
                 Fixes with a larger error are rejected at every accuracy level. With none,
@@ -159,7 +165,7 @@ struct LocationCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard let length = try length else {
-                let status = try await reading.use { try await $0.call(Routes.location) }
+                let status = try await reading.client.call(Routes.location)
                 return try reading.show(status.maximumAccuracy) { $0?.decimalText ?? "none" }
             }
             try await change(LocationChange(maximumAccuracy: .some(length)), reading)
@@ -168,7 +174,7 @@ struct LocationCommand: AsyncParsableCommand {
 }
 
 private func change(_ change: LocationChange, _ reading: ReadingOptions) async throws {
-    let status = try await reading.use { try await $0.call(Routes.changeLocation, body: change) }
+    let status = try await reading.client.call(Routes.changeLocation, body: change)
     try reading.show(status) { $0.lines.printable }
 }
 

@@ -4,6 +4,7 @@ import BackgrounderAPI
 extension TrackCommand {
     struct Map: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "map",
             abstract: "Draw the track as SVG, or on a terminal with characters.",
             discussion: """
                 Without a range, draws the rolling track. The colour shows the speed; start and end are marked. The SVG \
@@ -23,10 +24,10 @@ extension TrackCommand {
 
         func run() async throws {
             var path = TrackPath()
-            try await Client.use(service.paths) { client in
-                guard !range.isAll else {
-                    return try await client.call(Routes.track).forEach { path.append($0) }
-                }
+            let client = service.client
+            if range.isAll {
+                for location in try await client.call(Routes.track) { path.append(location) }
+            } else {
                 try await client.history(range) { path.append($0) }
             }
             guard let svg = TrackMap(path: path, title: range.title).render() else {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import BackgrounderAPI
 import FoundationEssentials
-import NIOCore
 import SystemSupport
 
 struct TrackCommand: AsyncParsableCommand {
@@ -65,15 +64,14 @@ struct TrackCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            try await Client.use(service.paths) { client in
-                guard !follow else { return try await follow(client) }
-                let track = try await client.call(Routes.track, query: [("last", String(last))])
-                if let format = format.encoded {
-                    try Output.write(track, as: format)
-                } else {
-                    try Output.print(LocationTable.render(track))
-                    if Output.isTerminal, let line = LocationTable.speeds(of: track) { try Output.print(line) }
-                }
+            let client = service.client
+            guard !follow else { return try await follow(client) }
+            let track = try await client.call(Routes.track, query: [("last", String(last))])
+            if let format = format.encoded {
+                try Output.write(track, as: format)
+            } else {
+                try Output.print(LocationTable.render(track))
+                if Output.isTerminal, let line = LocationTable.speeds(of: track) { try Output.print(line) }
             }
         }
 
@@ -101,6 +99,7 @@ struct TrackCommand: AsyncParsableCommand {
 
     struct History: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "history",
             abstract: "Print the stored points of a time range or a trip, oldest first.",
             discussion: """
                 Without a range, prints the whole history. \(HistoryRange.times)
@@ -119,23 +118,23 @@ struct TrackCommand: AsyncParsableCommand {
         var format = PointFormat.table
 
         func run() async throws {
-            try await Client.use(service.paths) { client in
-                if let format = format.encoded {
-                    return try await client.history(range, as: format) { try Output.write(String(buffer: $0)) }
-                }
-                var isEmpty = true
-                try await client.history(range) { location in
-                    if isEmpty { try Output.print(LocationTable.heading) }
-                    isEmpty = false
-                    try Output.print(LocationTable.line(location))
-                }
-                if isEmpty { try Output.print("No points in this range.") }
+            let client = service.client
+            if let format = format.encoded {
+                return try await client.history(range, as: format) { try Output.write(bytes: Array($0)) }
             }
+            var isEmpty = true
+            try await client.history(range) { location in
+                if isEmpty { try Output.print(LocationTable.heading) }
+                isEmpty = false
+                try Output.print(LocationTable.line(location))
+            }
+            if isEmpty { try Output.print("No points in this range.") }
         }
     }
 
     struct Replay: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "replay",
             abstract: "Run a recording through the filter, without a service.",
             discussion: """
                 FILE is a GPX file, gpsd-log:FILE with gpsd's JSON lines, or gpsd://host[:port] for a live gpsd. The options \

@@ -6,6 +6,7 @@ import SystemSupport
 extension TrackCommand {
     struct Trips: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "trips",
             abstract: "List the trips in the history, oldest first.",
             discussion: """
                 A trip begins with the first movement, and ends with a stop or a gap of 10 minutes. The columns TIME and \
@@ -40,7 +41,7 @@ extension TrackCommand {
         func run() async throws {
             let query = [since.map { ("since", $0) }, until.map { ("until", $0) }].compactMap(\.self)
                 .map { ($0, ISO8601.string($1.date)) }
-            let trips = try await reading.use { try await $0.call(Routes.trips, query: query) }
+            let trips = try await reading.client.call(Routes.trips, query: query)
             try reading.show(trips) { TripTable.render($0, hasSparklines: Output.isTerminal) }
         }
     }

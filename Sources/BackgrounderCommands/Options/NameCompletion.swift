@@ -1,6 +1,5 @@
 import ArgumentParser
 import BackgrounderAPI
-import NIOCore
 import SystemSupport
 
 /// The shell completion of names and ids that the service knows, as for `fetch show <TAB>`.
@@ -23,7 +22,7 @@ enum NameCompletion {
     }
 
     /// Tuned: a user does not wait longer for a completion.
-    private static var patience: TimeAmount { .seconds(2) }
+    private static var patience: Duration { .seconds(2) }
 
     private static func status(_ client: Client) async throws -> ServiceStatus {
         try await client.call(Routes.status, patience: patience)
@@ -33,7 +32,7 @@ enum NameCompletion {
         _ words: [String],
         _ names: @Sendable (Client) async throws -> [String]?
     ) async -> [String] {
-        let found = try? await Client.use(.current(home: home(in: words))) { try await names($0) }
+        let found = try? await names(Client(.current(home: home(in: words))))
         return (found ?? nil) ?? []
     }
 

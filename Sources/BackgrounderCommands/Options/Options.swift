@@ -14,6 +14,8 @@ struct ServiceOptions: ParsableArguments {
 
     var paths: RuntimePaths { .current(home: home) }
 
+    var client: Client { Client(paths) }
+
     func validate() throws {
         if home == "" { throw ValidationError(RuntimePaths.emptyHome) }
     }
@@ -34,10 +36,7 @@ struct ReadingOptions: ParsableArguments {
         }
     }
 
-    /// Runs `body` with a client of the service; see ``Client/use(_:_:)``.
-    func use<Result>(_ body: (Client) async throws -> Result) async throws -> Result {
-        try await Client.use(service.paths, body)
-    }
+    var client: Client { service.client }
 }
 
 /// The setting of a switch on the command line.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import SystemSupport
 
 /// A time on the command line: ISO 8601, `now`, `today`, `yesterday`, or a span before now such as `10m`.
@@ -27,11 +27,8 @@ struct PointInTime {
     init?(argument: String) {
         switch argument {
         case "now": date = Date()
-        case "today": date = Calendar.current.startOfDay(for: Date())
-        case "yesterday":
-            // Days have 23 to 25 hours. Half a day before midnight is yesterday for each of these lengths.
-            let today = Calendar.current.startOfDay(for: Date())
-            date = Calendar.current.startOfDay(for: today.addingTimeInterval(-43_200))
+        case "today": date = LocalClock.midnight(of: Date())
+        case "yesterday": date = LocalClock.midnight(of: Date(), daysBefore: 1)
         default:
             if let span = Durations.duration(argument), Double(argument) == nil {
                 date = Date(timeIntervalSinceNow: -span.seconds)

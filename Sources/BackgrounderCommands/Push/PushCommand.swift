@@ -36,6 +36,7 @@ struct PushCommand: AsyncParsableCommand {
 extension PushCommand {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Subscribe to a topic of a broker.",
             discussion: """
                 The broker stores messages while this machine is offline (QoS 1, with a
@@ -81,7 +82,7 @@ extension PushCommand {
         }
 
         func run() async throws {
-            let status = try await reading.use { try await $0.call(Routes.addPush, body: request) }
+            let status = try await reading.client.call(Routes.addPush, body: request)
             try reading.show(status) { PushTable.line($0) }
             if status.state != .connected, let error = status.lastError {
                 Output.note("backgrounder: not connected yet: \(error); the service keeps trying")
@@ -91,6 +92,7 @@ extension PushCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the pushes, their states and their message counts.",
             discussion: """
                 EXAMPLES
@@ -101,13 +103,14 @@ extension PushCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let pushes = try await reading.use { try await $0.call(Routes.pushes) }
+            let pushes = try await reading.client.call(Routes.pushes)
             try reading.show(pushes) { PushTable.render($0) }
         }
     }
 
     struct Simulate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "simulate",
             abstract: "Handle a message as if it came from the broker.",
             discussion: """
                 The message is checked, counted and limited like any other. If it is ignored,
@@ -125,9 +128,11 @@ extension PushCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let outcome = try await reading.use { client in
-                try await client.call(Routes.simulatePush, body: PushSimulation(payload: payload), name: name)
-            }
+            let outcome = try await reading.client.call(
+                Routes.simulatePush,
+                body: PushSimulation(payload: payload),
+                name: name
+            )
             if outcome.outcome == .ignored {
                 throw CommandFailure("the message was ignored (\(outcome.reason ?? "")): \(outcome.detail ?? "")")
             }
@@ -137,6 +142,7 @@ extension PushCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Unsubscribe from a topic.",
             discussion: """
                 The broker is asked to discard the messages that it stores for this machine.
@@ -150,7 +156,7 @@ extension PushCommand {
         @OptionGroup var service: ServiceOptions
 
         func run() async throws {
-            _ = try await Client.use(service.paths) { try await $0.call(Routes.removePush, name: name) }
+            _ = try await service.client.call(Routes.removePush, name: name)
         }
     }
 }

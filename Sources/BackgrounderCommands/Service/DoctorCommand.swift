@@ -23,7 +23,7 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup var reading: ReadingOptions
 
     func run() async throws {
-        if acknowledge { _ = try await reading.use { try await $0.call(Routes.acknowledgeHealth) } }
+        if acknowledge { _ = try await reading.client.call(Routes.acknowledgeHealth) }
         let report = DoctorReport(checks: await checks())
         try reading.show(report) { report in
             report.checks.map { check in
@@ -44,9 +44,9 @@ struct DoctorCommand: AsyncParsableCommand {
         let paths = reading.service.paths
         var checks = [program(), configuration(paths), folder("state", paths.state), folder("socket", paths.run)]
         do {
-            let (status, pushes) = try await Client.use(paths) { client in
-                (try await client.call(Routes.status), (try? await client.call(Routes.pushes)) ?? [])
-            }
+            let client = Client(paths)
+            let status = try await client.call(Routes.status)
+            let pushes = (try? await client.call(Routes.pushes)) ?? []
             checks.append(
                 .init("service", true, "version \(status.version), pid \(status.pid), \(status.state.rawValue)")
             )

@@ -2,7 +2,6 @@ import ArgumentParser
 import BackgrounderAPI
 import FoundationEssentials
 import Glibc
-import NIOCore
 import SystemSupport
 
 struct StartCommand: AsyncParsableCommand {
@@ -101,7 +100,7 @@ struct StartCommand: AsyncParsableCommand {
 
     private func running(_ paths: RuntimePaths) async throws -> ServiceStatus? {
         do {
-            return try await Client.use(paths) { try await $0.call(Routes.status) }
+            return try await Client(paths).call(Routes.status)
         } catch let failure as CommandFailure where failure.kind != .other {
             return nil
         }
@@ -139,7 +138,7 @@ struct StopCommand: AsyncParsableCommand {
     /// Asks the service to stop, over the socket or, if that fails, with SIGTERM. Returns its pid.
     private func ask(_ paths: RuntimePaths) async throws -> Int32 {
         do {
-            return try await Client.use(paths) { try await $0.call(Routes.stop, patience: .seconds(1)).pid }
+            return try await Client(paths).call(Routes.stop, patience: .seconds(1)).pid
         } catch let failure as CommandFailure {
             guard failure.kind != .notRunning, let pid = InstanceRecord.read(paths.instance)?.pid,
                 kill(pid, SIGTERM) == 0
@@ -165,7 +164,7 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var reading: ReadingOptions
 
     func run() async throws {
-        let status = try await reading.use { try await $0.call(Routes.status) }
+        let status = try await reading.client.call(Routes.status)
         try reading.show(status) { $0.summary }
     }
 }
@@ -185,7 +184,7 @@ struct ReloadCommand: AsyncParsableCommand {
     @OptionGroup var reading: ReadingOptions
 
     func run() async throws {
-        let reply = try await reading.use { try await $0.call(Routes.reload) }
+        let reply = try await reading.client.call(Routes.reload)
         try reading.show(reply) { reply in
             let applied =
                 reply.applied.isEmpty ? "nothing changed" : "applied: \(reply.applied.joined(separator: ", "))"

@@ -5,6 +5,7 @@ import SystemSupport
 extension TaskCommand {
     struct Begin: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "begin",
             abstract: "Begin a task, and print its id.",
             discussion: """
                 The command runs in the current directory, as the user of the service. Its
@@ -86,10 +87,10 @@ extension TaskCommand {
         func run() async throws {
             switch on {
             case nil:
-                let task = try await reading.use { try await $0.call(Routes.beginTask, body: request) }
+                let task = try await reading.client.call(Routes.beginTask, body: request)
                 try reading.show(task) { String($0.id) }
             case .detach:
-                let hook = try await reading.use { try await $0.call(Routes.addTaskHook, body: request) }
+                let hook = try await reading.client.call(Routes.addTaskHook, body: request)
                 try reading.show(hook) { $0.name.withoutControlCharacters }
             }
         }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import BackgrounderAPI
-import NIOCore
 import SystemSupport
 
 struct TaskCommand: AsyncParsableCommand {
@@ -27,6 +26,7 @@ struct TaskCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the open and the newest ended tasks, oldest first.",
             discussion: """
                 EXAMPLES
@@ -37,13 +37,14 @@ struct TaskCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let tasks = try await reading.use { try await $0.call(Routes.tasks) }
+            let tasks = try await reading.client.call(Routes.tasks)
             try reading.show(tasks, TaskTable.render)
         }
     }
 
     struct Sample: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "sample",
             abstract: "Begin the built-in sample task, and print its id.",
             discussion: """
                 It computes Fibonacci numbers, two a second, and starts over at 10^40.
@@ -60,13 +61,14 @@ struct TaskCommand: AsyncParsableCommand {
 
         func run() async throws {
             let body = SampleRequest(budget: times.budget?.seconds, grace: times.grace?.seconds)
-            let task = try await reading.use { try await $0.call(Routes.beginSample, body: body) }
+            let task = try await reading.client.call(Routes.beginSample, body: body)
             try reading.show(task) { String($0.id) }
         }
     }
 
     struct End: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "end",
             abstract: "End a task, and return when it is over.",
             discussion: """
                 The task gets SIGTERM, and SIGKILL after its grace.
@@ -79,14 +81,12 @@ struct TaskCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let task = try await reading.use { client in
-                // The end takes up to the grace, which is shorter than the longest budget.
-                try await client.call(
-                    Routes.endTask,
-                    id: id,
-                    patience: TimeAmount(TaskTimes.longestBudget + .seconds(30))
-                )
-            }
+            // The end takes up to the grace, which is shorter than the longest budget.
+            let task = try await reading.client.call(
+                Routes.endTask,
+                id: id,
+                patience: TaskTimes.longestBudget + .seconds(30)
+            )
             try reading.show(task) { task in
                 let detail = task.detail.map { ": \($0)" } ?? ""
                 return "\(task.name) is \(task.state.rawValue)\(detail)".withoutControlCharacters
@@ -96,6 +96,7 @@ struct TaskCommand: AsyncParsableCommand {
 
     struct Remaining: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remaining",
             abstract: "Print the background time that a task has left, in seconds.",
             discussion: """
                 Prints unlimited while the budget does not count.
@@ -113,7 +114,7 @@ struct TaskCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let task = try await reading.use { try await $0.call(Routes.task, id: id) }
+            let task = try await reading.client.call(Routes.task, id: id)
             guard task.state.isOpen else {
                 throw CommandFailure(
                     "task \(id) is over: \(task.state.rawValue); see `backgrounder task list`"
@@ -125,6 +126,7 @@ struct TaskCommand: AsyncParsableCommand {
 
     struct Log: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "log",
             abstract: "Print the output of a task, at most the first MiB.",
             discussion: """
                 EXAMPLES
@@ -136,7 +138,7 @@ struct TaskCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let output = try await reading.use { try await $0.call(Routes.taskLog, id: id) }
+            let output = try await reading.client.call(Routes.taskLog, id: id)
             switch reading.format {
             case .json: try Output.json(output)
             case .table:
@@ -148,6 +150,7 @@ struct TaskCommand: AsyncParsableCommand {
 
     struct Hooks: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "hooks",
             abstract: "List the hooks: tasks that begin when the last client detaches.",
             discussion: """
                 EXAMPLE
@@ -157,13 +160,14 @@ struct TaskCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let hooks = try await reading.use { try await $0.call(Routes.taskHooks) }
+            let hooks = try await reading.client.call(Routes.taskHooks)
             try reading.show(hooks, TaskTable.render)
         }
     }
 
     struct Unhook: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "unhook",
             abstract: "Remove a hook; its running tasks continue.",
             discussion: """
                 EXAMPLE
@@ -175,7 +179,7 @@ struct TaskCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            _ = try await reading.use { try await $0.call(Routes.removeTaskHook, name: name) }
+            _ = try await reading.client.call(Routes.removeTaskHook, name: name)
         }
     }
 }

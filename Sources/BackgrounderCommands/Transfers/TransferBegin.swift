@@ -5,6 +5,7 @@ import SystemSupport
 extension TransferCommand {
     struct Get: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "get",
             abstract: "Start a download, and print its id.",
             discussion: """
                 The destination must be in one of the folders of transfers.roots. Unencrypted
@@ -75,6 +76,7 @@ extension TransferCommand {
 
     struct Put: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "put",
             abstract: "Start an upload with HTTP PUT, and print its id.",
             discussion: """
                 EXAMPLES
@@ -182,18 +184,17 @@ private func parseSize(_ text: String) throws -> Int64 {
 }
 
 private func begin(_ request: TransferRequest, _ options: BeginningOptions, _ reading: ReadingOptions) async throws {
-    try await reading.use { client in
-        let transfer = try await client.call(Routes.addTransfer, body: request)
-        guard options.wait else { return try reading.show(transfer) { String($0.id) } }
-        // Print the id first, so that a caller has it even if this process is killed while it waits.
-        if reading.format == .table { try Output.print(String(transfer.id)) }
-        let last = try await client.wait(for: transfer.id)
-        if reading.format == .json { try Output.json(last) }
-        guard last.state == .done else {
-            throw CommandFailure(
-                "transfer \(last.id) \(last.state == .failed ? "failed" : "was cancelled")\(last.error.map { ": \($0)" } ?? "")"
-            )
-        }
+    let client = reading.client
+    let transfer = try await client.call(Routes.addTransfer, body: request)
+    guard options.wait else { return try reading.show(transfer) { String($0.id) } }
+    // Print the id first, so that a caller has it even if this process is killed while it waits.
+    if reading.format == .table { try Output.print(String(transfer.id)) }
+    let last = try await client.wait(for: transfer.id)
+    if reading.format == .json { try Output.json(last) }
+    guard last.state == .done else {
+        throw CommandFailure(
+            "transfer \(last.id) \(last.state == .failed ? "failed" : "was cancelled")\(last.error.map { ": \($0)" } ?? "")"
+        )
     }
 }
 

@@ -27,6 +27,7 @@ struct TransferCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the open and the newest ended transfers.",
             discussion: """
                 EXAMPLES
@@ -36,12 +37,13 @@ struct TransferCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            try reading.show(try await reading.use { try await $0.call(Routes.transfers) }, transferTable)
+            try reading.show(try await reading.client.call(Routes.transfers), transferTable)
         }
     }
 
     struct Pause: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "pause",
             abstract: "Pause a transfer.",
             discussion: """
                 EXAMPLE
@@ -56,6 +58,7 @@ struct TransferCommand: AsyncParsableCommand {
 
     struct Resume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "resume",
             abstract: "Resume a transfer now, ending a pause or a wait.",
             discussion: """
                 EXAMPLE
@@ -70,6 +73,7 @@ struct TransferCommand: AsyncParsableCommand {
 
     struct Cancel: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "cancel",
             abstract: "Cancel a transfer, and delete what has arrived.",
             discussion: """
                 EXAMPLE
@@ -84,6 +88,7 @@ struct TransferCommand: AsyncParsableCommand {
 
     struct Events: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "events",
             abstract: "List a session's events; each is repeated until acknowledged.",
             discussion: """
                 When all transfers of the session are over, the last event is
@@ -109,11 +114,17 @@ struct TransferCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let events = try await reading.use { client in
-                guard let acknowledged else { return try await client.call(Routes.sessionEvents, name: session) }
-                let body = Acknowledgement(seq: acknowledged)
-                return try await client.call(Routes.acknowledgeEvents, body: body, name: session)
-            }
+            let client = reading.client
+            let events =
+                if let acknowledged {
+                    try await client.call(
+                        Routes.acknowledgeEvents,
+                        body: Acknowledgement(seq: acknowledged),
+                        name: session
+                    )
+                } else {
+                    try await client.call(Routes.sessionEvents, name: session)
+                }
             try reading.show(events) { events in
                 guard !events.isEmpty else { return "No events." }
                 var table = Table([("SEQ", .right), ("TRANSFER", .right), ("STATE", .left), ("AT", .left)])
@@ -130,5 +141,5 @@ struct TransferCommand: AsyncParsableCommand {
 }
 
 private func act(_ route: Route<Empty, Transfer>, _ id: Int, _ reading: ReadingOptions) async throws {
-    try reading.show(try await reading.use { try await $0.call(route, id: id) }) { transferTable([$0]) }
+    try reading.show(try await reading.client.call(route, id: id)) { transferTable([$0]) }
 }
