@@ -151,7 +151,8 @@ clean-run: ## stop the service of `make run` and remove its state
 
 manuals: dependencies ## generate the manual pages
 	@mkdir -p .build/man
-	swift package -c release --allow-writing-to-directory .build/man generate-manual --output-directory .build/man
+	@# Apart from the programs: the plugin cannot link Swift's libraries into them, and would replace them.
+	swift package --scratch-path .build-manuals --allow-writing-to-directory .build/man generate-manual --output-directory .build/man
 
 install: ## install programs, unit, completions and manual pages after `make build manuals` (PREFIX=/usr/local)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/lib/systemd/system $(SHARE)/bash-completion/completions \
