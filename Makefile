@@ -16,9 +16,10 @@ WITHOUT_SERVER = ^($(subst $(space),|,$(CHECKED)))[./]
 SKIPPED = $(ALONE:%=--skip ^%[./])
 empty :=
 space := $(empty) $(empty)
-# Suites that run apart, each in a process of its own: they count wakeups, compute long enough to delay others, or read the memory of
-# their process.
-ALONE = IntegrationTests.IdleTests BackgroundFetchTests.SchedulerSimulationTests SilentPushTests.HostileBrokerTests
+# Suites that run apart, each in a process of its own: they count wakeups, compute long enough to delay others, read the memory of
+# their process, or set its time zone.
+ALONE = IntegrationTests.IdleTests BackgroundFetchTests.SchedulerSimulationTests SilentPushTests.HostileBrokerTests \
+    SystemSupportTests.LocalClockTests
 # Half of the time of AudioPlaybackTests.
 HALF_OF_PLAYING = ^AudioPlaybackTests.Playback/(SoundServerTests|RecoveryTests)/
 SANITIZERS ?= thread address
@@ -68,7 +69,7 @@ test: lint ## run all tests; installs missing packages first
 	@mkdir -p .build/test && rm -f .build/test/*; \
 	run() { \
 	    echo "== $$1"; name=$$1; shift; \
-	    { swift test --ignore-lock --skip-build --disable-xctest "$$@" 2>&1 || echo "$$name failed"; } | tee .build/test/$$name.log; \
+	    { timeout -k 10 1200 swift test --ignore-lock --skip-build --disable-xctest "$$@" 2>&1 || echo "$$name failed"; } | tee .build/test/$$name.log; \
 	}; \
 	for tests in $(ALONE); do run $$tests --filter "^$$tests[./]" & done; wait; \
 	(export COMPUTING_THREADS=2; run WithoutServer --filter '$(WITHOUT_SERVER)' $(SKIPPED)); \

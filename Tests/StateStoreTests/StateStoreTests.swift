@@ -117,12 +117,12 @@ import Testing
         try store.append([.sample(1)], state: .sample, durable: true)
         try await fixture.syncFailures.signal.wait(for: "failure") { fixture.syncFailures.all.isEmpty ? nil : () }
         #expect(try store.newestLocations(10).count == 2)
-        // The next durable write retries the sync.
+        // The timer retries the sync, and so does the next durable write.
         try await store.database.write { try $0.execute(sql: "DROP TRIGGER refused") }
         let synced = SyncObserver(store)
         try store.append([.sample(2)], state: .sample, durable: true)
         try await synced.signal.wait(for: "sync") { synced.count > 0 ? () : nil }
-        #expect(try store.syncCount() == 1)
+        #expect((1...2).contains(try store.syncCount()))
         try store.close()
     }
 
