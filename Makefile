@@ -13,6 +13,8 @@ MODULES = $(filter-out IntegrationTests,$(notdir $(wildcard Tests/*Tests))) Inte
 CHECKED = BackgroundFetchTests BackgrounderAPITests BackgrounderCommandsTests DocumentationTests FuzzTests MusicLibraryTests \
     PlaylistsTests StateStoreTests SystemSupportTests TestSupportTests WebSupportTests
 WITHOUT_SERVER = ^($(subst $(space),|,$(CHECKED)))[./]
+# Of hundreds of tests at once, each would wait seconds for its turn after each suspension.
+FEW_AT_ONCE = --experimental-maximum-parallelization-width 8
 SKIPPED = $(ALONE:%=--skip ^%[./])
 empty :=
 space := $(empty) $(empty)
@@ -55,7 +57,7 @@ setup: ## install the system packages that building and testing need
 
 check: lint ## build, and run the tests that need no server (the fast loop)
 	swift build --build-tests
-	COMPUTING_THREADS=2 swift test --skip-build --disable-xctest --filter '$(WITHOUT_SERVER)' $(SKIPPED)
+	COMPUTING_THREADS=2 swift test --skip-build --disable-xctest $(FEW_AT_ONCE) --filter '$(WITHOUT_SERVER)' $(SKIPPED)
 
 test: lint ## run all tests; installs missing packages first
 	@Packaging/dependencies.sh --check run test || $(MAKE) --no-print-directory setup
@@ -72,7 +74,7 @@ test: lint ## run all tests; installs missing packages first
 	    { timeout -k 10 1200 swift test --ignore-lock --skip-build --disable-xctest "$$@" 2>&1 || echo "$$name failed"; } | tee .build/test/$$name.log; \
 	}; \
 	for tests in $(ALONE); do run $$tests --filter "^$$tests[./]" & done; wait; \
-	(export COMPUTING_THREADS=2; run WithoutServer --filter '$(WITHOUT_SERVER)' $(SKIPPED)); \
+	(export COMPUTING_THREADS=2; run WithoutServer $(FEW_AT_ONCE) --filter '$(WITHOUT_SERVER)' $(SKIPPED)); \
 	run AudioPlaybackTests.1 --filter '$(HALF_OF_PLAYING)' $(SKIPPED) & half=$$!; \
 	run AudioPlaybackTests.2 --filter '^AudioPlaybackTests[./]' --skip '$(HALF_OF_PLAYING)' $(SKIPPED); wait $$half; \
 	for tests in $(filter-out AudioPlaybackTests $(CHECKED),$(MODULES)); do run $$tests --filter "^$$tests[./]" $(SKIPPED); done; \

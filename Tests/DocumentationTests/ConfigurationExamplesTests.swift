@@ -5,7 +5,7 @@ import Testing
 @testable import BackgrounderDaemon
 
 /// The configuration files in the pages are valid, and the defaults in `docs/configuration.md` are the real ones.
-struct ConfigurationExamplesTests {
+@Suite(.computing) struct ConfigurationExamplesTests {
     private let scratch: ScratchDirectory
 
     init() throws {

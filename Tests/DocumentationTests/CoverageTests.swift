@@ -1,11 +1,12 @@
 import Foundation
 import SystemSupport
+import TestSupport
 import Testing
 
 @testable import BackgrounderDaemon
 
 /// Every key, file and declaration is documented; ``GeneratedPagesTests`` covers commands, routes, events and values.
-struct CoverageTests {
+@Suite(.computing) struct CoverageTests {
     @Test func `docs/configuration.md has exactly one row for every key`() throws {
         let page = try #require(Repository.pages.first { $0.path == "docs/configuration.md" })
         #expect(page.firstColumn(ofTablesIn: "Keys").sorted() == Keys.all.map(\.name).sorted())

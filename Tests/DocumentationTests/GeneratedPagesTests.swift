@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The parts of the docs generated from the help and from `Packaging/openapi.yaml` are up to date.
 ///
 /// `make docs` writes them: it runs this suite with `UPDATE_DOCS=1`.
-struct GeneratedPagesTests {
+@Suite(.computing) struct GeneratedPagesTests {
     private static let marker =
         "<!-- Everything below is generated: `make docs` after a change of the help or of openapi.yaml. -->\n"
 

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Links between pages lead to existing files and headings.
-struct LinksTests {
+@Suite(.computing) struct LinksTests {
     private static let pages = Dictionary(uniqueKeysWithValues: Repository.pages.map { ($0.path, $0) })
 
     /// Returns the path and the fragment of `link` in `page`; `nil` if the link leads out of the repository.

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Yams
 
 /// The description of an HTTP interface, to check a running service against.
@@ -23,8 +24,16 @@ package struct OpenAPI: Sendable {
     /// Ordered by path and method.
     package let operations: [Operation]
 
+    private static let read = Mutex<[String: OpenAPI]>([:])
+
+    /// Parses a file once for all tests, as that takes about a second.
     package init(contentsOf path: String) throws {
-        try self.init(yaml: String(contentsOfFile: path, encoding: .utf8))
+        self = try Self.read.withLock { read in
+            if let known = read[path] { return known }
+            let new = try OpenAPI(yaml: String(contentsOfFile: path, encoding: .utf8))
+            read[path] = new
+            return new
+        }
     }
 
     package init(yaml: String) throws {

@@ -86,18 +86,18 @@ package final class VirtualClock: Clock {
 
     /// Returns once `condition` accepts the ``timers``. It is checked again whenever a task falls asleep or wakes up.
     package func wait(for what: String, _ condition: ([Double]) async throws -> Bool) async throws {
-        try await changed.wait(for: what, within: 20) { try await condition(timers) ? () : nil }
+        try await changed.wait(for: what) { try await condition(timers) ? () : nil }
     }
 
     /// Returns once a task sleeps.
     package func waitForTimer() async throws {
-        try await changed.wait(for: "a sleeper", within: 20) { timers.isEmpty ? nil : () }
+        try await changed.wait(for: "a sleeper") { timers.isEmpty ? nil : () }
     }
 
     /// Returns once a task sleeps until `seconds`, within 0.1.
     package func wait(forTimerAt seconds: Double) async throws {
         do {
-            try await changed.wait(for: "timer at \(seconds) s", within: 20) {
+            try await changed.wait(for: "timer at \(seconds) s") {
                 timers.contains { abs($0 - seconds) < 0.1 } ? () : nil
             }
         } catch {
@@ -107,13 +107,13 @@ package final class VirtualClock: Clock {
 
     /// Returns once no task sleeps.
     package func waitForNoTimer() async throws {
-        try await changed.wait(for: "end of all timers", within: 20) { timers.isEmpty ? () : nil }
+        try await changed.wait(for: "end of all timers") { timers.isEmpty ? () : nil }
     }
 
     /// Moves the clock just past the earliest timer once that is at `seconds`, within 0.1.
     package func advance(toTimerAt seconds: Double) async throws {
         do {
-            let earliest = try await changed.wait(for: "earliest timer at \(seconds) s", within: 20) {
+            let earliest = try await changed.wait(for: "earliest timer at \(seconds) s") {
                 timers.first.flatMap { abs($0 - seconds) < 0.1 ? $0 : nil }
             }
             advance(to: earliest + 0.001)

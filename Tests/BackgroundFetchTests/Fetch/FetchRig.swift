@@ -66,7 +66,7 @@ final class FetchRig: Sendable {
 
     /// Returns when `count` enclosures were handed over.
     func wait(forEnclosures count: Int) async throws {
-        _ = try await signal.wait(for: "\(count) enclosures", within: 20) {
+        _ = try await signal.wait(for: "\(count) enclosures") {
             handedOver.withLock { $0.joined().count } >= count ? true : nil
         }
     }
@@ -95,12 +95,12 @@ final class FetchRig: Sendable {
     /// Returns when `count` runs are over.
     @discardableResult
     func wait(forRuns count: Int) async throws -> [FetchRun] {
-        try await signal.wait(for: "\(count) runs", within: 20) { runs.count >= count ? runs : nil }
+        try await signal.wait(for: "\(count) runs") { runs.count >= count ? runs : nil }
     }
 
     /// Returns when the source `name` does not exist any longer.
     func wait(forRemovalOf name: String) async throws {
-        _ = try await signal.wait(for: "removal of \(name)", within: 20) {
+        _ = try await signal.wait(for: "removal of \(name)") {
             await scheduler.hasSource(name) ? nil : true
         }
     }
@@ -137,7 +137,7 @@ final class ScriptedOrigin: FetchOrigin {
     var mostOpen: Int { state.withLock { $0.mostOpen } }
 
     func wait(forRequests count: Int) async throws {
-        _ = try await signal.wait(for: "\(count) requests", within: 20) { asked.count >= count ? true : nil }
+        _ = try await signal.wait(for: "\(count) requests") { asked.count >= count ? true : nil }
     }
 
     func fetch(_ source: FetchDefinition, validators: FetchValidators?) async throws(FetchFailure) -> FetchReply {
