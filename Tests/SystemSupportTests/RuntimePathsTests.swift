@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SystemSupport
+import TestSupport
 import Testing
 
 @Suite struct RuntimePathsTests {
@@ -67,6 +68,25 @@ import Testing
         #expect(defaults.state == "/home/a/.local/state/backgrounder")
         #expect(defaults.run == "/home/a/.local/state/backgrounder/run")
         #expect(defaults.log == "/home/a/.local/state/backgrounder/backgrounder.log")
+    }
+
+    @Test func `a user without a service of their own gets the system's if they may use its socket`() throws {
+        let scratch = try ScratchDirectory()
+        let own = RuntimePaths(home: nil, environment: ["HOME": scratch.file("ann")], userID: 1000)
+        let system = RuntimePaths(home: scratch.file("system"), environment: [:], userID: 0)
+        #expect(own.orAccessible(system) == own)
+        try touch(system.controlSocket)
+        #expect(own.orAccessible(system) == system)
+        let named = RuntimePaths(home: scratch.file("named"), environment: [:], userID: 1000)
+        #expect(named.orAccessible(system) == named)
+        try touch(own.controlSocket)
+        #expect(own.orAccessible(system) == own)
+    }
+
+    private func touch(_ path: String) throws {
+        let folder = RuntimePaths.absolute(path + "/..")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Data().write(to: URL(filePath: path))
     }
 
     @Test(arguments: [

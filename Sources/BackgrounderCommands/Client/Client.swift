@@ -7,10 +7,10 @@ import SystemSupport
 ///
 ///     print(try await Client(paths).call(Routes.status).state)
 struct Client: Sendable {
-    private let socket: String
+    private let paths: RuntimePaths
 
     init(_ paths: RuntimePaths) {
-        socket = paths.controlSocket
+        self.paths = paths
     }
 
     /// Sends a request and returns the decoded reply.
@@ -81,10 +81,13 @@ struct Client: Sendable {
         if let body { head += "Content-Type: application/json\r\nContent-Length: \(body.count)\r\n" }
         do throws(ControlConnection.Failure) {
             let connection = try ControlConnection(patience: patience)
-            let status = try await connection.send(Array("\(head)\r\n".utf8) + (body ?? Data()), to: socket)
-            return (status, ReplyBody(connection: connection))
+            let status = try await connection.send(
+                Array("\(head)\r\n".utf8) + (body ?? Data()),
+                to: paths.controlSocket
+            )
+            return (status, ReplyBody(connection: connection, paths: paths))
         } catch {
-            throw CommandFailure(error, socket: socket)
+            throw CommandFailure(error, paths)
         }
     }
 
@@ -101,6 +104,7 @@ struct Client: Sendable {
 /// The body of a reply, in pieces as they arrive. Further ones wait in the socket.
 struct ReplyBody: AsyncSequence, AsyncIteratorProtocol {
     fileprivate let connection: ControlConnection
+    fileprivate let paths: RuntimePaths
 
     func makeAsyncIterator() -> Self { self }
 
@@ -110,7 +114,7 @@ struct ReplyBody: AsyncSequence, AsyncIteratorProtocol {
             do throws(ControlConnection.Failure) {
                 return try await connection.next()
             } catch {
-                throw CommandFailure(error, socket: "")
+                throw CommandFailure(error, paths)
             }
         } onCancel: {
             connection.end()
@@ -129,7 +133,7 @@ struct ReplyBody: AsyncSequence, AsyncIteratorProtocol {
 }
 
 extension CommandFailure {
-    fileprivate init(_ failure: ControlConnection.Failure, socket: String) {
+    fileprivate init(_ failure: ControlConnection.Failure, _ paths: RuntimePaths) {
         self =
             switch failure {
             case .lost: .lostConnection()
@@ -137,9 +141,11 @@ extension CommandFailure {
             // No service can listen at a path that is too long; `start` says so.
             case .notConnected(ENOENT), .notConnected(ENOTDIR), .notConnected(ECONNREFUSED),
                 .notConnected(ENAMETOOLONG):
-                .notRunning
+                paths.isDenied(.system) ? .notRunning(system: RuntimePaths.system.run) : .notRunning
             case .notConnected(EACCES), .notConnected(EPERM):
-                CommandFailure("cannot use \(socket): permission denied; ask its owner for access, or run as root")
+                CommandFailure(
+                    "cannot use \(paths.controlSocket): permission denied; ask its owner for access, or run as root"
+                )
             case .notConnected(let code): CommandFailure("cannot connect to the service: \(systemMessage(code))")
             }
     }

@@ -12,7 +12,7 @@ struct ServiceOptions: ParsableArguments {
     )
     var home: String?
 
-    var paths: RuntimePaths { .current(home: home) }
+    var paths: RuntimePaths { .addressed(home: home) }
 
     var client: Client { Client(paths) }
 

@@ -1,4 +1,5 @@
 import BackgrounderAPI
+import Glibc
 import SystemSupport
 
 /// An error that ends the command: one line for stderr (empty to print nothing) and the exit code.
@@ -41,6 +42,24 @@ struct CommandFailure: Error, CustomStringConvertible {
         exitCode: 3,
         kind: .notRunning
     )
+
+    /// Returns the failure for a user without a service, who may not use the system's with the run folder `run`.
+    static func notRunning(system run: String) -> Self {
+        var status = stat()
+        // The folder is open to the group of `control.group`, and to nobody without one.
+        let isOpen = stat(run, &status) == 0 && status.st_mode & S_IXGRP != 0
+        let group = isOpen ? getgrgid(status.st_gid).map { String(cString: $0.pointee.gr_name) } : nil
+        return Self(
+            group.map {
+                "permission denied: only root and members of the group \($0) may use the system's service; run this with "
+                    + "sudo, ask for `adduser USER \($0)`, or start a service of your own with `backgrounder start`"
+            }
+                ?? "permission denied: only root may use the system's service; run this with sudo, or start a service of "
+                + "your own with `backgrounder start`",
+            exitCode: 3,
+            kind: .notRunning
+        )
+    }
 
     /// Returns the failure of a request to which the service sent no complete reply.
     static func lostConnection(_ reason: String? = nil) -> Self {

@@ -14,6 +14,8 @@ package struct RuntimePaths: Hashable, Sendable {
     package var log: String
     /// The folder for everything; `nil` without `--home` and `BACKGROUNDER_HOME`.
     package var home: String?
+    /// Whether they are in the user's own folders because nothing names others.
+    private var isUsers = false
 
     package var database: String { state + "/backgrounder.sqlite" }
     package var controlSocket: String { run + "/control.sock" }
@@ -53,6 +55,7 @@ package struct RuntimePaths: Hashable, Sendable {
                 run: variable("XDG_RUNTIME_DIR").map { $0 + "/backgrounder" } ?? state + "/run",
                 log: state
             )
+            isUsers = true
         }
     }
 
@@ -70,6 +73,23 @@ package struct RuntimePaths: Hashable, Sendable {
     /// Returns the paths for this process.
     package static func current(home: String?) -> RuntimePaths {
         RuntimePaths(home: home, environment: ProcessInfo.processInfo.environment, userID: geteuid())
+    }
+
+    /// The paths of the system's service, which root and systemd run.
+    package static let system = RuntimePaths(home: nil, environment: [:], userID: 0)
+
+    /// Returns the paths of the service that a command of this process addresses.
+    package static func addressed(home: String?) -> RuntimePaths { current(home: home).orAccessible(system) }
+
+    /// Returns `system` if nothing names a folder, the user's own service has no socket, and the user may use that of `system`.
+    package func orAccessible(_ system: RuntimePaths) -> RuntimePaths {
+        guard isUsers, access(controlSocket, F_OK) != 0, access(system.controlSocket, W_OK) == 0 else { return self }
+        return system
+    }
+
+    /// Returns whether nothing names a folder, and the user may not look into the run folder of `system`.
+    package func isDenied(_ system: RuntimePaths) -> Bool {
+        isUsers && access(system.run, X_OK) != 0 && errno == EACCES
     }
 
     /// Returns `path` relative to `directory` (default: the current one) as an absolute path without `.`, `..` and double slashes. Links
