@@ -4,6 +4,7 @@ HOME_DIR := .run
 RELEASE := .build/release
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
+OLDER ?= HEAD~1
 FUZZ ?= gpsd gpx decoders feeds http mpd mqtt pages
 SOAK_MINUTES ?= 5
 TRIALS ?=
@@ -29,7 +30,7 @@ SANITIZER_OPTIONS = TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.
     ASAN_OPTIONS="detect_leaks=0 log_path=$(CURDIR)/$$build/report"
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: help run setup check test fuzz sanitize torture build programs bench-location bench-audio bench-commands dependencies bench-dependencies format lint docs clean-run \
+.PHONY: help run setup check test fuzz sanitize torture build programs bench-location bench-audio bench-commands dependencies bench-dependencies package-dependencies deb test-package format lint docs clean-run \
     manuals install media tracks example-feed example-picture example-dependencies
 
 help: ## list the commands
@@ -146,16 +147,36 @@ dependencies:
 example-dependencies:
 	@Packaging/dependencies.sh examples
 
+package-dependencies:
+	@Packaging/dependencies.sh package
+
 bench-dependencies:
 	@Packaging/dependencies.sh run bench
 
 clean-run: ## stop the service of `make run` and remove its state
 	@Packaging/demo.sh --clean $(RELEASE) $(HOME_DIR)
 
-manuals: dependencies ## generate the manual pages
+manuals: programs ## generate the manual pages
+	@# The generator of the checked-out ArgumentParser, run with the released programs. Its package plugin would build them again.
+	swift build -c release --package-path .build/checkouts/swift-argument-parser --scratch-path .build-manuals --product generate-manual
 	@mkdir -p .build/man
-	@# Apart from the programs: the plugin cannot link Swift's libraries into them, and would replace them.
-	swift package --scratch-path .build-manuals --allow-writing-to-directory .build/man generate-manual --output-directory .build/man
+	for program in backgrounder backgrounderd; do \
+	    .build-manuals/release/generate-manual $(RELEASE)/$$program --output-directory .build/man || exit 1; \
+	done
+	@# The generator separates paragraphs by empty lines, which mdoc does not know.
+	@sed -i 's/^$$/.Pp/' .build/man/*.1
+
+deb: package-dependencies build manuals ## build the Debian package, .build/backgrounder_VERSION_ARCH.deb
+	@rm -f .build/*.deb
+	@Packaging/deb.sh .build
+	@lintian --fail-on error .build/backgrounder_*.deb
+
+test-package: deb ## install, upgrade and purge the package in a Debian without Swift (OLDER=commit of the older package)
+	@[ -d .build-package/older ] || git clone --quiet --shared . .build-package/older
+	@git -C .build-package/older fetch --quiet origin && git -C .build-package/older checkout --quiet --detach "$$(git rev-parse $(OLDER))"
+	@rm -f .build-package/older/.build/*.deb
+	$(MAKE) --no-print-directory -C .build-package/older deb
+	Tests/Package/test.sh .build-package/older/.build/backgrounder_*.deb .build/backgrounder_*.deb .build-package
 
 install: ## install programs, unit, completions and manual pages after `make build manuals` (PREFIX=/usr/local)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/lib/systemd/system $(SHARE)/bash-completion/completions \
@@ -163,7 +184,7 @@ install: ## install programs, unit, completions and manual pages after `make bui
 	install -s -m 755 $(RELEASE)/backgrounder $(RELEASE)/backgrounderd $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 .build/man/backgrounder.1 .build/man/backgrounderd.1 $(SHARE)/man/man1/
 	sed 's|@PREFIX@|$(PREFIX)|' Packaging/backgrounder.service > $(DESTDIR)/lib/systemd/system/backgrounder.service
-	$(RELEASE)/backgrounder --generate-completion-script bash > $(SHARE)/bash-completion/completions/backgrounder
+	$(RELEASE)/backgrounder --generate-completion-script bash | sed '1{/^#!/d}' > $(SHARE)/bash-completion/completions/backgrounder
 	$(RELEASE)/backgrounder --generate-completion-script zsh > $(SHARE)/zsh/site-functions/_backgrounder
 	$(RELEASE)/backgrounder --generate-completion-script fish > $(SHARE)/fish/vendor_completions.d/backgrounder.fish
 

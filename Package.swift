@@ -31,7 +31,7 @@ let package = Package(
         .systemLibrary(name: "CMPG123", pkgConfig: "libmpg123", providers: [.apt(["libmpg123-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CPulse", pkgConfig: "libpulse", providers: [.apt(["libpulse-dev"])]),
+        .systemLibrary(name: "CPulse"),
         .systemLibrary(name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
         .systemLibrary(name: "CSoxr", pkgConfig: "soxr", providers: [.apt(["libsoxr-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -161,7 +161,8 @@ let package = Package(
             // See `programs` in the Makefile.
             linkerSettings: [.unsafeFlags(["-Xclang-linker", "-static-libgcc"], .when(configuration: .release))]
         ),
-        .executableTarget(name: "backgrounderd", dependencies: ["BackgrounderDaemon"]),
+        .target(name: "CICUData", cSettings: [.define("RELEASE", .when(configuration: .release))]),
+        .executableTarget(name: "backgrounderd", dependencies: ["BackgrounderDaemon", "CICUData"]),
         .testTarget(
             name: "AudioPlaybackTests",
             dependencies: [

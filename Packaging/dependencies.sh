@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the missing Debian packages of the given sets (run, test, examples, bench). Needs root or sudo.
+# Installs the missing Debian packages of the given sets (run, test, examples, bench, package). Needs root or sudo.
 # With --check first, installs nothing and exits with 1 if a package is missing.
 set -eu
 
@@ -18,7 +18,8 @@ for set in "$@"; do
             flac vorbis-tools opus-tools ffmpeg openssl mpd mpc python3-mpd mosquitto mosquitto-clients aria2 wget libfaketime fuse3 python3-fuse libxml2-utils sqlite3 strace curl procps iproute2" ;;
         examples) packages="$packages python3 curl" ;;
         bench) packages="$packages python3 gpsd-clients gpsbabel strace pulseaudio pulseaudio-utils sox lame mpg123 mpd mpc curl" ;;
-        *) echo "$0: unknown set $set; use run, test, examples or bench" >&2; exit 64 ;;
+        package) packages="$packages dpkg-dev lintian debootstrap" ;;
+        *) echo "$0: unknown set $set; use run, test, examples, bench or package" >&2; exit 64 ;;
     esac
 done
 
