@@ -14,7 +14,7 @@ MODULES = $(filter-out IntegrationTests,$(notdir $(wildcard Tests/*Tests))) Inte
 CHECKED = BackgroundFetchTests BackgrounderAPITests BackgrounderCommandsTests DocumentationTests FuzzTests MusicLibraryTests \
     PlaylistsTests StateStoreTests SystemSupportTests TestSupportTests WebSupportTests
 WITHOUT_SERVER = ^($(subst $(space),|,$(CHECKED)))[./]
-# Of hundreds of tests at once, each would wait seconds for its turn after each suspension.
+# With hundreds of tests at a time, a test that suspends waits seconds for its next turn.
 FEW_AT_ONCE = --experimental-maximum-parallelization-width 8
 SKIPPED = $(ALONE:%=--skip ^%[./])
 empty :=

@@ -4,6 +4,7 @@ import Testing
 
 /// The retries of an output that failed.
 @Suite struct OutageRecoveryTests {
+    /// Stands for the wait before an attempt: it ends when it is cancelled, or after the tests.
     private func forever() -> Task<Void, Never> { Task { try? await Task.sleep(for: .seconds(600)) } }
 
     @Test func `each attempt waits twice as long, up to four seconds`() {

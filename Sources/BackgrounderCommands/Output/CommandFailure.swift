@@ -46,7 +46,7 @@ struct CommandFailure: Error, CustomStringConvertible {
     /// Returns the failure for a user without a service, who may not use the system's with the run folder `run`.
     static func notRunning(system run: String) -> Self {
         var status = stat()
-        // The folder is open to the group of `control.group`, and to nobody without one.
+        // Without `control.group`, the group has no access to the folder.
         let isOpen = stat(run, &status) == 0 && status.st_mode & S_IXGRP != 0
         let group = isOpen ? getgrgid(status.st_gid).map { String(cString: $0.pointee.gr_name) } : nil
         return Self(
