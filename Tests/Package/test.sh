@@ -14,6 +14,11 @@ mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Ident
 [ -n "$mirror" ] || { echo "$0: apt knows no mirror of Debian 12; run apt-get update" >&2; exit 1; }
 [ "$(id -u)" -eq 0 ] || { echo "$0: chroot and mounts need root; run it with sudo" >&2; exit 1; }
 
+size=$(stat -c %s "$newer")
+installed=$(dpkg-deb -f "$newer" Installed-Size)
+[ "$size" -le 25000000 ] && [ "$installed" -le 87890 ] || { echo "not ok - the package has $size bytes, installed $installed KiB" >&2; exit 1; }
+echo "ok - the package has $size bytes, installed $installed KiB"
+
 if [ ! -e "$work/base/etc/debian_version" ]; then
     rm -rf "$work/base" "$work/base.part"
     debootstrap --variant=minbase bookworm "$work/base.part" "$mirror" > "$work/debootstrap.log" || { tail "$work/debootstrap.log" >&2; exit 1; }
