@@ -68,7 +68,7 @@ test: lint ## run all tests; installs missing packages first
 	@$(MAKE) --no-print-directory programs
 	@# First what needs no server, then one module after the other: many tests time real programs, and two modules at a time are
 	@# too much for two cores. The tests that play in real time wait most of the time, so two processes share them.
-	@# Failures are repeated at the end, where they are seen.
+	@# Failures are repeated at the end, where they are seen. Those of tests that passed when they ran again fail nothing.
 	@mkdir -p .build/test && rm -f .build/test/*; \
 	run() { \
 	    echo "== $$1"; name=$$1; shift; \
@@ -79,7 +79,7 @@ test: lint ## run all tests; installs missing packages first
 	run AudioPlaybackTests.1 --filter '$(HALF_OF_PLAYING)' $(SKIPPED) & half=$$!; \
 	run AudioPlaybackTests.2 --filter '^AudioPlaybackTests[./]' --skip '$(HALF_OF_PLAYING)' $(SKIPPED); wait $$half; \
 	for tests in $(filter-out AudioPlaybackTests $(CHECKED),$(MODULES)); do run $$tests --filter "^$$tests[./]" $(SKIPPED); done; \
-	awk '/^✘ |^error: |^[A-Za-z.0-9]+ failed$$/ { print; failed = reason = 1; next } /^↳ / && reason { print substr($$0, 1, 1000); next } \
+	awk '/^━ / { print; next } /^✘ |^error: |^[A-Za-z.0-9]+ failed$$/ { print; failed = reason = 1; next } /^↳ / && reason { print substr($$0, 1, 1000); next } \
 	    { reason = 0 } END { exit failed }' .build/test/*.log
 	@# The short forms of `make torture` and `make sanitize`. The short form of `make fuzz` is a test.
 	QUICK=1 /usr/bin/python3 Tests/Torture/torture.py .build/debug

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests that play in real time. They run one after the other, since the machine is busy with other tests.
-@Suite(.serialized) enum Playback {}
+@Suite(.serialized, .inRealTime) enum Playback {}
 
 /// A running player with its journal and its events.
 final class PlayerFixture: Sendable {
@@ -78,7 +78,7 @@ final class PlayerFixture: Sendable {
     @discardableResult
     func wait(
         _ what: String,
-        limit: Duration = .seconds(20),
+        limit: Duration = .seconds(60),
         until condition: (AudioStatus) async -> Bool
     ) async throws -> AudioStatus {
         let (stream, id) = log.subscribe()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The effects of attaching and detaching on the service and its modes.
-@Suite(.sharing) struct AttachmentTests {
+@Suite(.sharing, .inRealTime) struct AttachmentTests {
     @Test func `an undeclared mode stops with the last client and resumes with the next one`() async throws {
         let service = try Service(TestConfiguration(modes: "[location]", queue: Samples.tunes, autoplay: true))
         try await service.start()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The service ends in time on every request to end.
-@Suite(.alone) struct EndTests {
+@Suite(.alone, .inRealTime) struct EndTests {
     @Test(arguments: [0, SIGTERM, SIGINT])
     func `stop, SIGTERM and SIGINT end the service within 2 s while it tracks, plays and is watched`(signal: Int32)
         async throws

@@ -8,7 +8,7 @@ struct FileWatch {
     init(_ path: String) { self.path = path }
 
     /// Returns when the file contains `words`.
-    func wait(for words: String, within seconds: Double = 20) async throws {
+    func wait(for words: String, within seconds: Double = 60) async throws {
         let watch = inotify_init1(Int32(IN_CLOEXEC))
         guard watch >= 0 else { throw SystemCallFailure("inotify_init1") }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The service while its gpsd is gone or silent, and after its return.
-@Suite(.sharing) struct GPSDAbsenceTests {
+@Suite(.sharing, .inRealTime) struct GPSDAbsenceTests {
     @Test(arguments: [0.2, 3, 8])
     func `points resume within 5 s of a restart of gpsd, and each change is logged once`(seconds: Double) async throws {
         let receiver = try Receiver()

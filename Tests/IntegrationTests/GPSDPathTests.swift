@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The way from a real gpsd to the history, compared with another client of gpsd and with the reference filter.
-@Suite(.sharing) struct GPSDPathTests {
+@Suite(.sharing, .inRealTime) struct GPSDPathTests {
     @Test(arguments: ["freeway-drive", "city-walk", "tunnel-gap", "bad-fixes"])
     func `the service accepts the same points from a real gpsd as the reference`(track: String) async throws {
         let receiver = try Receiver()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A drive with every kind of fault in turn; `SOAK_SECONDS` makes it longer.
-@Suite(.sharing) struct GPSDSoakTests {
+@Suite(.sharing, .inRealTime) struct GPSDSoakTests {
     private enum Fault: Hashable {
         case killed, ended, stopped, feedPaused, settings
         case garbled(GarblingProxy.Garbling)

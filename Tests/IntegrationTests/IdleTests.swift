@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The cost of a service that has little or nothing to do.
-@Suite struct IdleTests {
+@Suite(.inRealTime) struct IdleTests {
     /// The activity before the idle time.
     enum Past: String, CaseIterable, Sendable {
         case nothing, requests, anAttachedClient, pausedItem, endedItem, finishedReplay, restartWithMusic

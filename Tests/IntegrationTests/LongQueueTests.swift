@@ -6,7 +6,7 @@ import Testing
 /// A long queue in a real service; `BACKGROUNDER_QUEUE_ITEMS` sets its length.
 ///
 /// The limits are wide, as this is not the optimised build and the machine has other work.
-@Suite(.sharing) struct LongQueueTests {
+@Suite(.sharing, .inRealTime) struct LongQueueTests {
     private static let count =
         ProcessInfo.processInfo.environment["BACKGROUNDER_QUEUE_ITEMS"].flatMap { Int($0) } ?? 20_000
 

@@ -94,7 +94,7 @@ final class RealMPD: Sendable {
             to: "mpd.conf"
         )
         process = try Tool.start("mpd", "--no-daemon", "--stderr", configuration)
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while true {
             if let descriptor = try? connectUnix(socket) {
                 close(descriptor)

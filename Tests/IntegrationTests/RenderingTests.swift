@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The service's `wav:FILE` output equals that of reference decoders, sample for sample.
-@Suite(.sharing) struct RenderingTests {
+@Suite(.sharing, .inRealTime) struct RenderingTests {
     /// Plays `queue` into `out.wav` in the home and returns at the first reply with the status stopped.
     private func render(_ queue: [String]) async throws -> Service {
         let service = try Service(TestConfiguration(queue: queue))

@@ -30,7 +30,7 @@ final class ServiceEvents: Sendable {
     @discardableResult
     func wait<Value>(
         for what: String,
-        within seconds: Double = 20,
+        within seconds: Double = 60,
         _ look: (ReceivedEvents) throws -> Value?
     ) async throws -> Value {
         try await reader.wait(for: what, within: seconds) { lines, isAtEnd in
@@ -44,7 +44,7 @@ final class ServiceEvents: Sendable {
     @discardableResult
     func wait(
         forState what: String,
-        within seconds: Double = 20,
+        within seconds: Double = 60,
         _ look: (StateSnapshot) throws -> Bool
     ) async throws -> StateSnapshot {
         var seen = 0
@@ -56,7 +56,7 @@ final class ServiceEvents: Sendable {
     }
 
     /// Returns all events when the service has ended.
-    func waitForEnd(within seconds: Double = 20) async throws -> ReceivedEvents {
+    func waitForEnd(within seconds: Double = 60) async throws -> ReceivedEvents {
         try await reader.wait(for: "end of the events", within: seconds) { lines, isAtEnd in
             isAtEnd ? ReceivedEvents(lines: lines) : nil
         }

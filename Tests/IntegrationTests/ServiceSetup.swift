@@ -122,7 +122,7 @@ extension Service {
 
 extension ServiceEvents {
     /// Returns when the newest event about the service's state reports these values.
-    func wait(until state: ApplicationState, attached: Int, within seconds: Double = 20) async throws {
+    func wait(until state: ApplicationState, attached: Int, within seconds: Double = 60) async throws {
         try await wait(for: "\(state.rawValue) with \(attached) attached", within: seconds) { received in
             let (state, attached) = ("\"state\":\"\(state.rawValue)\"", "\"attached\":\(attached)")
             let newest = received.lines.last { $0.hasPrefix("data: ") && $0.contains("\"attached\":") }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// On every sound server fault, commands are answered, the fault is reported once, and the sound resumes where it was.
-@Suite(.alone) struct SoundServerFaultTests {
+@Suite(.alone, .inRealTime) struct SoundServerFaultTests {
     enum Fault: String, CaseIterable, CustomTestStringConvertible {
         case stopped = "is stopped"
         case killed = "is killed"

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The service with a real sound server that works, is stopped, or is killed.
-@Suite(.alone) struct SoundServerTests {
+@Suite(.alone, .inRealTime) struct SoundServerTests {
     let server: SoundServer
     let service: Service
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Sound without gaps on an overloaded machine.
-@Suite(.alone) struct UnderrunTests {
+@Suite(.alone, .inRealTime) struct UnderrunTests {
     /// Seconds of sound; the promise is for a minute.
     private static let length =
         ProcessInfo.processInfo.environment["BACKGROUNDER_UNDERRUN_SECONDS"].flatMap { Int($0) } ?? 20

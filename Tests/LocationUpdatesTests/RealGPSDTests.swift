@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests with the installed gpsd, which receives NMEA over UDP.
-@Suite struct RealGPSDTests {
+@Suite(.inRealTime) struct RealGPSDTests {
     @Test func `each fix of a real gpsd becomes one point at the place of the receiver`() async throws {
         let ports = try FreePorts()
         let gpsd = try ports.startGPSD()

@@ -48,7 +48,7 @@ package final class ForegroundProcess: Sendable {
     ///
     /// - Returns: The exit code, or 128 + the signal that ended it.
     @discardableResult
-    package func waitForEnd(within seconds: Double = 20) async throws -> Int32 {
+    package func waitForEnd(within seconds: Double = 60) async throws -> Int32 {
         let status = try await life.ended.wait(for: "end of process \(pid)", within: seconds) {
             life.status.withLock { $0 }
         }

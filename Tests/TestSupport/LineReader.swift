@@ -47,7 +47,7 @@ package final class LineReader: Sendable {
     @discardableResult
     package func wait<Value>(
         for what: String,
-        within seconds: Double = 20,
+        within seconds: Double = 60,
         _ look: ([String], _ isAtEnd: Bool) throws -> Value?
     ) async throws -> Value {
         try await changed.wait(for: what, within: seconds) {

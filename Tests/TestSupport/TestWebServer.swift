@@ -82,7 +82,7 @@ package final class TestWebServer: Sendable {
     }
 
     /// Returns once all connections have ended.
-    package func waitForEnd(within seconds: Double = 20) async throws {
+    package func waitForEnd(within seconds: Double = 60) async throws {
         _ = try await shared.signal.wait(for: "the end of all connections", within: seconds) {
             shared.state.withLock { $0.connections.isEmpty } ? true : nil
         }
@@ -120,7 +120,7 @@ package final class TestWebServer: Sendable {
     package func wait(
         forRequests count: Int,
         to path: String? = nil,
-        within seconds: Double = 20
+        within seconds: Double = 60
     ) async throws -> [TestWebRequest] {
         try await shared.signal.wait(for: "\(count) requests to \(path ?? "any path")", within: seconds) {
             let requests = requests(to: path)

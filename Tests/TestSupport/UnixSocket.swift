@@ -49,7 +49,7 @@ package final class UnixSocket: Sendable {
     }
 
     /// Returns the next bytes, at most 64 KiB; empty if the peer has closed.
-    package func receive(within seconds: Double = 20) async throws -> [UInt8] {
+    package func receive(within seconds: Double = 60) async throws -> [UInt8] {
         try await onQueue { descriptor in
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             guard poll(&waiting, 1, Int32(seconds * 1000)) > 0 else {
@@ -64,7 +64,7 @@ package final class UnixSocket: Sendable {
     }
 
     /// Returns all bytes until the peer closes.
-    package func receiveAll(within seconds: Double = 20) async throws -> [UInt8] {
+    package func receiveAll(within seconds: Double = 60) async throws -> [UInt8] {
         var all: [UInt8] = []
         while true {
             let bytes = try await receive(within: seconds)
