@@ -180,6 +180,23 @@ import Testing
         #expect(try load("modes: [audio]\nlog: {progress: 90s}").value(Keys.logProgress) == .at(.seconds(90)))
     }
 
+    @Test(arguments: [("1y", 365), ("0.5y", 182.5), ("2w", 14), ("90d", 90), ("36h", 1.5), ("100y", 36_500)])
+    func `the retention is a duration in hours, days, weeks or years`(text: String, days: Double) throws {
+        let fromFile = try load("modes: [audio]\nstore: {retention: \(text)}")
+        #expect(fromFile.value(Keys.retention) == .seconds(days * 86_400))
+        let fromVariable = try load("modes: [audio]", environment: ["BACKGROUNDER_STORE_RETENTION": text])
+        #expect(fromVariable.value(Keys.retention) == .seconds(days * 86_400))
+    }
+
+    @Test func `a retention of less than an hour or more than 100 years is refused`() throws {
+        for text in ["59m", "101y", "1month"] {
+            let error = try #require(throws: ConfigurationError.self) {
+                try load("modes: [audio]\nstore: {retention: \(text)}")
+            }
+            #expect(error.description.hasSuffix("use a duration from 1h to 100y, such as 90d or 1y"), "\(error)")
+        }
+    }
+
     @Test func `a refused password is not shown`() throws {
         for yaml in [
             "mpd: {password: \"hunter2\\n\"}", "mpd: {passwords: [\"hunter2@reed\"]}", "mpd: {passwords: [hunter2]}",

@@ -195,7 +195,7 @@ enum Keys {
     static let retention = ConfigurationKey<Duration>(
         "store.retention",
         .seconds(365 * 86_400),
-        allowed: "a duration from 1h to 36500d"
+        allowed: "a duration from 1h to 100y, such as 90d or 1y"
     ) { text, _ in duration(text, in: .seconds(3600)...(.seconds(36_500 * 86_400))) }
 
     static let maximumSize = ConfigurationKey<Int?>(

@@ -1,7 +1,7 @@
 /// Parses and formats durations as people write them.
 package enum Durations {
-    /// Parses `500ms`, `2s`, `15m`, `1h`, `1d`, or a bare number of seconds, with decimals; returns `nil` for anything else, including
-    /// negative and infinite durations.
+    /// Parses `500ms`, `2s`, `15m`, `1h`, `1d`, `1w`, `1y` (365 days), or a bare number of seconds, with decimals; returns `nil` for
+    /// anything else, including negative and infinite durations.
     package static func duration(_ text: some StringProtocol) -> Duration? {
         let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let scale: Double
@@ -11,13 +11,15 @@ package enum Durations {
         case "m": scale = 60
         case "h": scale = 3600
         case "d": scale = 86_400
+        case "w": scale = 7 * 86_400
+        case "y": scale = 365 * 86_400
         default: return nil
         }
         guard let value = Double(digits), value.isFinite, value * scale <= 1e10 else { return nil }
         return .milliseconds((value * scale * 1000).rounded())
     }
 
-    /// Returns the shortest of the forms that ``duration(_:)`` parses.
+    /// Returns `duration` in its largest unit up to days in which it is a whole number, such as `90s` or `365d`.
     package static func text(_ duration: Duration) -> String {
         let milliseconds = duration.milliseconds
         guard milliseconds != 0 else { return "0s" }
