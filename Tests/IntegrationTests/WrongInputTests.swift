@@ -250,6 +250,31 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         #expect(service.pid == nil)
     }
 
+    @Test func `start reports all faults of a configuration in one line, and the service in one line each`()
+        async throws
+    {
+        let service = try Service(TestConfiguration())
+        try service.configure(yaml: "mode: [audio]\nlog: {level: loud}\n")
+        let words = ["config.yaml:1: unknown key mode; did you mean modes?", "config.yaml:2: log.level: \"loud\""]
+        try await service.command(["start"]).expectRefusal(1, words)
+        let daemon = try await ProgramRun.of(Products.backgrounderd, [], environment: service.environment)
+        #expect(daemon.exitCode == 1)
+        let lines = daemon.errors.split(separator: "\n")
+        try #require(lines.count == 2, "\(lines)")
+        for (line, words) in zip(lines, words) {
+            #expect(line.hasPrefix("backgrounderd: "))
+            #expect(line.contains(words), "\(line)")
+        }
+        #expect(service.pid == nil)
+    }
+
+    @Test func `a service logs a variable without a meaning as a warning`() async throws {
+        let service = try Service(TestConfiguration())
+        try await service.start(adding: ["BACKGROUNDER_LOG_LEVLE": "debug"])
+        let words = " warning BACKGROUNDER_LOG_LEVLE: unknown variable; did you mean BACKGROUNDER_LOG_LEVEL?"
+        #expect(service.logLines().count { $0.hasSuffix(words) } == 1)
+    }
+
     @Test func `unplayable content is reported with its reason, and the queue continues`() async throws {
         let service = try Service(TestConfiguration())
         let scratch = service.scratch

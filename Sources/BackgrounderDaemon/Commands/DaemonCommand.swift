@@ -89,14 +89,15 @@ package struct DaemonCommand: AsyncParsableCommand {
     package func run() async throws {
         do {
             if checkConfiguration {
-                _ = try configurationSource(RuntimePaths.current(home: home)).load()
+                let configuration = try configurationSource(RuntimePaths.current(home: home)).load()
+                for warning in configuration.warnings { Self.report("warning: \(warning)") }
             } else if let launchForFetch {
                 try await LaunchForFetch(source: launchForFetch, home: home, file: config).run()
             } else {
                 try await serve()
             }
         } catch let error as ConfigurationError {
-            Self.fail(error.description, code: error.isWrongArgument ? 64 : 1)
+            fail(error)
         } catch let error as any CustomStringConvertible & Error where Self.isOurs(error) {
             Self.fail(error.description)
         }
@@ -106,9 +107,21 @@ package struct DaemonCommand: AsyncParsableCommand {
         error is StartError || error is InstanceError || error is StateStoreError || error is RecordingError
     }
 
+    /// Reports all faults of the configuration and ends the process.
+    private func fail(_ error: ConfigurationError) -> Never {
+        // `backgrounder start` prints one line.
+        let lines = readyDescriptor == nil ? error.faults.map(\.description) : [error.description]
+        for line in lines.dropLast() { Self.report(line) }
+        Self.fail(lines[lines.count - 1], code: error.isWrongArgument ? 64 : 1)
+    }
+
+    /// Writes a line to stderr, after the name of the program.
+    private static func report(_ message: String) {
+        StandardError.writeLine("\(isForCommand ? Backgrounder.commandName : "backgrounderd"): \(message)")
+    }
+
     static func fail(_ message: String, code: Int32 = 1) -> Never {
-        let program = isForCommand ? Backgrounder.commandName : "backgrounderd"
-        StandardError.writeLine("\(program): \(message)")
+        report(message)
         // Everything that running parts need is stored already.
         Glibc.exit(code)
     }
@@ -152,6 +165,7 @@ package struct DaemonCommand: AsyncParsableCommand {
         let log = DaemonLog(path: paths.log, level: configuration.value(Keys.logLevel), environment: environment)
         let logger = log.makeLogger()
         logger.info("Starting Backgrounder \(Backgrounder.version), pid \(getpid())")
+        for warning in configuration.warnings { logger.warning("\(warning)") }
 
         let storage = StorageWatch(logger: logger)
         let store = try Self.openStore(paths, configuration, logger, storage)

@@ -3,17 +3,17 @@ import Glibc
 import SystemSupport
 import Yams
 
-/// The entries of one layer of the configuration (file, environment or options), each with its place.
+/// The entries of one layer of the configuration (file, environment or options), each with its place, and all faults of the layer.
 struct ConfigurationLayer: Sendable {
     struct Entry: Sendable {
-        var text: ConfigurationText
-        /// `config.yaml:12`, a variable or an option.
-        var place: String
+        let text: ConfigurationText
+        let place: ConfigurationPlace
     }
 
-    var entries: [String: Entry] = [:]
+    private(set) var entries: [String: Entry] = [:]
+    private(set) var faults: [ConfigurationFault] = []
     /// The folder that relative paths start from.
-    var directory: String
+    let directory: String
 }
 
 extension ConfigurationLayer {
@@ -21,53 +21,56 @@ extension ConfigurationLayer {
 
     /// Reads and checks the file at `path`.
     ///
-    /// - Throws: ``ConfigurationError`` with the line, if the file cannot be read, is over 1 MiB, is not UTF-8 or not YAML, has an
-    ///   unknown or duplicate key or an invalid value, or contains a password and is readable by other users.
-    init(file path: String) throws(ConfigurationError) {
+    /// Faults are a file that cannot be read, is over 1 MiB, is not UTF-8 or not YAML, each unknown or duplicate key, each invalid
+    /// value, and a password in a file that is readable by other users.
+    init(file path: String) {
         directory = RuntimePaths.absolute(path + "/..")
-        let (text, mode) = try Self.read(path)
-        guard let root = try Self.compose(text, path: path) else { return }
-        guard case .mapping(let sections) = root else {
-            throw ConfigurationError(place: "\(path):\(root.line)", problem: "expected a mapping of keys to values")
+        let (text, mode): (String, mode_t)
+        do throws(ConfigurationFault) {
+            (text, mode) = try Self.read(path)
+        } catch {
+            faults.append(error)
+            return
         }
-        for (key, value) in sections {
-            try add(key.name, key, value, path: path)
+        let document = YAMLDocument(text, path: path)
+        faults = document.faults
+        switch document.root {
+        case .mapping(let sections)?:
+            for (key, value) in sections { add(YAMLDocument.name(of: key), key, value, path: path) }
+            check()
+            checkSecrets(of: path, mode)
+        case let root? where !root.isNull:
+            let place = ConfigurationPlace.line(root.line, of: path)
+            faults.append(ConfigurationFault(place: place, problem: "expected a mapping of keys to values"))
+        default: break
         }
-        try check()
-        try checkSecrets(of: path, mode)
     }
 
     /// Reads the variables of `environment` that set a key.
-    init(environment: [String: String], directory: String) throws(ConfigurationError) {
+    init(environment: [String: String], directory: String) {
         self.directory = directory
         for key in Keys.all {
             guard let value = environment[key.environmentName] else { continue }
             let text: ConfigurationText =
                 key.isList
                 ? .list(value.split(separator: ",").map { String($0).trimmed }) : .scalar(value)
-            entries[key.name] = Entry(text: text, place: key.environmentName)
+            entries[key.name] = Entry(text: text, place: .variable(key.environmentName))
         }
-        try check()
+        check()
     }
 
     /// Reads the command-line options that set a key.
-    init(options: [String: (option: String, value: String?)], directory: String) throws(ConfigurationError) {
+    init(options: [String: (option: String, value: String?)], directory: String) {
         self.directory = directory
         for (key, given) in options {
             guard let value = given.value else { continue }
-            entries[key] = Entry(text: .scalar(value), place: given.option)
+            entries[key] = Entry(text: .scalar(value), place: .option(given.option))
         }
-        do {
-            try check()
-        } catch {
-            var error = error
-            error.isWrongArgument = true
-            throw error
-        }
+        check()
     }
 
-    private mutating func add(_ name: String, _ key: Node, _ value: Node, path: String) throws(ConfigurationError) {
-        let place = "\(path):\(key.line)"
+    private mutating func add(_ name: String, _ key: Node, _ value: Node, path: String) {
+        let place = ConfigurationPlace.line(key.line, of: path)
         if let known = Keys.all.first(where: { $0.name == name }) {
             switch value {
             // An empty value and YAML's null are passed as text; only `driver` accepts `null`.
@@ -81,65 +84,76 @@ extension ConfigurationLayer {
                 var texts: [String] = []
                 for node in nodes {
                     guard case .scalar(let scalar) = node else {
-                        throw ConfigurationError(place: "\(path):\(node.line)", key: name, allowed: known.allowed)
+                        let place = ConfigurationPlace.line(node.line, of: path)
+                        faults.append(ConfigurationFault(place: place, key: name, allowed: known.allowed))
+                        return
                     }
                     texts.append(scalar.string)
                 }
                 entries[name] = Entry(text: .list(texts), place: place)
             case .mapping, .alias:
-                throw ConfigurationError(place: place, key: name, allowed: known.allowed)
+                faults.append(ConfigurationFault(place: place, key: name, allowed: known.allowed))
             }
         } else if Keys.all.contains(where: { $0.name.hasPrefix(name + ".") }) {
             switch value {
             case .mapping(let mapping):
-                for (inner, value) in mapping { try add("\(name).\(inner.name)", inner, value, path: path) }
-            case .scalar(let scalar) where scalar.string.isEmpty || value.null != nil:
-                break
+                for (inner, value) in mapping {
+                    add("\(name).\(YAMLDocument.name(of: inner))", inner, value, path: path)
+                }
+            case _ where value.isNull: break
             default:
-                throw ConfigurationError(place: place, key: name, allowed: "a section with keys of its own")
+                faults.append(ConfigurationFault(place: place, key: name, allowed: "a section with keys of its own"))
             }
         } else {
-            throw ConfigurationError(place: place, unknownKey: name)
+            faults.append(ConfigurationFault(place: place, unknownKey: name))
         }
     }
 
-    private func check() throws(ConfigurationError) {
+    private mutating func check() {
         for key in Keys.all {
             guard let entry = entries[key.name], !key.accepts(entry.text, directory) else { continue }
             if let problem = key.explain?(entry.text) {
-                throw ConfigurationError(place: entry.place, problem: "\(key.name): \(problem)")
+                faults.append(
+                    ConfigurationFault(place: entry.place, key: key.name, problem: "\(key.name): \(problem)")
+                )
+            } else {
+                let value = key.isSecret ? nil : entry.text
+                faults.append(
+                    ConfigurationFault(place: entry.place, key: key.name, value: value, allowed: key.allowed)
+                )
             }
-            let value = key.isSecret ? nil : entry.text
-            throw ConfigurationError(place: entry.place, key: key.name, value: value, allowed: key.allowed)
         }
     }
 
-    private func checkSecrets(of path: String, _ mode: mode_t) throws(ConfigurationError) {
+    private mutating func checkSecrets(of path: String, _ mode: mode_t) {
         guard mode & (S_IRGRP | S_IROTH) != 0,
             let key = Keys.all.first(where: { $0.isSecret && entries[$0.name] != nil })
         else { return }
         let digits = String(mode & 0o777, radix: 8)
-        throw ConfigurationError(
-            place: entries[key.name]?.place ?? path,
-            problem:
-                "\(key.name): other users can read this password because the file has mode 0\(digits); run `chmod 600 \(path)`"
+        faults.append(
+            ConfigurationFault(
+                place: entries[key.name]?.place ?? .file(path),
+                key: key.name,
+                problem:
+                    "\(key.name): other users can read this password because the file has mode 0\(digits); run `chmod 600 \(path)`"
+            )
         )
     }
 
     /// Returns the text and the mode of the file at `path`.
-    private static func read(_ path: String) throws(ConfigurationError) -> (String, mode_t) {
+    private static func read(_ path: String) throws(ConfigurationFault) -> (String, mode_t) {
         // Without O_NONBLOCK, opening a FIFO waits for a writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            throw ConfigurationError(
-                place: path,
+            throw ConfigurationFault(
+                place: .file(path),
                 problem: "cannot open the file: \(systemMessage(errno)); check the path and the file's mode"
             )
         }
         defer { close(descriptor) }
         var attributes = stat()
         guard fstat(descriptor, &attributes) == 0, attributes.st_mode & S_IFMT == S_IFREG else {
-            throw ConfigurationError(place: path, problem: "not a regular file; name a YAML file")
+            throw ConfigurationFault(place: .file(path), problem: "not a regular file; name a YAML file")
         }
         var data = [UInt8](repeating: 0, count: sizeLimit + 1)
         var count = 0
@@ -148,83 +162,34 @@ extension ConfigurationLayer {
                 Glibc.read(descriptor, bytes.baseAddress?.advanced(by: count), bytes.count - count)
             }
             guard more >= 0 else {
-                throw ConfigurationError(place: path, problem: "cannot read the file: \(systemMessage(errno))")
+                throw ConfigurationFault(place: .file(path), problem: "cannot read the file: \(systemMessage(errno))")
             }
             if more == 0 { break }
             count += more
         }
         guard count <= sizeLimit else {
-            throw ConfigurationError(place: path, problem: "the file is larger than 1 MiB")
+            throw ConfigurationFault(place: .file(path), problem: "the file is larger than 1 MiB")
         }
         data.removeLast(data.count - count)
         guard let text = String(validating: data, as: UTF8.self) else {
             let valid = String(decoding: data, as: UTF8.self).prefix { $0 != "\u{FFFD}" }
             let line = valid.count { $0 == "\n" || $0 == "\r\n" } + 1
-            throw ConfigurationError(place: "\(path):\(line)", problem: "not valid UTF-8; save the file as UTF-8")
+            throw ConfigurationFault(
+                place: .line(line, of: path),
+                problem: "not valid UTF-8; save the file as UTF-8"
+            )
         }
         return (text, attributes.st_mode)
-    }
-
-    /// Returns the line that repeats one of `keys`; Yams reports only where the mapping begins.
-    private static func secondLine(of keys: [String], in text: String, from first: Int) -> Int {
-        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated().dropFirst(
-            first - 1
-        )
-        let repeats = lines.filter { _, line in
-            let word = line.drop { $0 == " " }
-            return keys.contains { word.hasPrefix($0 + ":") || word.hasPrefix("\"\($0)\":") }
-        }
-        return repeats.dropFirst().first.map { $0.offset + 1 } ?? first
-    }
-
-    private static func compose(_ text: String, path: String) throws(ConfigurationError) -> Node? {
-        do {
-            return try Yams.compose(yaml: text)
-        } catch YamlError.scanner(_, let problem, let mark, _), YamlError.parser(_, let problem, let mark, _),
-            YamlError.composer(_, let problem, let mark, _)
-        {
-            throw ConfigurationError(place: "\(path):\(mark.line)", problem: "not valid YAML: \(problem)")
-        } catch YamlError.duplicatedKeysInMapping(let keys, let context) {
-            let line = secondLine(of: keys, in: text, from: context.mark.line)
-            throw ConfigurationError(
-                place: "\(path):\(line)",
-                problem: "duplicate key \(keys.joined(separator: ", ")); remove one"
-            )
-        } catch {
-            throw ConfigurationError(place: path, problem: "not valid YAML: \(error)")
-        }
-    }
-}
-
-/// A fault of the configuration on one line: the place, the key, and what is allowed.
-struct ConfigurationError: Error, CustomStringConvertible {
-    let description: String
-    /// Whether the fault is the value of an option, which has an exit code of its own.
-    var isWrongArgument = false
-
-    init(place: String, problem: String) {
-        description = "\(place): \(problem)"
-    }
-
-    init(place: String, key: String, value: ConfigurationText? = nil, allowed: String) {
-        let value = value.map { " \($0.description.debugDescription) is not valid;" } ?? ""
-        description = "\(place): \(key):\(value) use \(allowed)"
-    }
-
-    init(place: String, unknownKey name: String) {
-        let section = name.split(separator: ".").dropLast().first.map { $0 + "." } ?? ""
-        let siblings = Keys.all.map(\.name).filter { section.isEmpty || $0.hasPrefix(section) }
-        let known = Set(siblings.map { section.isEmpty ? String($0.prefix { $0 != "." }) : $0 }).sorted()
-        description = "\(place): unknown key \(name); known keys: \(known.joined(separator: ", "))"
     }
 }
 
 extension Node {
     fileprivate var line: Int { mark?.line ?? 1 }
 
-    /// The text of a key.
-    fileprivate var name: String {
-        if case .scalar(let scalar) = self { scalar.string } else { "?" }
+    /// Whether this is empty, or YAML's null.
+    fileprivate var isNull: Bool {
+        guard case .scalar(let scalar) = self else { return false }
+        return scalar.string.isEmpty || null != nil
     }
 }
 

@@ -29,17 +29,20 @@ struct DaemonConfiguration: Sendable {
     /// The file that was read, or would have been if it existed.
     let file: String
     private let hasFile: Bool
+    /// Probable mistakes that do not keep the service from starting, each in one line.
+    let warnings: [String]
 
     fileprivate init(_ source: ConfigurationSource) throws(ConfigurationError) {
         file = source.file.map { RuntimePaths.absolute($0, from: source.directory) } ?? source.standardFile
         hasFile = source.file != nil || FileManager.default.fileExists(atPath: file)
-        var layers = [
-            try ConfigurationLayer(options: source.options, directory: source.directory),
-            try ConfigurationLayer(environment: source.environment, directory: source.directory),
-        ]
-        if hasFile { layers.append(try ConfigurationLayer(file: file)) }
+        let options = ConfigurationLayer(options: source.options, directory: source.directory)
+        var layers = [options, ConfigurationLayer(environment: source.environment, directory: source.directory)]
+        if hasFile { layers.append(ConfigurationLayer(file: file)) }
         self.layers = layers
-        try check()
+        warnings = EnvironmentNames.unknown(in: source.environment)
+        let faults = layers.flatMap(\.faults)
+        let all = faults + check(except: Set(faults.compactMap(\.key)))
+        guard all.isEmpty else { throw ConfigurationError(all, isWrongArgument: !options.faults.isEmpty) }
     }
 
     /// Returns the value of `key`.
@@ -55,38 +58,45 @@ struct DaemonConfiguration: Sendable {
         layers.lazy.compactMap { $0.entries[name]?.text.description }.first
     }
 
-    private func place(_ name: String) -> String {
-        layers.lazy.compactMap { $0.entries[name]?.place }.first ?? file
+    private func place(_ key: String) -> ConfigurationPlace {
+        layers.lazy.compactMap { $0.entries[key]?.place }.first ?? .file(file)
     }
 
     /// Checks the rules that concern more than one key, or the file system.
-    private func check() throws(ConfigurationError) {
-        if value(Keys.modes).contains(.location), value(Keys.usageDescription) == nil, hasFile {
+    ///
+    /// - Parameter faulty: the names of the keys that have faults already.
+    private func check(except faulty: Set<String>) -> [ConfigurationFault] {
+        var faults: [ConfigurationFault] = []
+        func check(_ keys: [String], _ problem: () -> String?) {
+            guard faulty.isDisjoint(with: keys), let key = keys.first, let problem = problem() else { return }
+            faults.append(ConfigurationFault(place: place(key), key: key, problem: problem))
+        }
+        check([Keys.modes.name, Keys.usageDescription.name]) {
+            // A misspelt key may be the missing one.
+            guard faulty.isSubset(of: Keys.all.map(\.name)), value(Keys.modes).contains(.location),
+                value(Keys.usageDescription) == nil, hasFile
+            else { return nil }
             let without = text("modes") == nil ? "; to turn the mode off, set modes: [audio]" : ""
-            throw ConfigurationError(
-                place: place("modes"),
-                problem:
-                    "the location mode needs location.usageDescription, a sentence that says why this machine is tracked\(without)"
-            )
+            return
+                "the location mode needs location.usageDescription, a sentence that says why this machine is tracked\(without)"
         }
-        if let address = value(Keys.mpdListen).first(where: { !$0.isLoopback }), mpdPasswords.isEmpty,
-            value(Keys.mpdDefaultPermissions) == nil
-        {
-            throw ConfigurationError(
-                place: place("mpd.listen"),
-                problem:
-                    "mpd.listen: other machines can reach \(address); set mpd.password, mpd.passwords or mpd.defaultPermissions, or use an address such as 127.0.0.1:6600"
-            )
+        check([
+            Keys.mpdListen.name, Keys.mpdPassword.name, Keys.mpdPasswords.name, Keys.mpdDefaultPermissions.name,
+        ]) {
+            guard let address = value(Keys.mpdListen).first(where: { !$0.isLoopback }), mpdPasswords.isEmpty,
+                value(Keys.mpdDefaultPermissions) == nil
+            else { return nil }
+            return
+                "mpd.listen: other machines can reach \(address); set mpd.password, mpd.passwords or mpd.defaultPermissions, or use an address such as 127.0.0.1:6600"
         }
-        if let path = value(Keys.source).replayedFile, !Self.isReadableFile(path) {
-            throw ConfigurationError(
-                place: place("location.source"),
-                problem: "location.source: cannot read \(path); check the path and the file's mode"
-            )
+        check([Keys.source.name]) {
+            guard let path = value(Keys.source).replayedFile, !Self.isReadableFile(path) else { return nil }
+            return "location.source: cannot read \(path); check the path and the file's mode"
         }
-        if let path = value(Keys.driver).file, let problem = Self.obstacle(toWriting: path) {
-            throw ConfigurationError(place: place("audio.driver"), problem: "audio.driver: \(problem)")
+        check([Keys.driver.name]) {
+            value(Keys.driver).file.flatMap(Self.obstacle(toWriting:)).map { "audio.driver: \($0)" }
         }
+        return faults
     }
 }
 
