@@ -44,7 +44,7 @@ struct Daemon: Sendable {
             initialConfiguration: configuration,
             store: store,
             preferences: try await Preferences(store: store, configuration: configuration),
-            modes: Modes(configuration.value(Keys.modes)),
+            modes: Modes(configuration.declaredModes),
             clock: EventLoopClock(group: group),
             group: group,
             commandEnvironment: configuration.commandEnvironment(paths, of: source.environment),
@@ -120,10 +120,12 @@ struct Daemon: Sendable {
                 hint: "the service continues with the previous one"
             )
         }
-        let changed = new.changes(from: await context.preferences.configuration)
+        let old = await context.preferences.configuration
+        let changed = new.changes(from: old)
         try await context.preferences.replace(new)
         context.log.level = new.value(Keys.logLevel)
-        context.modes.declared = new.value(Keys.modes)
+        for warning in new.warnings where !old.warnings.contains(warning) { context.logger.warning("\(warning)") }
+        context.modes.declared = new.declaredModes
         await lifecycle.withAttachment { isAnyoneAttached in
             for part in parts {
                 await part.reload(new, changed: Set(changed), isAnyoneAttached: isAnyoneAttached)

@@ -134,6 +134,7 @@ enum Sample {
         updating: false,
         source: "gpsd://localhost:2947",
         connection: .off,
+        offReason: "no description",
         desiredAccuracy: .threeKilometers,
         target: 3000,
         distanceFilter: 10,

@@ -42,6 +42,17 @@ import Testing
         )
     }
 
+    @Test func `the location table says why the mode is off`() {
+        var status = Self.status(quality: nil, detail: nil)
+        status.connection = .off
+        status.offReason = "no location.usageDescription in config.yaml"
+        #expect(
+            status.lines.prefix(2) == [
+                "off, gpsd://localhost:2947", "off: no location.usageDescription in config.yaml",
+            ]
+        )
+    }
+
     @Test(arguments: [FixQuality.ok, nil])
     func `a quality without details follows the source`(quality: FixQuality?) {
         let first = Self.status(quality: quality, detail: nil).lines[0]

@@ -234,7 +234,10 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         ("audio: {queue: 3}", "config.yaml:1", "audio.queue", "a list of"),
         ("modes: [", "config.yaml:", "", ""),
         ("modes: [location]", "config.yaml:1", "usageDescription", ""),
-        ("audio: {autoplay: true}", "config.yaml", "usageDescription", "to turn the mode off, set modes: [audio]"),
+        (
+            "location: {jitterGuard: true}", "config.yaml:1", "usageDescription",
+            "to turn the mode off, set modes: [audio]"
+        ),
     ]
     )
     func `a faulty configuration is refused with its file, line, key and the allowed values`(
@@ -272,6 +275,7 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         let service = try Service(TestConfiguration())
         try await service.start(adding: ["BACKGROUNDER_LOG_LEVLE": "debug"])
         let words = " warning BACKGROUNDER_LOG_LEVLE: unknown variable; did you mean BACKGROUNDER_LOG_LEVEL?"
+        try await FileWatch(service.paths.log).wait(for: words)
         #expect(service.logLines().count { $0.hasSuffix(words) } == 1)
     }
 

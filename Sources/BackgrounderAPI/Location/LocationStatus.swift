@@ -5,6 +5,8 @@ package struct LocationStatus: Codable, Hashable, Sendable {
     package var updating: Bool
     package var source: String
     package var connection: SourceConnection
+    /// Why the configuration turns the mode off, in one line; absent if the mode may work.
+    package var offReason: String?
     /// Absent while the source is off.
     package var quality: FixQuality?
     /// The reason for `quality`, with value and limit, in one sentence.
@@ -42,6 +44,7 @@ package struct LocationStatus: Codable, Hashable, Sendable {
         updating: Bool,
         source: String,
         connection: SourceConnection,
+        offReason: String? = nil,
         quality: FixQuality? = nil,
         qualityDetail: String? = nil,
         desiredAccuracy: DesiredAccuracy,
@@ -63,6 +66,7 @@ package struct LocationStatus: Codable, Hashable, Sendable {
         self.updating = updating
         self.source = source
         self.connection = connection
+        self.offReason = offReason
         self.quality = quality
         self.qualityDetail = qualityDetail
         self.desiredAccuracy = desiredAccuracy
@@ -94,7 +98,7 @@ package enum SourceConnection: String, Codable, Sendable {
     case replaying
     /// The file has been read to its end.
     case finished
-    /// Updates are stopped, or the undeclared mode is suspended.
+    /// Updates are stopped, the undeclared mode is suspended, or the configuration turns the mode off.
     case off
 }
 

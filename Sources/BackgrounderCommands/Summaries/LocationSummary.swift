@@ -5,6 +5,7 @@ extension LocationStatus {
     /// Lines for people: the source and its quality, the settings, and how many fixes were accepted and rejected.
     var lines: [String] {
         var lines = ["\(updating ? connection.rawValue : "stopped"), \(source)"]
+        if let offReason { lines.append("off: \(offReason)") }
         if let quality {
             if let qualityDetail {
                 lines.append("\(quality.rawValue): \(qualityDetail)")

@@ -153,6 +153,9 @@ package struct DaemonCommand: AsyncParsableCommand {
         if let record, let file = configuration.value(Keys.source).replayedFile {
             Self.fail("--record \(record) needs a gpsd, but the source is the file \(file)", code: 64)
         }
+        if let record, let reason = configuration.locationOffReason {
+            Self.fail("--record \(record) needs the location mode, which is off: \(reason)")
+        }
         let access = try SocketAccess(
             group: configuration.value(Keys.controlGroup),
             executing: configuration.value(Keys.controlExecute)

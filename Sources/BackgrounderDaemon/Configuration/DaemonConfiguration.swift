@@ -28,18 +28,23 @@ struct DaemonConfiguration: Sendable {
     private let layers: [ConfigurationLayer]
     /// The file that was read, or would have been if it existed.
     let file: String
-    private let hasFile: Bool
-    /// Probable mistakes that do not keep the service from starting, each in one line.
-    let warnings: [String]
+    /// Whether the file sets a key. A file without keys equals no file.
+    private let hasKeys: Bool
+    private let environmentWarnings: [String]
 
     fileprivate init(_ source: ConfigurationSource) throws(ConfigurationError) {
         file = source.file.map { RuntimePaths.absolute($0, from: source.directory) } ?? source.standardFile
-        hasFile = source.file != nil || FileManager.default.fileExists(atPath: file)
         let options = ConfigurationLayer(options: source.options, directory: source.directory)
         var layers = [options, ConfigurationLayer(environment: source.environment, directory: source.directory)]
-        if hasFile { layers.append(ConfigurationLayer(file: file)) }
+        if source.file != nil || FileManager.default.fileExists(atPath: file) {
+            let content = ConfigurationLayer(file: file)
+            layers.append(content)
+            hasKeys = !content.entries.isEmpty
+        } else {
+            hasKeys = false
+        }
         self.layers = layers
-        warnings = EnvironmentNames.unknown(in: source.environment)
+        environmentWarnings = EnvironmentNames.unknown(in: source.environment)
         let faults = layers.flatMap(\.faults)
         let all = faults + check(except: Set(faults.compactMap(\.key)))
         guard all.isEmpty else { throw ConfigurationError(all, isWrongArgument: !options.faults.isEmpty) }
@@ -71,14 +76,16 @@ struct DaemonConfiguration: Sendable {
             guard faulty.isDisjoint(with: keys), let key = keys.first, let problem = problem() else { return }
             faults.append(ConfigurationFault(place: place(key), key: key, problem: problem))
         }
-        check([Keys.modes.name, Keys.usageDescription.name]) {
-            // A misspelt key may be the missing one.
-            guard faulty.isSubset(of: Keys.all.map(\.name)), value(Keys.modes).contains(.location),
-                value(Keys.usageDescription) == nil, hasFile
-            else { return nil }
-            let without = text("modes") == nil ? "; to turn the mode off, set modes: [audio]" : ""
-            return
-                "the location mode needs location.usageDescription, a sentence that says why this machine is tracked\(without)"
+        let setsModes = text(Keys.modes.name) != nil
+        if let key = setsModes ? Keys.modes.name : locationKey {
+            check([key, Keys.modes.name, Keys.usageDescription.name]) {
+                // A misspelt key may be the missing one.
+                guard faulty.isSubset(of: Keys.all.map(\.name)), value(Keys.modes).contains(.location),
+                    locationOffReason != nil
+                else { return nil }
+                return "the location mode needs \(Keys.usageDescription.name), \(Keys.usageDescription.allowed)"
+                    + (setsModes ? "" : "; to turn the mode off, set modes: [audio]")
+            }
         }
         check([
             Keys.mpdListen.name, Keys.mpdPassword.name, Keys.mpdPasswords.name, Keys.mpdDefaultPermissions.name,
@@ -101,6 +108,31 @@ struct DaemonConfiguration: Sendable {
 }
 
 extension DaemonConfiguration {
+    /// Why the location mode is off, in one line; `nil` if it may work.
+    ///
+    /// As on a phone, a configuration must say why it tracks. Without one, the service tracks as its documentation says.
+    var locationOffReason: String? {
+        guard hasKeys, value(Keys.usageDescription) == nil else { return nil }
+        return "no \(Keys.usageDescription.name) in \(file); add \(Keys.usageDescription.allowed)"
+    }
+
+    /// The modes that continue while no client is attached.
+    var declaredModes: [BackgroundMode] {
+        value(Keys.modes).filter { $0 != .location || locationOffReason == nil }
+    }
+
+    /// The first key of the section `location` that is set.
+    private var locationKey: String? {
+        Keys.all.map(\.name).first { $0.hasPrefix("location.") && text($0) != nil }
+    }
+
+    /// Probable mistakes that do not keep the service from starting, each in one line.
+    var warnings: [String] {
+        guard locationOffReason != nil, let key = locationKey else { return environmentWarnings }
+        let needed = "\(Keys.usageDescription.name), \(Keys.usageDescription.allowed)"
+        return environmentWarnings + ["\(place(key)): \(key) has no effect, because the location mode needs \(needed)"]
+    }
+
     /// The passwords of `mpd.password` and `mpd.passwords`.
     var mpdPasswords: [MPDPassword] { (value(Keys.mpdPassword).map { [$0] } ?? []) + value(Keys.mpdPasswords) }
 

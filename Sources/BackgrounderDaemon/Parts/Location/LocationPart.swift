@@ -50,7 +50,8 @@ struct LocationPart: DaemonPart {
     }
 
     func apply(isAnyoneAttached: Bool) async {
-        if context.modes.allow(.location, isAnyoneAttached: isAnyoneAttached) {
+        let isOff = await offReason != nil
+        if !isOff, context.modes.allow(.location, isAnyoneAttached: isAnyoneAttached) {
             await manager.resume()
         } else {
             await manager.suspend()
@@ -65,7 +66,15 @@ struct LocationPart: DaemonPart {
 
     func storeWaiting() async { await manager.storeWaiting() }
 
-    func report(in status: inout ServiceStatus) async { status.location = await manager.status() }
+    func report(in status: inout ServiceStatus) async {
+        status.location = await manager.status()
+        status.location?.offReason = await offReason
+    }
+
+    /// Why the configuration turns the mode off, in one line; `nil` if the mode may work.
+    var offReason: String? {
+        get async { await context.preferences.configuration.locationOffReason }
+    }
 
     /// Returns the health of the storage, with the points that wait in memory.
     func health() async -> StorageHealth { await manager.health(context.store.problems) }
@@ -78,6 +87,7 @@ struct LocationPart: DaemonPart {
     /// Returns the mode's status, including storage problems.
     func status() async -> LocationStatus {
         var status = await manager.status()
+        status.offReason = await offReason
         status.health = await unhealthy()
         return status
     }

@@ -99,7 +99,16 @@ extension LocationPart {
                 hint: "use \(Keys.maximumAccuracy.allowed)"
             )
         }
-        if change.updating == true { try context.require(.location) }
+        if change.updating == true {
+            if let reason = await offReason {
+                throw WireError(
+                    .conflict,
+                    "the location mode is off: \(reason)",
+                    hint: "then run `backgrounder reload`"
+                )
+            }
+            try context.require(.location)
+        }
         try await context.preferences.save(change)
         await manager.apply(context.preferences.location)
         switch change.updating {
