@@ -161,7 +161,7 @@ import Testing
         }
         #expect(error.description.contains("config.yaml:10: unknown key wrong10; "))
         #expect(!error.description.contains("wrong11"))
-        #expect(error.description.hasSuffix("; and 2 more, which `backgrounderd --check-configuration` lists"))
+        #expect(error.description.hasSuffix("; and 2 more, which `backgrounderd --check` lists"))
         #expect(!error.description.contains("\n"))
     }
 

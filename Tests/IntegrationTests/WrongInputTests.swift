@@ -217,9 +217,11 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
 
     @Test func `the daemon refuses options of which it would ignore one`() async throws {
         let service = try Service(TestConfiguration())
-        let arguments = ["--check-configuration", "--launch-for-fetch", "news"]
-        let run = try await ProgramRun.of(Products.backgrounderd, arguments, environment: service.environment)
-        run.expectRefusal(64, ["backgrounderd: ", "--check-configuration", "--launch-for-fetch", "use one of them"])
+        for check in ["--check", "--check-configuration"] {
+            let arguments = [check, "--launch-for-fetch", "news"]
+            let run = try await ProgramRun.of(Products.backgrounderd, arguments, environment: service.environment)
+            run.expectRefusal(64, ["backgrounderd: ", "\(check) ", "--launch-for-fetch", "use one of them"])
+        }
     }
 
     @Test(arguments: [

@@ -63,7 +63,11 @@ package struct DaemonCommand: AsyncParsableCommand {
     )
     var launchForFetch: String?
 
-    @Flag(help: "Check the configuration and exit: 0 valid, 1 invalid.")
+    @Flag(help: "Check the configuration, print the result and exit: 0 valid, 1 invalid. Needs no service.")
+    var check = false
+
+    /// The name of `--check` in version 0.1.
+    @Flag(help: .private)
     var checkConfiguration = false
 
     @Option(help: .private)
@@ -80,22 +84,26 @@ package struct DaemonCommand: AsyncParsableCommand {
     /// Rejects an empty `--home`, which would be the current directory, and two options that exclude each other.
     package func validate() throws {
         if home == "" { throw ValidationError(RuntimePaths.emptyHome) }
-        if checkConfiguration, launchForFetch != nil {
-            throw ValidationError("--check-configuration cannot be combined with --launch-for-fetch; use one of them")
+        if check || checkConfiguration, launchForFetch != nil {
+            let option = check ? "--check" : "--check-configuration"
+            throw ValidationError("\(option) cannot be combined with --launch-for-fetch; use one of them")
         }
     }
 
     /// Serves until a signal or a stop request, or does what another option asks for.
     package func run() async throws {
         do {
-            if checkConfiguration {
+            if check || checkConfiguration {
                 let configuration = try configurationSource(RuntimePaths.current(home: home)).load()
                 for warning in configuration.warnings { Self.report("warning: \(warning)") }
+                try StandardOutput.write("\(configuration.verdict.withoutControlCharacters)\n")
             } else if let launchForFetch {
                 try await LaunchForFetch(source: launchForFetch, home: home, file: config).run()
             } else {
                 try await serve()
             }
+        } catch let error as OutputError {
+            Self.fail(error)
         } catch let error as ConfigurationError {
             fail(error)
         } catch let error as any CustomStringConvertible & Error where Self.isOurs(error) {

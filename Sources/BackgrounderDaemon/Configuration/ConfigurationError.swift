@@ -19,7 +19,7 @@ struct ConfigurationError: Error, CustomStringConvertible {
     var description: String {
         let rest = faults.count - Self.mostInOneLine
         return faults.prefix(Self.mostInOneLine).map(\.description).joined(separator: "; ")
-            + (rest > 0 ? "; and \(rest) more, which `backgrounderd --check-configuration` lists" : "")
+            + (rest > 0 ? "; and \(rest) more, which `backgrounderd --check` lists" : "")
     }
 }
 

@@ -28,6 +28,7 @@ struct DaemonConfiguration: Sendable {
     private let layers: [ConfigurationLayer]
     /// The file that was read, or would have been if it existed.
     let file: String
+    private let hasFile: Bool
     /// Whether the file sets a key. A file without keys equals no file.
     private let hasKeys: Bool
     private let environmentWarnings: [String]
@@ -36,7 +37,8 @@ struct DaemonConfiguration: Sendable {
         file = source.file.map { RuntimePaths.absolute($0, from: source.directory) } ?? source.standardFile
         let options = ConfigurationLayer(options: source.options, directory: source.directory)
         var layers = [options, ConfigurationLayer(environment: source.environment, directory: source.directory)]
-        if source.file != nil || FileManager.default.fileExists(atPath: file) {
+        hasFile = source.file != nil || FileManager.default.fileExists(atPath: file)
+        if hasFile {
             let content = ConfigurationLayer(file: file)
             layers.append(content)
             hasKeys = !content.entries.isEmpty
@@ -125,6 +127,9 @@ extension DaemonConfiguration {
     private var locationKey: String? {
         Keys.all.map(\.name).first { $0.hasPrefix("location.") && text($0) != nil }
     }
+
+    /// The result of a check without faults, in one line.
+    var verdict: String { hasFile ? "\(file) is valid" : "no \(file); the defaults are valid" }
 
     /// Probable mistakes that do not keep the service from starting, each in one line.
     var warnings: [String] {
