@@ -108,12 +108,16 @@ struct Daemon: Sendable {
         }
     }
 
-    /// Reads the configuration again and applies the keys that can change in a running service. A faulty file changes nothing.
+    /// Reads the configuration again and applies the keys that can change in a running service. A faulty file changes nothing; each
+    /// of its faults is logged.
+    ///
+    /// - Throws: an `invalid` ``WireError`` with the faults, or the error of the store.
     func reload() async throws -> ReloadReply {
         let new: DaemonConfiguration
-        do {
+        do throws(ConfigurationError) {
             new = try source.load()
         } catch {
+            for fault in error.faults { context.logger.error("Cannot load the configuration: \(fault)") }
             throw WireError(
                 .invalid,
                 "cannot load the configuration: \(error)",
@@ -144,10 +148,12 @@ struct Daemon: Sendable {
         return reply
     }
 
-    /// Like ``reload()``, but logs a failure.
+    /// Like ``reload()``, but logs every failure.
     func reloadAndLog() async {
         do {
             _ = try await reload()
+        } catch let error as WireError where error.code == .invalid {
+            // The faults are in the log.
         } catch {
             context.logger.error("\((error as? WireError)?.message ?? "\(error)")")
         }

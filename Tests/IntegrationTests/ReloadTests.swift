@@ -57,6 +57,35 @@ import Testing
         }
     }
 
+    @Test func `all faults of a file are in the output of reload and in the log, and nothing changes`() async throws {
+        let service = try Service(TestConfiguration(location: ["distanceFilter: 10"]))
+        let pid = try await service.start()
+        let yaml = "modes: [audio]\nmood: good\nlocation: {distanceFilter: -3}\nlog: {level: loud}\n"
+        let faults = [
+            "config.yaml:2: unknown key mood", "config.yaml:3: location.distanceFilter: \"-3\" is not valid",
+            "config.yaml:4: log.level: \"loud\" is not valid",
+        ]
+        func logged(_ fault: String) -> Int {
+            service.logLines().count {
+                $0.contains(" error Cannot load the configuration: ") && $0.contains("/\(fault)")
+            }
+        }
+        let log = try LogFollower(service)
+        try service.configure(yaml: yaml)
+        let words = ["cannot load the configuration", "the service continues with the previous one"]
+        try await service.command(["reload"]).expectRefusal(1, words + faults)
+        try await log.wait(for: "config.yaml:4")
+        #expect(faults.map(logged) == [1, 1, 1])
+
+        try service.configure(yaml: yaml + "tone: low\n")
+        kill(pid, SIGHUP)
+        try await log.wait(for: "config.yaml:5: unknown key tone")
+        #expect(faults.map(logged) == [2, 2, 2])
+        let status: ServiceStatus = try await service.json("status")
+        #expect(status.modes == [.audio, .location])
+        #expect(status.location?.distanceFilter == 10)
+    }
+
     @Test func `doctor checks the configuration file that the service was started with`() async throws {
         let service = try Service(TestConfiguration())
         let file = service.file("other.yaml")
