@@ -99,6 +99,7 @@ import Testing
             ("Modes: [audio]", "Modes; did you mean modes?"),
             ("location: {distancefilter: 5}", "location.distancefilter; did you mean distanceFilter?"),
             ("location: {distance_filter: 5}", "location.distance_filter; did you mean distanceFilter?"),
+            ("location: {DISTANCE-FILTER: 5}", "location.DISTANCE-FILTER; did you mean distanceFilter?"),
             ("location: {desiredAcuracy: best}", "location.desiredAcuracy; did you mean desiredAccuracy?"),
             ("distanceFilter: 5", "distanceFilter; did you mean location.distanceFilter?"),
             ("log: {retention: 1y}", "log.retention; did you mean store.retention?"),

@@ -89,6 +89,7 @@ import Testing
         #expect(try fault("modes: [audio, location]") == "config.yaml:1: \(words)")
         #expect(try fault(file + "location: {distanceFilter: 5}") == "config.yaml:2: \(words)\(hint)")
         #expect(try fault(file, source: "gpsd://bus") == "--source: \(words)\(hint)")
+        #expect(try fault("modes: [audio]", source: "gpsd://bus") == "--source: \(words)")
         #expect(
             try fault(file, environment: ["BACKGROUNDER_MODES": "location"]) == "BACKGROUNDER_MODES: \(words)"
         )

@@ -78,15 +78,12 @@ struct DaemonConfiguration: Sendable {
             guard faulty.isDisjoint(with: keys), let key = keys.first, let problem = problem() else { return }
             faults.append(ConfigurationFault(place: place(key), key: key, problem: problem))
         }
-        let setsModes = text(Keys.modes.name) != nil
-        if let key = setsModes ? Keys.modes.name : locationKey {
+        if let key = locationRequest {
             check([key, Keys.modes.name, Keys.usageDescription.name]) {
                 // A misspelt key may be the missing one.
-                guard faulty.isSubset(of: Keys.all.map(\.name)), value(Keys.modes).contains(.location),
-                    locationOffReason != nil
-                else { return nil }
+                guard faulty.isSubset(of: Keys.all.map(\.name)), locationOffReason != nil else { return nil }
                 return "the location mode needs \(Keys.usageDescription.name), \(Keys.usageDescription.allowed)"
-                    + (setsModes ? "" : "; to turn the mode off, set modes: [audio]")
+                    + (text(Keys.modes.name) == nil ? "; to turn the mode off, set modes: [audio]" : "")
             }
         }
         check([
@@ -121,6 +118,14 @@ extension DaemonConfiguration {
     /// The modes that continue while no client is attached.
     var declaredModes: [BackgroundMode] {
         value(Keys.modes).filter { $0 != .location || locationOffReason == nil }
+    }
+
+    /// The key that asks for the location mode: `modes`, an option, or any key of the mode while `modes` has its default.
+    private var locationRequest: String? {
+        let hasModes = text(Keys.modes.name) != nil
+        if hasModes, value(Keys.modes).contains(.location) { return Keys.modes.name }
+        if case .option = place(Keys.source.name) { return Keys.source.name }
+        return hasModes ? nil : locationKey
     }
 
     /// The first key of the section `location` that is set.
