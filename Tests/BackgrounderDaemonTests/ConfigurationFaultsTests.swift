@@ -138,7 +138,8 @@ import Testing
         )
         #expect(
             faults.map { $0.replacing(/;.*/, with: "") } == [
-                "config.yaml:5: duplicate key progress", "config.yaml:7: unknown key audio.level",
+                "config.yaml:3: log.level: \"loud\" is not valid", "config.yaml:5: duplicate key progress",
+                "config.yaml:7: unknown key audio.level",
                 "config.yaml:8: duplicate key modes", "config.yaml:9: duplicate key log",
                 "config.yaml:11: duplicate key modes",
             ],

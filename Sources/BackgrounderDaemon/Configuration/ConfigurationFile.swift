@@ -37,7 +37,6 @@ extension ConfigurationLayer {
         switch document.root {
         case .mapping(let sections)?:
             for (key, value) in sections { add(YAMLDocument.name(of: key), key, value, path: path) }
-            check()
             checkSecrets(of: path, mode)
         case let root? where !root.isNull:
             let place = ConfigurationPlace.line(root.line, of: path)
@@ -54,19 +53,17 @@ extension ConfigurationLayer {
             let text: ConfigurationText =
                 key.isList
                 ? .list(value.split(separator: ",").map { String($0).trimmed }) : .scalar(value)
-            entries[key.name] = Entry(text: text, place: .variable(key.environmentName))
+            set(key, to: text, at: .variable(key.environmentName))
         }
-        check()
     }
 
     /// Reads the command-line options that set a key.
     init(options: [String: (option: String, value: String?)], directory: String) {
         self.directory = directory
-        for (key, given) in options {
-            guard let value = given.value else { continue }
-            entries[key] = Entry(text: .scalar(value), place: .option(given.option))
+        for key in Keys.all {
+            guard let given = options[key.name], let value = given.value else { continue }
+            set(key, to: .scalar(value), at: .option(given.option))
         }
-        check()
     }
 
     private mutating func add(_ name: String, _ key: Node, _ value: Node, path: String) {
@@ -76,10 +73,7 @@ extension ConfigurationLayer {
             // An empty value and YAML's null are passed as text; only `driver` accepts `null`.
             case .scalar(let scalar):
                 let isNull = value.null != nil && scalar.style == .plain
-                entries[name] = Entry(
-                    text: .scalar(isNull && !scalar.string.isEmpty ? "null" : scalar.string),
-                    place: place
-                )
+                set(known, to: .scalar(isNull && !scalar.string.isEmpty ? "null" : scalar.string), at: place)
             case .sequence(let nodes):
                 var texts: [String] = []
                 for node in nodes {
@@ -90,7 +84,7 @@ extension ConfigurationLayer {
                     }
                     texts.append(scalar.string)
                 }
-                entries[name] = Entry(text: .list(texts), place: place)
+                set(known, to: .list(texts), at: place)
             case .mapping, .alias:
                 faults.append(ConfigurationFault(place: place, key: name, allowed: known.allowed))
             }
@@ -109,19 +103,15 @@ extension ConfigurationLayer {
         }
     }
 
-    private mutating func check() {
-        for key in Keys.all {
-            guard let entry = entries[key.name], !key.accepts(entry.text, directory) else { continue }
-            if let problem = key.explain?(entry.text) {
-                faults.append(
-                    ConfigurationFault(place: entry.place, key: key.name, problem: "\(key.name): \(problem)")
-                )
-            } else {
-                let value = key.isSecret ? nil : entry.text
-                faults.append(
-                    ConfigurationFault(place: entry.place, key: key.name, value: value, allowed: key.allowed)
-                )
-            }
+    /// Sets `key` and checks its value.
+    private mutating func set(_ key: AnyConfigurationKey, to text: ConfigurationText, at place: ConfigurationPlace) {
+        entries[key.name] = Entry(text: text, place: place)
+        guard !key.accepts(text, directory) else { return }
+        if let problem = key.explain?(text) {
+            faults.append(ConfigurationFault(place: place, key: key.name, problem: "\(key.name): \(problem)"))
+        } else {
+            let value = key.isSecret ? nil : text
+            faults.append(ConfigurationFault(place: place, key: key.name, value: value, allowed: key.allowed))
         }
     }
 
