@@ -87,7 +87,7 @@ import Testing
     @Test func `the log file is bounded, and every record is one line without control characters`() throws {
         let scratch = try ScratchDirectory()
         let path = scratch.file("backgrounder.log")
-        let log = DaemonLog(path: path, level: .info, environment: [:])
+        let log = DaemonLog(path: path, level: .info, environment: [:], fileLimit: 4 << 20)
         let logger = log.makeLogger()
         logger.info("title \u{1B}[31m\nred\u{9B}2J\u{202E}")
         logger.debug("not at this level")

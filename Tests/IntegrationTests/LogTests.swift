@@ -44,6 +44,49 @@ import Testing
         #expect(try await service.run("log", "-n", "1").text.contains("info Stopped\n"))
     }
 
+    @Test func `log selects lines by time, level and text, and a follower survives a rotation`() async throws {
+        let service = try Service(TestConfiguration())
+        try await service.start()
+        let follower = try LogFollower(service, "--grep", "stopped")
+        try await service.run("stop")
+        try await follower.wait(for: "Stopped")
+        try FileManager.default.moveItem(atPath: service.paths.log, toPath: service.paths.log + ".1")
+        let warning = "2026-11-20T12:00:00.000Z warning Nothing is stopped"
+        try (warning + "\n2026-11-20T13:00:00.000Z info Other\n")
+            .write(toFile: service.paths.log, atomically: true, encoding: .utf8)
+        #expect(try await follower.wait(for: "Nothing") == warning)
+        #expect(follower.lines.count == 2, "\(follower.lines)")
+
+        let all = try await service.run("log", "-n", "1000").text
+        #expect(all == service.logLines().map { $0 + "\n" }.joined())
+        #expect(try await service.run("log", "--level", "WARNING", "-n", "1").text == warning + "\n")
+        #expect(try await service.run("log", "--until", "2026-11-20T12:30:00Z").text == warning + "\n")
+        let since = try await service.run("log", "--since", "2026-11-20T12:30:00Z", "--grep", "OTHER").text
+        #expect(since == "2026-11-20T13:00:00.000Z info Other\n")
+        let records: [Record] = try await service.json("log", "--grep", "nothing")
+        #expect(records.map(\.level) == ["warning"])
+        #expect(records.first?.timestamp == ISO8601.date("2026-11-20T12:00:00Z"))
+    }
+
+    @Test func `log prints local times on a terminal`() async throws {
+        let service = try Service(TestConfiguration())
+        try FileManager.default.createDirectory(
+            atPath: String(service.paths.log.dropLast("/backgrounder.log".count)),
+            withIntermediateDirectories: true
+        )
+        try "2026-11-20T23:30:00.000Z info Here\n".write(toFile: service.paths.log, atomically: true, encoding: .utf8)
+        for (zone, time) in [
+            ("<+0530>-5:30", "2026-11-21T05:00:00.000+05:30"), ("UTC0", "2026-11-20T23:30:00.000+00:00"),
+        ] {
+            let run = try await ProgramRun.of(
+                Programs.script,
+                ["-qec", "'\(Products.backgrounder)' log", "/dev/null"],
+                environment: service.environment.merging(["TZ": zone]) { $1 }
+            )
+            #expect(run.text == "\(time) info Here\r\n", "\(run)")
+        }
+    }
+
     @Test func `doctor exits with 1 and a hint for each fault, and with 0 without faults`() async throws {
         struct Report: Decodable {
             struct Check: Decodable {

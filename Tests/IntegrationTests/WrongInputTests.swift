@@ -85,6 +85,11 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         WrongInput("log -n -1", 64, "-n"),
         WrongInput("task end x", 64, "x", "use a whole number", "backgrounder task end --help"),
         WrongInput("log -n x", 64, "x", "lines from 0, such as"),
+        WrongInput("log --level loud", 64, "loud", "warning"),
+        WrongInput("log --since soon", 64, "soon", "yesterday"),
+        WrongInput("log --since 1h --until 2h", 64, "--since", "later than --until"),
+        WrongInput("log -f --until now", 64, "--follow", "--until"),
+        WrongInput("log --grep=", 64, "--grep", "value"),
         WrongInput("dance", 64, "dance"),
         WrongInput("audio dance", 64, "dance"),
         WrongInput(

@@ -55,7 +55,7 @@ extension AudioCommand {
     }
 
     struct Single: AsyncParsableCommand {
-        enum Mode: String, ExpressibleByArgument, CaseIterable {
+        enum Mode: String, FixedWord {
             case off, on, oneshot
 
             var value: SingleMode {
@@ -142,7 +142,7 @@ extension AudioCommand {
         @Argument(help: "New setting.") var value: Mode?
         @OptionGroup var reading: ReadingOptions
 
-        enum Mode: String, ExpressibleByArgument, CaseIterable { case off, track, album, auto }
+        enum Mode: String, FixedWord { case off, track, album, auto }
 
         func run() async throws {
             if let value {

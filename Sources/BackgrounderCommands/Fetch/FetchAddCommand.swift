@@ -100,4 +100,4 @@ extension FetchCommand {
     }
 }
 
-extension FetchKind: ExpressibleByArgument {}
+extension FetchKind: FixedWord {}

@@ -61,7 +61,7 @@ extension TrackCommand {
     }
 }
 
-extension TrackFormat: ExpressibleByArgument {}
+extension TrackFormat: FixedWord {}
 
 /// Counts the points in a document that arrives in pieces. In every format, each point begins a line.
 struct PointCounter {

@@ -162,7 +162,7 @@ struct TrackCommand: AsyncParsableCommand {
 }
 
 /// An output format for points.
-enum PointFormat: String, ExpressibleByArgument, CaseIterable {
+enum PointFormat: String, FixedWord {
     case table, json, geojson, gpx, kml, csv
 
     /// The file format; `nil` for the table.

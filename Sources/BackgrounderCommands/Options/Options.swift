@@ -40,10 +40,10 @@ struct ReadingOptions: ParsableArguments {
 }
 
 /// The setting of a switch on the command line.
-enum Switch: String, ExpressibleByArgument, CaseIterable {
+enum Switch: String, FixedWord {
     case on, off
 
     var isOn: Bool { self == .on }
 }
 
-extension DesiredAccuracy: ExpressibleByArgument {}
+extension DesiredAccuracy: FixedWord {}

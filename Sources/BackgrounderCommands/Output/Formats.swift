@@ -33,6 +33,20 @@ extension Date {
     }
 }
 
+extension Date {
+    /// The local time with its offset from UTC, such as `2026-11-21T07:55:49.786+01:00`.
+    var localText: String {
+        let offset = LocalClock.offset(at: self)
+        let minutes = abs(offset) / 60
+        let zone = "\(offset < 0 ? "-" : "+")\((minutes / 60).twoDigits):\((minutes % 60).twoDigits)"
+        return ISO8601.string(addingTimeInterval(TimeInterval(offset))).dropLast() + zone
+    }
+}
+
+extension Int {
+    fileprivate var twoDigits: String { self < 10 ? "0\(self)" : String(self) }
+}
+
 extension [String] {
     /// The strings as lines, with control characters replaced so that outside data cannot break a line.
     var printable: String { map(\.withoutControlCharacters).joined(separator: "\n") }

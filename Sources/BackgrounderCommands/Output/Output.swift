@@ -69,6 +69,6 @@ enum Output {
 }
 
 /// The output format of a command that prints a value.
-enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
+enum OutputFormat: String, FixedWord {
     case table, json
 }

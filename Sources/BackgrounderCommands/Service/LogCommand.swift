@@ -1,6 +1,5 @@
 import ArgumentParser
 import FoundationEssentials
-import Glibc
 import SystemSupport
 
 struct LogCommand: AsyncParsableCommand {
@@ -8,30 +7,60 @@ struct LogCommand: AsyncParsableCommand {
         commandName: "log",
         abstract: "Show the newest log lines.",
         discussion: """
+            The service does not need to run. On a terminal, times are local; in a pipe and
+            as JSON, they are UTC. \(HistoryRange.times)
+            A line without a level, such as one of a crash report, counts as critical.
+
             Under systemd, or in the foreground on a terminal, the service logs to stderr
             and not to this log; for systemd, see `journalctl -u backgrounder`.
 
             EXAMPLES
               backgrounder log -n 50
+              backgrounder log --since yesterday --level warning
+              backgrounder log --since 2h --grep gpsd
               backgrounder log -f                      # until Ctrl-C
             """
     )
 
     @Option(
         name: .short,
-        help: ArgumentHelp("Number of lines (default 20).", valueName: "n"),
+        help: ArgumentHelp("Number of lines (default 20, or all with --since).", valueName: "n"),
         transform: wholeNumber("a number of lines from 0, such as 50")
     )
-    var n = 20
+    var n: Int?
 
-    @Flag(name: .short, help: "Keep printing new lines until Ctrl-C.")
+    @Option(help: ArgumentHelp("Only lines at or after this time.", valueName: "time"), transform: PointInTime.parse)
+    var since: PointInTime?
+
+    @Option(help: ArgumentHelp("Only lines before this time.", valueName: "time"), transform: PointInTime.parse)
+    var until: PointInTime?
+
+    @Option(help: ArgumentHelp("Only lines of this level and of more severe ones.", valueName: "level"))
+    var level: LogLevel?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Only lines with this text, in upper or lower case.", valueName: "text")
+    )
+    var grep: String?
+
+    @Flag(name: .shortAndLong, help: "Keep printing new lines until Ctrl-C.")
     var follow = false
 
     @OptionGroup var reading: ReadingOptions
 
     func validate() throws {
-        guard n >= 0 else { throw ValidationError("-n \(n) is out of range; use 0 or more") }
+        if let n, n < 0 { throw ValidationError("-n \(n) is out of range; use 0 or more") }
+        try PointInTime.check(since: since, until: until)
+        if follow, until != nil { throw ValidationError("--follow cannot be combined with --until; omit one of them") }
+        if grep == "" { throw ValidationError("--grep is empty; name a text, or omit it") }
     }
+
+    private var filter: LogFilter {
+        LogFilter(since: since?.date, until: until?.date, level: level, text: grep)
+    }
+
+    private var count: Int { n ?? (since == nil ? 20 : .max) }
 
     func run() async throws {
         let path = reading.service.paths.log
@@ -40,18 +69,22 @@ struct LogCommand: AsyncParsableCommand {
                 "no log at \(path); the service has not run with this home, or it logs to the journal"
             )
         }
-        let lines = file.last(n)
+        let records = file.newest(count, filter)
         switch (reading.format, follow) {
-        case (.json, false): try Output.json(lines.map(LogRecord.init(line:)))
-        default: for line in lines { try show(line) }
+        case (.json, false): try Output.json(records)
+        default: for record in records { try show(record) }
         }
-        if follow { try file.follow(show) }
+        guard follow else { return }
+        try file.follow { line in
+            let record = LogRecord(line: line)
+            if filter.includes(record) { try show(record) }
+        }
     }
 
-    private func show(_ line: String) throws {
+    private func show(_ record: LogRecord) throws {
         switch reading.format {
-        case .json: try Output.json(LogRecord(line: line))
-        case .table: try Output.print(line.withoutControlCharacters)
+        case .json: try Output.json(record)
+        case .table: try Output.print(record.line(isLocal: Output.isTerminal).withoutControlCharacters)
         }
     }
 }
@@ -71,67 +104,10 @@ struct LogRecord: Codable {
             message = line
         }
     }
-}
 
-/// The log file, read from its end.
-final class LogFile {
-    private let path: String
-    private var descriptor: Int32
-    private var rest: [UInt8] = []
-
-    init?(_ path: String) {
-        self.path = path
-        descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        if descriptor < 0 { return nil }
-    }
-
-    deinit {
-        close(descriptor)
-    }
-
-    /// Returns the newest `count` lines; continues in the rotated file `.1` if this file has fewer.
-    func last(_ count: Int) -> [String] {
-        var lines = readLines()
-        if lines.count < count, let older = LogFile(path + ".1") { lines = older.readLines() + lines }
-        return lines.suffix(count)
-    }
-
-    /// Calls `body` with each appended line, without end. Waits with inotify, and follows a rotation.
-    func follow(_ body: (String) throws -> Void) throws {
-        let watch = inotify_init1(Int32(IN_CLOEXEC))
-        defer { close(watch) }
-        guard watch >= 0 else { throw CommandFailure("cannot watch \(path): \(systemMessage(errno))") }
-        let folder = RuntimePaths.absolute(path + "/..")
-        inotify_add_watch(watch, folder, UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO))
-        var events = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            for line in readLines() { try body(line) }
-            reopenIfReplaced()
-            for line in readLines() { try body(line) }
-            guard read(watch, &events, events.count) > 0 else { return }
-        }
-    }
-
-    private func readLines() -> [String] {
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = read(descriptor, &chunk, chunk.count)
-            guard count > 0 else { break }
-            rest += chunk.prefix(count)
-        }
-        guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
-        let lines = rest[..<end].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        rest = Array(rest[(end + 1)...])
-        return lines.map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    private func reopenIfReplaced() {
-        var now = stat()
-        var mine = stat()
-        guard stat(path, &now) == 0, fstat(descriptor, &mine) == 0, now.st_ino != mine.st_ino else { return }
-        let new = open(path, O_RDONLY | O_CLOEXEC)
-        guard new >= 0 else { return }
-        close(descriptor)
-        descriptor = new
+    /// The line as the service wrote it, or with its time as local time and the offset from UTC.
+    func line(isLocal: Bool) -> String {
+        guard let timestamp, let level else { return message }
+        return "\(isLocal ? timestamp.localText : ISO8601.string(timestamp)) \(level) \(message)"
     }
 }

@@ -24,7 +24,7 @@ extension TaskCommand {
                 """
         )
 
-        enum Occasion: String, ExpressibleByArgument, CaseIterable {
+        enum Occasion: String, FixedWord {
             case detach
         }
 

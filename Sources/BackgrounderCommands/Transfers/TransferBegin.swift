@@ -147,7 +147,7 @@ struct BeginningOptions: ParsableArguments {
     }
 }
 
-extension ExistingFile: ExpressibleByArgument {}
+extension ExistingFile: FixedWord {}
 
 /// Rejects anything but an http or https URL with a host and without credentials.
 private func requireWebURL(_ text: String) throws {

@@ -23,6 +23,8 @@ struct PlanCommand: ParsableCommand {
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case table, json
+
+        init?(argument: String) { self.init(ignoringCase: argument) }
     }
 
     @Option(help: ArgumentHelp("File of opens, one JSON object a line.", valueName: "file.jsonl"))

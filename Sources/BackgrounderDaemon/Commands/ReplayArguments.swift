@@ -37,6 +37,12 @@ extension ReplayRate {
     }
 }
 
-extension DesiredAccuracy: ExpressibleByArgument {}
+extension DesiredAccuracy: ExpressibleByArgument {
+    /// Creates the level that `argument` names in upper or lower case.
+    init?(argument: String) { self.init(ignoringCase: argument) }
+}
 
-extension ReplayFormat: ExpressibleByArgument {}
+extension ReplayFormat: ExpressibleByArgument {
+    /// Creates the format that `argument` names in upper or lower case.
+    init?(argument: String) { self.init(ignoringCase: argument) }
+}

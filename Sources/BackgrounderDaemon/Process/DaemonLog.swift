@@ -7,13 +7,14 @@ import SystemSupport
 
 /// The log: one line per record, `2026-11-21T06:55:49.786Z info …`.
 ///
-/// It goes to stderr on a terminal or under systemd, otherwise to a file. At 4 MiB the file is renamed to `….1`, replacing the
+/// It goes to stderr on a terminal or under systemd, otherwise to a file. At 16 MiB the file is renamed to `….1`, replacing the
 /// previous one, which is deleted once it is older than the retention.
 ///
 /// Any thread may log, and none waits unless it says that it may block: lines are written on a queue of their own, or on such
 /// a thread. A destination that is full or too slow loses lines and nothing else.
 package final class DaemonLog: Sendable {
-    private static let fileLimit = 4 << 20  // Tuned: with the older file 8 MiB, about 60,000 lines.
+    /// Tuned: location and audio log 15 kB an hour at the default `log.progress`, so the older file alone covers 45 days.
+    package static let fileLimit = 16 << 20
     private static let mostPending = 1000  // Tuned: more means that the destination hangs.
 
     private struct Destination {
@@ -42,9 +43,18 @@ package final class DaemonLog: Sendable {
     private let currentLevel: Mutex<Logger.Level>
     private let pending = Mutex(Pending())
     private let queue = DispatchQueue(label: "backgrounder.log")
+    private let fileLimit: Int
 
     /// Opens the log at `path`, or uses stderr on a terminal and under systemd, which `environment` tells.
-    package init(path: String, level: Logger.Level, environment: [String: String]) {
+    ///
+    /// - Parameter fileLimit: the size of the file in bytes above which it is rotated.
+    package init(
+        path: String,
+        level: Logger.Level,
+        environment: [String: String],
+        fileLimit: Int = DaemonLog.fileLimit
+    ) {
+        self.fileLimit = fileLimit
         currentLevel = Mutex(level)
         if isatty(STDERR_FILENO) == 1 || Self.isJournal(environment) {
             destination = Mutex(Destination(descriptor: STDERR_FILENO))
@@ -140,7 +150,7 @@ package final class DaemonLog: Sendable {
             return pending.bytes
         }
         guard !bytes.isEmpty else { return }
-        if let path = destination.path, destination.size > Self.fileLimit {
+        if let path = destination.path, destination.size > fileLimit {
             close(destination.descriptor)
             rename(path, path + ".1")
             let isStandardError = destination.isStandardError
