@@ -29,8 +29,9 @@ package struct RootCommand: AsyncParsableCommand {
             """,
         version: Backgrounder.version,
         subcommands: [
-            StartCommand.self, StopCommand.self, StatusCommand.self, AttachCommand.self, DoctorCommand.self,
-            LogCommand.self, ReloadCommand.self, LocationCommand.self, TrackCommand.self, AudioCommand.self,
+            StartCommand.self, StopCommand.self, RestartCommand.self, StatusCommand.self, AttachCommand.self,
+            DoctorCommand.self, LogCommand.self, ReloadCommand.self, LocationCommand.self, TrackCommand.self,
+            AudioCommand.self,
             QueueCommand.self, TaskCommand.self, FetchCommand.self, RefreshCommand.self, QuitCommand.self,
             TransferCommand.self, PushCommand.self, BackupCommand.self, RestoreCommand.self,
         ]
@@ -64,8 +65,7 @@ package struct RootCommand: AsyncParsableCommand {
         let code = exitCode(for: error).rawValue
         let text = message(for: error)
         guard code == 0 else {
-            let line = text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " } }.joined(separator: " ")
-            fail(line + (code == 64 ? "; see `\(helpPage(of: arguments))`" : ""), code: code)
+            fail(code == 64 ? RejectedArguments(arguments).line(for: text) : ParserMessage.line(text), code: code)
         }
         do {
             try Output.print(text)
@@ -73,21 +73,6 @@ package struct RootCommand: AsyncParsableCommand {
         } catch {
             fail("\(error)", code: 1)
         }
-    }
-
-    /// Returns the command that shows the help of the command in `arguments`.
-    private static func helpPage(of arguments: [String]) -> String {
-        var command: any ParsableCommand.Type = Self.self
-        var page = [command._commandName]
-        for argument in arguments where !argument.hasPrefix("-") {
-            guard let next = command.configuration.subcommands.first(where: { $0._commandName == argument }) else {
-                break
-            }
-            command = next
-            page.append(argument)
-        }
-        if let standard = command.configuration.defaultSubcommand { page.append(standard._commandName) }
-        return (page + ["--help"]).joined(separator: " ")
     }
 
     private static func fail(_ reason: String, code: Int32) -> Never {

@@ -162,7 +162,8 @@ struct Daemon: Sendable {
     private func updateInstance(_ configuration: DaemonConfiguration) {
         let path = context.paths.instance
         do {
-            try InstanceRecord(configuration, recording: InstanceRecord.read(path)?.recording).write(to: path)
+            let last = InstanceRecord.read(path)
+            try InstanceRecord(configuration, recording: last?.recording, options: last?.options).write(to: path)
         } catch {
             context.logger.warning(
                 "Cannot write \(path): \(error.reason); `backgrounder start` will compare with the old configuration"

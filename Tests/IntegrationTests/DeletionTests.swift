@@ -80,7 +80,7 @@ import Testing
             "--yes"
         )
         let deleted = points.filter { (since..<until).contains($0.timestamp) }
-        #expect(run.text == "Deleted \(deleted.count) points of 1 trip.\n")
+        #expect(run.text == "deleted \(deleted.count) points of 1 trip\n")
         for trip in try await trips() {
             let own: [Location] = try await service.json("track", "history", "--trip", "\(trip.id)")
             #expect(own.count == trip.points)

@@ -238,7 +238,7 @@ import Testing
     @Test func `import and export show progress on a terminal only`() async throws {
         let service = try await makeIdle()
         for words in ["track import \(Samples.walk)", "track export -o \(service.file("out.gpx"))"] {
-            let piped = try await service.run("track", "export", "-o", service.file("piped.gpx"))
+            let piped = try await service.run("track", "export", "--force", "-o", service.file("piped.gpx"))
             #expect(piped.output.isEmpty)
             #expect(piped.errors.isEmpty)
             let command = "'\(Products.backgrounder)' \(words)"

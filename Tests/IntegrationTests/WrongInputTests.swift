@@ -58,7 +58,7 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         WrongInput("audio interrupt x.wav --priority high", 64, "high", "whole number; use a number such as 10"),
         WrongInput("audio interrupt", 64, "file"),
         WrongInput("audio volume 101", 64, "101"),
-        WrongInput("audio volume +5", 64, "+5", "0 to 100"),
+        WrongInput("audio volume +101", 64, "+101", "0 to 100", "+5"),
         WrongInput("audio volume loud", 64, "loud"),
         WrongInput("audio seek 1:99", 64, "1:99"),
         WrongInput("audio seek soon", 64, "soon"),
@@ -90,8 +90,11 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
         WrongInput("log --since 1h --until 2h", 64, "--since", "later than --until"),
         WrongInput("log -f --until now", 64, "--follow", "--until"),
         WrongInput("log --grep=", 64, "--grep", "value"),
-        WrongInput("dance", 64, "dance"),
-        WrongInput("audio dance", 64, "dance"),
+        WrongInput("dance", 64, "unknown command dance", "backgrounder --help"),
+        WrongInput("audio dance", 64, "unknown command dance", "backgrounder audio --help"),
+        WrongInput("statsu", 64, "unknown command statsu; did you mean status? see `backgrounder status --help`"),
+        WrongInput("track tirps", 64, "did you mean trips? see `backgrounder track trips --help`"),
+        WrongInput("track replay x.gpx --explian", 64, "; did you mean '--explain'? see `backgrounder track replay"),
         WrongInput(
             "track replay HOME/missing.gpx",
             4,
@@ -207,7 +210,7 @@ struct WrongInput: CustomTestStringConvertible, Sendable {
 
     @Test(arguments: [
         (["start", "--home", ""], "name a folder"), (["--home", "", "start"], "name a folder"),
-        (["--home=", "status"], "name a folder"), (["status", "--home="], "Missing value"),
+        (["--home=", "status"], "name a folder"), (["status", "--home="], "missing value"),
         (["audio", "play", "--home", ""], "name a folder"), (["attach", "--home", ""], "name a folder"),
         (["fetch", "plan", "--home", ""], "name a folder"),
     ]

@@ -10,14 +10,25 @@ package struct InstanceRecord: Codable, Hashable, Sendable {
     package var driver: String
     /// The absolute path of the recording of gpsd; `nil` if there is none.
     package var recording: String?
+    /// The options of the `backgrounder start` that started it, with absolute paths and without `--home`; `nil` if
+    /// another program started it.
+    package var options: [String]?
 
     /// Creates an instance record.
-    package init(pid: Int32, configuration: String, source: String, driver: String, recording: String? = nil) {
+    package init(
+        pid: Int32,
+        configuration: String,
+        source: String,
+        driver: String,
+        recording: String? = nil,
+        options: [String]? = nil
+    ) {
         self.pid = pid
         self.configuration = configuration
         self.source = source
         self.driver = driver
         self.recording = recording
+        self.options = options
     }
 
     /// Replaces the record at `path` atomically.

@@ -7,7 +7,7 @@ struct AudioCommand: AsyncParsableCommand {
         commandName: "audio",
         abstract: "Control playback: play, pause, seek, volume and more.",
         discussion: """
-            Without a subcommand, shows the status.
+            Without a subcommand, runs `audio status`.
 
             EXAMPLES
               backgrounder audio play                  # resumes, or plays the queue
@@ -170,6 +170,7 @@ struct AudioCommand: AsyncParsableCommand {
 
         private var request: SeekRequest {
             get throws {
+                let time = time.withoutTerminator
                 guard let text = time.first, time.count == 1 else {
                     throw ValidationError("seek takes one time; use [+|-]S, M:SS or H:MM:SS")
                 }

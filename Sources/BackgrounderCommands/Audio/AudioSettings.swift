@@ -5,34 +5,54 @@ extension AudioCommand {
     struct Volume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "volume",
-            abstract: "Set the volume, or print it.",
+            abstract: "Set the volume, change it, or print it.",
             discussion: """
+                With a sign, the number is added to the current volume. The result is limited
+                to 0 to 100.
+
                 EXAMPLES
                   backgrounder audio volume
                   backgrounder audio volume 70
+                  backgrounder audio volume -5             # 5 lower
                 """
         )
-        @Argument(parsing: .allUnrecognized, help: ArgumentHelp("Volume, 0 to 100.", valueName: "n"))
+        @Argument(parsing: .allUnrecognized, help: ArgumentHelp("Volume, 0 to 100, or signed change.", valueName: "n"))
         var volume: [String] = []
         @OptionGroup var reading: ReadingOptions
 
+        /// The volume that the arguments ask for.
+        enum Request: Equatable {
+            case current
+            case level(Int)
+            case change(Int)
+        }
+
         func validate() throws {
-            guard let text = volume.first else { return }
-            // Reject a sign, which looks like a relative change.
-            guard volume.count == 1, text.utf8.first != UInt8(ascii: "+"), let value = Int(text),
-                (0...100).contains(value)
-            else {
-                throw ValidationError(
-                    "\(volume.joined(separator: " ").debugDescription) is not a valid volume; use 0 to 100"
-                )
+            _ = try request
+        }
+
+        var request: Request {
+            get throws {
+                let words = volume.withoutTerminator
+                guard let text = words.first else { return .current }
+                let isChange = text.hasPrefix("+") || text.hasPrefix("-")
+                guard words.count == 1, let value = Int(text), ((isChange ? -100 : 0)...100).contains(value) else {
+                    throw ValidationError(
+                        "\(words.joined(separator: " ").debugDescription) is not a valid volume; use 0 to 100, or a change such as +5 or -5"
+                    )
+                }
+                return isChange ? .change(value) : .level(value)
             }
         }
 
         func run() async throws {
-            guard let value = volume.first.flatMap({ Int($0) }) else {
-                return try reading.show(try await reading.client.call(Routes.audio).volume) { String($0) }
+            switch try request {
+            case .current: try reading.show(try await reading.client.call(Routes.audio).volume) { String($0) }
+            case .level(let level): try await change(AudioChange(volume: level), reading)
+            case .change(let difference):
+                let level = try await reading.client.call(Routes.audio).volume + difference
+                try await change(AudioChange(volume: min(max(level, 0), 100)), reading)
             }
-            try await change(AudioChange(volume: value), reading)
         }
     }
 

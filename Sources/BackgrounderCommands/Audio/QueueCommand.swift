@@ -7,7 +7,7 @@ struct QueueCommand: AsyncParsableCommand {
         commandName: "queue",
         abstract: "Show and edit the playback queue.",
         discussion: """
-            Without a subcommand, lists the items. Other commands refer to items by id.
+            Without a subcommand, runs `queue list`. Other commands refer to items by id.
 
             EXAMPLES
               backgrounder queue
@@ -200,16 +200,20 @@ struct QueueCommand: AsyncParsableCommand {
             discussion: """
                 EXAMPLES
                   backgrounder queue save trip.m3u
-                  backgrounder queue save trip.pls
+                  backgrounder queue save trip.pls --force
                 """
         )
         @Argument(help: ArgumentHelp("File to write: PLS if it ends in .pls, otherwise M3U.", valueName: "file.m3u"))
         var file: String
+        @Flag(help: "Overwrite the file if it exists.")
+        var force = false
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
+            let path = RuntimePaths.absolute(file)
+            if !force { try ExportFile.checkNew(path, named: file) }
             let items = try await reading.client.call(Routes.queue)
-            try Playlist.write(items, to: RuntimePaths.absolute(file))
+            try Playlist.write(items, to: path)
         }
     }
 }

@@ -10,7 +10,7 @@ struct FetchCommand: AsyncParsableCommand {
             The interval of a source says when it is fetched: never, at most once in a
             given time, or minimum. With minimum, the service learns when you open the
             source, and fetches it shortly before. No time is guaranteed, so do not use
-            this for anything urgent. Without a subcommand, lists the sources.
+            this for anything urgent. Without a subcommand, runs `fetch list`.
 
             EXAMPLES
               backgrounder fetch add news --url https://example.com/rss --interval minimum

@@ -56,7 +56,7 @@ extension TrackCommand {
         }
 
         private func show(_ reply: DeletionReply) throws {
-            try reading.show(reply) { $0.points == 0 ? "No points in this range." : "Deleted \($0.words)." }
+            try reading.show(reply) { $0.points == 0 ? "No points in this range." : "deleted \($0.words)" }
         }
     }
 }

@@ -8,8 +8,8 @@ extension TrackCommand {
             commandName: "export",
             abstract: "Write the history, or a part of it, to a file or to stdout.",
             discussion: """
-                An incomplete file is named FILE.part. The history can be of any length; it is
-                not read into memory.
+                An existing file is not overwritten without --force. An incomplete file is
+                named FILE.part. The history can be of any length; it is not read into memory.
 
                 \(HistoryRange.times)
 
@@ -27,6 +27,9 @@ extension TrackCommand {
         @Option(name: .shortAndLong, help: ArgumentHelp("File to write (default stdout).", valueName: "file"))
         var output: String?
 
+        @Flag(help: "Overwrite the file if it exists.")
+        var force = false
+
         @OptionGroup var service: ServiceOptions
 
         func run() async throws {
@@ -34,6 +37,7 @@ extension TrackCommand {
             guard let output else {
                 return try await client.history(range, as: format) { try Output.write(bytes: Array($0)) }
             }
+            if !force { try ExportFile.checkNew(output, named: output) }
             let file = try ExportFile(output)
             var progress = ProgressLine()
             var counter = PointCounter(format: format)

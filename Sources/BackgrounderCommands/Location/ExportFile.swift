@@ -27,6 +27,16 @@ final class ExportFile {
         (self.path, self.part, self.descriptor) = (path, part, descriptor)
     }
 
+    /// Refuses a regular file that exists at `path`.
+    ///
+    /// - Parameter name: the file in the words of the user.
+    /// - Throws: ``CommandFailure``
+    static func checkNew(_ path: String, named name: String) throws(CommandFailure) {
+        var attributes = stat()
+        guard stat(path, &attributes) == 0, attributes.st_mode & S_IFMT == S_IFREG else { return }
+        throw CommandFailure("\(name) already exists; overwrite it with --force, or use another name")
+    }
+
     deinit { close(descriptor) }
 
     /// Appends `piece` to the part file.

@@ -6,7 +6,7 @@ struct LocationCommand: AsyncParsableCommand {
         commandName: "location",
         abstract: "Show and control location tracking.",
         discussion: """
-            Without a subcommand, shows the status.
+            Without a subcommand, runs `location status`.
 
             EXAMPLES
               backgrounder location

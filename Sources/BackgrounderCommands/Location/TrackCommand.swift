@@ -9,7 +9,7 @@ struct TrackCommand: AsyncParsableCommand {
         abstract: "Show, export, import and replay the track of this machine.",
         discussion: """
             The rolling track holds the newest 100 points, the history all stored points.
-            Without a subcommand, prints the rolling track.
+            Without a subcommand, runs `track show`, which prints the rolling track.
 
             EXAMPLES
               backgrounder track --last 5
@@ -33,11 +33,10 @@ struct TrackCommand: AsyncParsableCommand {
             abstract: "Print the rolling track: up to 100 points, newest last.",
             discussion: """
                 EXAMPLES
-                  backgrounder track --last 5
+                  backgrounder track show --last 5
                   backgrounder track --format geojson > newest.geojson
                   backgrounder track --follow --format json | jq .speed
-                """,
-            shouldDisplay: false
+                """
         )
 
         @Option(

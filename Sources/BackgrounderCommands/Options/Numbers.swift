@@ -31,3 +31,8 @@ func parseMetres(_ texts: [String], zero: Bool) throws -> Double?? {
     }
     return value
 }
+
+extension [String] {
+    /// The words without the `--` that ends the options, which ArgumentParser leaves before a number such as `-5`.
+    var withoutTerminator: ArraySlice<String> { first == "--" ? dropFirst() : self[...] }
+}

@@ -18,7 +18,7 @@ struct PushCommand: AsyncParsableCommand {
             of "alert" is shown after the fetch. Messages that are duplicate, expired,
             retained, malformed or too long, or that name an unknown source, are counted
             and ignored. A source is fetched at most three times an hour this way; beyond
-            that, only the newest message counts. Without a subcommand, lists the pushes.
+            that, only the newest message counts. Without a subcommand, runs `push list`.
 
             EXAMPLES
               backgrounder push add news --mqtt mqtts://broker.example --topic home/news \\

@@ -6,7 +6,7 @@ import SystemSupport
 final class LogFile {
     private let path: String
     private var descriptor: Int32
-    /// Where ``follow(_:)`` continues: behind the last complete line that was read.
+    /// Where ``follow(_:)`` continues: after the last complete line that was read.
     private var position: off_t = 0
 
     init?(_ path: String) {
@@ -61,7 +61,7 @@ final class LogFile {
             start -= length
             var bytes = bytes(from: start, Int(length)) + rest
             if isAtEnd {
-                // What follows the last newline is not complete.
+                // The line after the last newline is not complete.
                 guard let last = bytes.lastIndex(of: newline) else {
                     rest = bytes
                     continue

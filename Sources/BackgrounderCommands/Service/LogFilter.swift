@@ -29,7 +29,7 @@ struct LogFilter {
         words = text?.lowercased()
     }
 
-    /// Returns whether `record` is to be printed.
+    /// Returns whether `record` meets the condition.
     ///
     /// - Parameter time: the time of a record that has none, which is that of the record before it. Without either,
     ///   the record is in no range of times.

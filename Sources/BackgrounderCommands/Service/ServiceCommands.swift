@@ -125,18 +125,24 @@ struct StopCommand: AsyncParsableCommand {
     @OptionGroup var service: ServiceOptions
 
     func run() async throws {
-        let paths = service.paths
+        try Output.print("stopped, pid \(try await Self.stop(service.paths))")
+    }
+
+    /// Stops the service and waits until its process has ended. Returns its pid.
+    ///
+    /// - Throws: ``CommandFailure`` if it is not running, or did not stop within 5 s.
+    static func stop(_ paths: RuntimePaths) async throws -> Int32 {
         let pid = try await ask(paths)
         guard await Launcher.waitForEnd(lock: paths.lock, seconds: 5) else {
             throw CommandFailure(
                 "the service, pid \(pid), did not stop within 5 s; `kill -KILL \(pid)` ends it without data loss"
             )
         }
-        try Output.print("stopped, pid \(pid)")
+        return pid
     }
 
     /// Asks the service to stop, over the socket or, if that fails, with SIGTERM. Returns its pid.
-    private func ask(_ paths: RuntimePaths) async throws -> Int32 {
+    private static func ask(_ paths: RuntimePaths) async throws -> Int32 {
         do {
             return try await Client(paths).call(Routes.stop, patience: .seconds(1)).pid
         } catch let failure as CommandFailure {

@@ -9,7 +9,7 @@ struct TaskCommand: AsyncParsableCommand {
         discussion: """
             The budget of a task counts only while no client is attached. When only its
             grace is left, the task gets SIGTERM. At the end of the budget it is killed,
-            with all processes that it started. Without a subcommand, lists the tasks.
+            with all processes that it started. Without a subcommand, runs `task list`.
 
             EXAMPLES
               backgrounder task begin upload --budget 60s -- rsync -a photos/ nas:photos/

@@ -9,7 +9,7 @@ struct TransferCommand: AsyncParsableCommand {
         discussion: """
             A transfer continues after a loss of the network, a crash of the service and a
             reboot. A downloaded file gets its name only when it is complete and verified.
-            Without a subcommand, lists the transfers.
+            Without a subcommand, runs `transfer list`.
 
             EXAMPLES
               backgrounder transfer get https://example.org/map.bin downloads/

@@ -150,6 +150,13 @@ package struct DaemonCommand: AsyncParsableCommand {
         )
     }
 
+    /// The options for starting this service again; `nil` if `backgrounder start` did not start it.
+    private var restartOptions: [String]? {
+        guard readyDescriptor != nil else { return nil }
+        let options = [("--config", config), ("--source", source), ("--driver", driver), ("--record", record)]
+        return options.flatMap { name, value in value.map { [name, $0] } ?? [] }
+    }
+
     private func serve() async throws {
         umask(0o077)
         let environment = ProcessInfo.processInfo.environment
@@ -171,7 +178,8 @@ package struct DaemonCommand: AsyncParsableCommand {
         // The service must not keep the file system busy from which it happened to be started.
         chdir("/")
         try paths.makeDirectories()
-        let lock = try InstanceLock(paths, record: InstanceRecord(configuration, recording: record))
+        let instance = InstanceRecord(configuration, recording: record, options: restartOptions)
+        let lock = try InstanceLock(paths, record: instance)
         paths.closeDirectories()
         let log = DaemonLog(path: paths.log, level: configuration.value(Keys.logLevel), environment: environment)
         let logger = log.makeLogger()

@@ -39,8 +39,10 @@ package enum EntryPoint {
         let code = DaemonCommand.exitCode(for: error).rawValue
         let text = DaemonCommand.message(for: error)
         guard code == 0 else {
-            let line = text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " } }.joined(separator: " ")
-            DaemonCommand.fail(line + (code == 64 ? "; see `\(helpPage)`" : ""), code: code)
+            DaemonCommand.fail(
+                code == 64 ? ParserMessage.line(text, see: helpPage) : ParserMessage.line(text),
+                code: code
+            )
         }
         do {
             try StandardOutput.write(text + "\n")

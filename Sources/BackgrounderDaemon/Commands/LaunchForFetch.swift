@@ -45,7 +45,7 @@ struct LaunchForFetch: Sendable {
             environment: environment,
             http: HTTPClient.forSources(on: MultiThreadedEventLoopGroup.singleton)
         )
-        let record = InstanceRecord(configuration, recording: nil)
+        let record = InstanceRecord(configuration, recording: nil, options: nil)
         do {
             try await fetch(launch, try InstanceLock(paths, record: record))
         } catch InstanceError.alreadyRunning {

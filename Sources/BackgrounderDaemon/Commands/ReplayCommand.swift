@@ -11,6 +11,7 @@ struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
         abstract: "Run a recording through the filter, without a service.",
+        usage: DaemonCommand.isForCommand ? "backgrounder track replay <file> [<options>]" : nil,
         discussion: """
             Prints the accepted points, and a summary to stderr. Without options, the filter has its default settings;
             the configuration is not read.

@@ -5,13 +5,14 @@ import LocationUpdates
 
 extension InstanceRecord {
     /// Creates the record of this process.
-    init(_ configuration: DaemonConfiguration, recording: String?) {
+    init(_ configuration: DaemonConfiguration, recording: String?, options: [String]?) {
         self.init(
             pid: getpid(),
             configuration: configuration.file,
             source: configuration.value(Keys.source).description,
             driver: configuration.value(Keys.driver).description,
-            recording: recording
+            recording: recording,
+            options: options
         )
     }
 }

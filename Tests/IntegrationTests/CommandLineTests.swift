@@ -1,0 +1,39 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// Rules of the command line that need a running service: relative values, existing files and `restart`.
+@Suite(.sharing) struct CommandLineTests {
+    @Test func `a volume with a sign changes the current one within 0 to 100`() async throws {
+        let service = try Service(TestConfiguration())
+        try await service.start()
+        for (words, volume) in [("70", 70), ("+5", 75), ("-10", 65), ("-- -5", 60), ("+100", 100), ("-100", 0)] {
+            let run = try await service.command(["audio", "volume"] + words.split(separator: " ").map(String.init))
+            #expect(run.exitCode == 0, "\(run)")
+            #expect(try await service.json("audio", as: AudioStatus.self).volume == volume, "\(words)")
+        }
+    }
+
+    @Test func `an existing file is overwritten only with --force`() async throws {
+        let service = try Service(TestConfiguration())
+        try await service.start()
+        for words in [["track", "export", "-o"], ["queue", "save"]] {
+            let path = try service.scratch.write("mine", to: words[0])
+            try await service.command(words + [path]).expectRefusal(1, [path, "already exists", "--force"])
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
+            let forced = try await service.command(words + [path, "--force"])
+            #expect(forced.exitCode == 0, "\(forced)")
+            #expect(try String(contentsOfFile: path, encoding: .utf8) != "mine")
+        }
+    }
+
+    @Test func `the help of track replay names the command as it is typed`() async throws {
+        let run = try await ProgramRun.of(Products.backgrounder, ["track", "replay", "--help"])
+        #expect(run.exitCode == 0, "\(run)")
+        #expect(run.text.contains("USAGE: backgrounder track replay <file> "), "\(run)")
+        #expect(!run.text.contains("backgrounderd"), "\(run)")
+        let daemon = try await ProgramRun.of(Products.backgrounderd, ["replay", "--help"])
+        #expect(daemon.text.contains("USAGE: backgrounderd replay <file> "), "\(daemon)")
+    }
+}
