@@ -50,7 +50,7 @@ final class LogFile {
     }
 
     /// Calls `body` with each complete line, the newest first, until it returns `false`.
-    private func forEachLineFromEnd(_ body: (String) -> Bool) {
+    private func forEachLineFromEnd(_ body: (ArraySlice<UInt8>) -> Bool) {
         let newline = UInt8(ascii: "\n")
         var start = lseek(descriptor, 0, SEEK_END)
         /// The bytes from `start` that are not handed out yet: the end of a line that begins before `start`.
@@ -72,12 +72,12 @@ final class LogFile {
             }
             var end = bytes.endIndex
             while let before = bytes[..<end].lastIndex(of: newline) {
-                guard body(String(decoding: bytes[(before + 1)..<end], as: UTF8.self)) else { return }
+                guard body(bytes[(before + 1)..<end]) else { return }
                 end = before
             }
             rest = Array(bytes[..<end])
         }
-        if !isAtEnd { _ = body(String(decoding: rest, as: UTF8.self)) }
+        if !isAtEnd { _ = body(rest[...]) }
     }
 
     private func bytes(from start: off_t, _ count: Int) -> [UInt8] {
@@ -132,9 +132,14 @@ private struct NewestRecords {
     var isComplete: Bool { records.count >= count }
 
     /// Adds the line before the ones that were added. Returns whether more lines are needed.
-    mutating func add(_ line: String) -> Bool {
+    mutating func add(_ line: ArraySlice<UInt8>) -> Bool {
         guard !isComplete else { return false }
-        let record = LogRecord(line: line)
+        if filter.excludes(timeOf: line) {
+            // Lines without a time that follow this one are in no range either.
+            waiting = []
+            return true
+        }
+        let record = LogRecord(line: String(decoding: line, as: UTF8.self))
         if record.timestamp == nil {
             waiting.append(record)
         } else {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import SystemSupport
 
 /// A level of the service's log, from the least to the most severe.
 enum LogLevel: String, FixedWord, Comparable {
@@ -12,21 +13,32 @@ enum LogLevel: String, FixedWord, Comparable {
 
 /// The condition of the lines that `backgrounder log` prints.
 struct LogFilter {
-    var since: Date?
-    var until: Date?
+    let since: Date?
+    let until: Date?
     /// The least severe level.
-    var level: LogLevel?
+    let level: LogLevel?
     /// A text that the line contains, ignoring case.
-    var text: String? {
-        didSet { words = text?.lowercased() }
-    }
+    let text: String?
 
     /// ``text`` in lower case.
-    private var words: String?
+    private let words: String?
+    /// ``since`` and ``until`` as the log writes them. These texts sort like the times.
+    private let range: (since: [UInt8]?, until: [UInt8]?)
 
     init(since: Date? = nil, until: Date? = nil, level: LogLevel? = nil, text: String? = nil) {
         (self.since, self.until, self.level, self.text) = (since, until, level, text)
         words = text?.lowercased()
+        range = (since.map { Array(ISO8601.string($0).utf8) }, until.map { Array(ISO8601.string($0).utf8) })
+    }
+
+    /// Returns whether `line` begins with a time outside the range, without decoding the line: a log has hundreds of
+    /// thousands of lines.
+    func excludes(timeOf line: ArraySlice<UInt8>) -> Bool {
+        guard range.since != nil || range.until != nil else { return false }
+        let time = line.prefix(24)
+        guard time.count == 24, time.last == UInt8(ascii: "Z"), time.first == UInt8(ascii: "2") else { return false }
+        return range.since.map { time.lexicographicallyPrecedes($0) } ?? false
+            || range.until.map { !time.lexicographicallyPrecedes($0) } ?? false
     }
 
     /// Returns whether `record` meets the condition.
