@@ -90,6 +90,9 @@ struct LogFileTests {
         #expect(try LogCommand.parse(["--format", "Json"]).reading.format == .json)
         #expect(try LocationCommand.Accuracy.parse(["HUNDREDMETERS"]).level == .hundredMeters)
         #expect(try AudioCommand.Repeat.parse(["ON"]).value == .on)
+        #expect(try parseMetres(["NONE"], zero: true) == .some(nil))
+        #expect(try parseInterval("Minimum") == .minimum)
+        #expect(try PointInTime.parse("TODAY").date == PointInTime.parse("today").date)
         #expect(throws: (any Error).self) { try LogCommand.parse(["--level", "loud"]) }
     }
 

@@ -28,6 +28,21 @@ import Testing
         }
     }
 
+    @Test func `track replay accepts its fixed words in any case`() async throws {
+        func replay(_ words: String) async throws -> ProgramRun {
+            let options = zip(["--accuracy", "--filter", "--rate", "--format"], words.split(separator: " "))
+            return try await ProgramRun.of(
+                Products.backgrounder,
+                ["track", "replay", Samples.walk] + options.flatMap { [$0, String($1)] }
+            )
+        }
+        let lower = try await replay("kilometer none max json")
+        #expect(lower.exitCode == 0, "\(lower)")
+        let upper = try await replay("KILOMETER None MAX Json")
+        #expect(upper.exitCode == 0, "\(upper)")
+        #expect(upper.output == lower.output)
+    }
+
     @Test func `the help of track replay names the command as it is typed`() async throws {
         let run = try await ProgramRun.of(Products.backgrounder, ["track", "replay", "--help"])
         #expect(run.exitCode == 0, "\(run)")

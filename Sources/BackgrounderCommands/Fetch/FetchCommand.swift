@@ -169,7 +169,8 @@ extension ArgumentHelp {
 
 /// Parses the value of `--interval`.
 @Sendable func parseInterval(_ text: String) throws -> FetchInterval {
-    guard let interval = FetchInterval(text) else {
+    let word = text.lowercased()
+    guard let interval = FetchInterval(["never", "minimum"].contains(word) ? word : text) else {
         throw ValidationError(
             "\(text.debugDescription) is not a valid interval; use never, minimum, or a duration such as 15m"
         )

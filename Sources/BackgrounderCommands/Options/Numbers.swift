@@ -21,7 +21,7 @@ func wholeNumber(_ allowed: String) -> @Sendable (String) throws -> Int {
 /// Parses a distance in metres. Returns `nil` if `texts` is empty, and `.some(nil)` for `none`.
 func parseMetres(_ texts: [String], zero: Bool) throws -> Double?? {
     guard let text = texts.first else { return nil }
-    if texts.count == 1, text == "none" { return .some(nil) }
+    if texts.count == 1, text.lowercased() == "none" { return .some(nil) }
     guard texts.count == 1, let value = Double(text), value.isFinite, zero ? value >= 0 : value > 0, value <= 20_037_508
     else {
         let least = zero ? "0 or more" : "more than 0"

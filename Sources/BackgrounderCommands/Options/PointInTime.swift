@@ -25,7 +25,7 @@ struct PointInTime {
     }
 
     init?(argument: String) {
-        switch argument {
+        switch argument.lowercased() {
         case "now": date = Date()
         case "today": date = LocalClock.midnight(of: Date())
         case "yesterday": date = LocalClock.midnight(of: Date(), daysBefore: 1)

@@ -9,7 +9,7 @@ struct MetresArgument {
     var metres: Double?
 
     @Sendable static func parse(_ text: String) throws -> MetresArgument {
-        guard let metres = Metres.orNone(text) else {
+        guard let metres = Metres.orNone(text.lowercased()) else {
             throw ValidationError("\(text.debugDescription) is not a valid distance; use 0 or more metres, or none")
         }
         return MetresArgument(metres: metres)
@@ -30,7 +30,7 @@ struct DurationArgument {
 
 extension ReplayRate {
     @Sendable static func parse(_ text: String) throws -> ReplayRate {
-        guard let rate = ReplayRate(text) else {
+        guard let rate = ReplayRate(text.lowercased()) else {
             throw ValidationError("\(text.debugDescription) is not a valid rate; use 0.001 to 1000000, or max")
         }
         return rate
