@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// Finds the names that were probably meant by misspelt ones.
 enum Spelling {
     /// Returns the name in `names` that is spelt most like `name`; `nil` if none is similar.
@@ -7,7 +9,7 @@ enum Spelling {
         let plain = plain(name)
         // Tuned: with more wrong letters, short names resemble unrelated ones.
         let most = (plain.count + 1) / 3
-        return names.map { (name: $0, errors: errors(plain, Self.plain($0))) }
+        return names.map { (name: $0, errors: plain.editDistance(to: Self.plain($0))) }
             .filter { $0.errors <= most && $0.errors < plain.count }
             .min { $0.errors < $1.errors }?.name
     }
@@ -15,23 +17,8 @@ enum Spelling {
     /// Returns whether two names differ only in capitals, hyphens, underscores and dots.
     static func isSame(_ one: String, _ other: String) -> Bool { plain(one) == plain(other) }
 
-    private static func plain(_ name: String) -> [Character] {
+    private static func plain(_ name: String) -> String {
         // Tuned: longer than any name; the comparison takes the product of the lengths.
-        name.lowercased().filter { !"-_.".contains($0) }.prefix(100).map(\.self)
-    }
-
-    /// Returns how many letters must be inserted, removed or replaced to turn one name into the other.
-    private static func errors(_ one: [Character], _ other: [Character]) -> Int {
-        var row = Array(0...other.count)
-        for (index, letter) in one.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for (column, candidate) in other.enumerated() {
-                let replaced = diagonal + (letter == candidate ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(replaced, row[column] + 1, diagonal + 1)
-            }
-        }
-        return row[other.count]
+        String(name.lowercased().filter { !"-_.".contains($0) }.prefix(100))
     }
 }
