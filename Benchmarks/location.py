@@ -18,7 +18,7 @@ from pathlib import Path
 
 from feeds import FastGPSD, RealGPSD, history_sql, make, write_epochs, write_gpx
 from parts import medians, run_parts
-from processes import PROGRAMS, WORK, Failure, Process, Service, run
+from processes import PROGRAMS, ROOT, WORK, Failure, Process, Service, run
 
 QUICK = bool(os.environ.get("QUICK"))
 TURNS = 1 if QUICK else 3
@@ -47,7 +47,7 @@ def epochs(report, scratch):
                 program.wait_for_points(EPOCHS)
             usage = process.stop()
             gpsd.close()
-            if path is not None and program.query("SELECT count(*) FROM location") != EPOCHS:
+            if path is not None and program.query("SELECT count(*) FROM point") != EPOCHS:
                 raise Failure("the service did not store each epoch exactly once")
             shutil.rmtree(home)
             return usage.cpu, usage.rss
@@ -106,14 +106,14 @@ def tracking(report, scratch):
 
     before = {name: process.voluntary_switches() for name, process in processes.items()}
     syncs_before, began = syncs(), time.monotonic()
-    points = minute.query("SELECT max(id) FROM location")
+    points = minute.query("SELECT max(id) FROM point")
     time.sleep(SECONDS)
     seconds = time.monotonic() - began
     wakeups = {
         name: (process.voluntary_switches() - before[name]) / seconds for name, process in processes.items()
     }
     per_minute = [60 * (now - then) / seconds for now, then in zip(syncs(), syncs_before)]
-    points = minute.query("SELECT max(id) FROM location") - points
+    points = minute.query("SELECT max(id) FROM point") - points
     if points < seconds - 3:
         raise Failure(f"only {points} points in {seconds:.0f} s")
     for process in processes.values():
@@ -130,6 +130,25 @@ def tracking(report, scratch):
     report.figure("Wakeups parked, with a filter", "/s", wakeups["parked"])
     report.limit("Syncs at 1 Hz, syncInterval 1s", "/min", per_minute[0], 62, "gpxlogger", 0)
     report.limit("Syncs parked, with a filter", "/min", per_minute[1], 0, "gpxlogger", 0)
+
+
+def writing(report, scratch):
+    """Pages that SQLite writes at 1 Hz while music plays."""
+    gpsd = RealGPSD()
+    service = Service(scratch / "writing", f"gpsd://127.0.0.1:{gpsd.port}")
+    process = service.start()
+    service.wait_until_ready()
+    service.command("audio", "play", *sorted((ROOT / "media").glob("*.mp3")))
+    service.command("audio", "repeat", "on")
+    service.wait_for_points(5)
+    points, pages = service.query("SELECT max(id) FROM point"), service.logged_pages()
+    time.sleep(2 * SECONDS)
+    points, pages = service.query("SELECT max(id) FROM point") - points, service.logged_pages() - pages
+    process.stop()
+    gpsd.close()
+    if points < 2 * SECONDS - 3:
+        raise Failure(f"only {points} points in {2 * SECONDS} s")
+    report.limit("Pages of 4 KiB in the log for each fix, with music", "", pages / points, 3, "", 0)
 
 
 def replay(report, scratch):
@@ -186,9 +205,9 @@ def history(report, scratch):
             for statement in history_sql(HISTORY, int(time.time())):
                 database.execute(statement)
         database.close()
-    if large.query("SELECT count(*) FROM location") != HISTORY:
+    if large.query("SELECT count(*) FROM point") != HISTORY:
         raise Failure(f"{large.home} contains another history; remove it")
-    last = large.query("SELECT max(time) FROM location") // 1000
+    last = large.query("SELECT max(time) FROM point") // 1000
     times = medians(TURNS, large=lambda: start(large), empty=lambda: start(empty))
     process = large.start()
     large.wait_until_ready()
@@ -211,4 +230,4 @@ def history(report, scratch):
 
 
 if __name__ == "__main__":
-    sys.exit(run_parts([epochs, tracking, replay, history], sys.argv[1:], ("gpxlogger", "-V"), ("gpsbabel", "-V")))
+    sys.exit(run_parts([epochs, tracking, writing, replay, history], sys.argv[1:], ("gpxlogger", "-V"), ("gpsbabel", "-V")))

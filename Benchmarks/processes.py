@@ -159,9 +159,13 @@ class Service:
         """Waits for stored points. Reads the file, so that the service does no work for it."""
         wait_for("the database", self.database.exists)
         with self.connect() as database:
-            newest = "SELECT ifnull(max(id), 0) FROM location"
+            newest = "SELECT ifnull(max(id), 0) FROM point"
             wait_for(f"{count} points", lambda: database.execute(newest).fetchone()[0] >= count, seconds)
         database.close()
+
+    def logged_pages(self):
+        """The number of pages in the database's log, which grows until it has 4,000."""
+        return (self.database.with_name(self.database.name + "-wal").stat().st_size - 32) // (4096 + 24)
 
     def connect(self):
         return sqlite3.connect(self.database, isolation_level=None, timeout=10)

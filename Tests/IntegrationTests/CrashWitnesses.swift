@@ -57,8 +57,8 @@ struct StoredPoints {
         let first = since.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) } ?? .max
         let query = """
             PRAGMA integrity_check;
-            SELECT count(*) FROM location; SELECT count(DISTINCT time) FROM location;
-            SELECT time FROM location WHERE time >= \(first);
+            SELECT count(*) FROM point; SELECT count(DISTINCT time) FROM point;
+            SELECT time FROM point WHERE time >= \(first);
             """
         let run = try await ProgramRun.of(Programs.sqlite, [copy.file("copy.sqlite"), query])
         // A service killed before its first transaction has no tables yet.

@@ -54,7 +54,7 @@ struct StorageRig {
             Programs.sqlite,
             "-readonly",
             service.paths.database,
-            "SELECT count(*) FROM location"
+            "SELECT count(*) FROM point"
         )
         let text = String(decoding: output, as: UTF8.self)
         return try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)), "\(text)")

@@ -19,7 +19,7 @@ import Testing
             Programs.sqlite,
             "-json",
             service.paths.database,
-            "SELECT latitude, longitude, speed, time, segmentStart FROM location ORDER BY id"
+            "SELECT latitude, longitude, speed, time, segmentStart FROM point ORDER BY id"
         )
         for row in try JSONDecoder().decode([StoredPoint].self, from: order) { points.append(row.location) }
         #expect(points.count == total.stored)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The receiver of a real gpsd that is tracked, its addresses, and the reports without a receiver.
-@Suite struct GPSDReceiverTests {
+@Suite(.inRealTime) struct GPSDReceiverTests {
     @Test func `of two receivers on one gpsd only the one in the URL is tracked`() async throws {
         let (ports, terminals) = (try FreePorts(), [try PseudoTerminal(), try PseudoTerminal()])
         let feeds = [NMEAFeed(to: .terminal(terminals[0])), NMEAFeed(to: .terminal(terminals[1]), longitude: 12)]

@@ -79,7 +79,7 @@ import Testing
         let damaged = try fixture.open()
         #expect(damaged.movedAside == nil)
         #expect(throws: StorageFailure.self) {
-            try damaged.append([.sample(501)], state: .sample, durable: true)
+            try damaged.append((501..<540).map { .sample($0) }, state: .sample, durable: true)
         }
         try? damaged.close()
         let new = try fixture.open()

@@ -65,11 +65,7 @@ import Testing
         try await add(0..<5, to: store)
         try store.append(points(5..<7), state: .sample, durable: true)
         #expect(try store.newestLocations(10) == points(5..<7))
-        #expect(
-            try await store.database.read { try Int.fetchAll($0, sql: "SELECT id FROM location WHERE id > 0") } == [
-                1, 2,
-            ]
-        )
+        #expect(try await store.newestPoint() == 2)
         try store.close()
     }
 

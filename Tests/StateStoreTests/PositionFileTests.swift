@@ -58,7 +58,7 @@ struct PositionFileTests {
         close(full)
         #expect(throws: StateStoreError.self) { try store.save(Self.position) }
         #expect(store.problems.map(\.kind) == [.diskFull])
-        let synced = SyncObserver(store)
+        let synced = try LogSyncs(of: store)
         try await store.save(.sample, durable: true)
         try await synced.signal.wait(for: "sync") { synced.count > 1 ? () : nil }
         #expect(store.problems.map(\.kind) == [.diskFull])

@@ -73,56 +73,58 @@ import Testing
     @Test func `durable writes are synced together, one interval after the first`() async throws {
         let interval = Duration.milliseconds(200)
         let store = try fixture.open(syncInterval: interval)
-        let synced = SyncObserver(store)
+        let synced = try LogSyncs(of: store)
         let begin = ContinuousClock.now
         for index in 0..<50 { try store.append([.sample(index)], state: .sample, durable: true) }
         let intervals = Int((ContinuousClock.now - begin) / interval)
         try await synced.signal.wait(for: "sync of the last write") { synced.writesSinceSync == 0 ? () : nil }
         #expect(ContinuousClock.now - begin >= interval)
-        #expect((1...intervals + 1).contains(try store.syncCount()))
-        let count = try store.syncCount()
+        #expect((1...intervals + 1).contains(synced.count))
+        let count = synced.count
         try store.append([.sample(50)], state: .sample, durable: true)
         try await synced.signal.wait(for: "one more sync") { synced.count > count ? () : nil }
-        #expect(try store.syncCount() == count + 1)
+        #expect(synced.count == count + 1)
         try store.close()
         #expect(fixture.syncFailures.all.isEmpty)
     }
 
     @Test func `writes that are not durable cause no sync`() async throws {
         let store = try fixture.open(syncInterval: .zero)
+        let synced = try LogSyncs(of: store)
         for index in 0..<50 { try store.append([.sample(index)], state: .sample, durable: false) }
+        try store.append([.sample(50)], state: .sample, durable: true)
+        try await synced.signal.wait(for: "sync of the last write") { synced.writesSinceSync == 0 ? () : nil }
+        #expect(synced.count == 1)
         try store.close()
-        let other = try DatabaseQueue(path: fixture.path)
-        #expect(try await other.read { try Int.fetchOne($0, sql: "SELECT count FROM sync") } == 0)
     }
 
-    @Test func `closing syncs only if a durable write is pending`() async throws {
+    @Test func `closing syncs only if a durable write is pending`() throws {
         let store = try fixture.open(syncInterval: .seconds(3600))
+        // The last connection that closes syncs, too.
+        let other = try fixture.open(syncInterval: .seconds(3600))
+        var synced = try LogSyncs(of: store)
         try store.append([.sample(0)], state: .sample, durable: true)
         try store.close()
+        #expect(synced.count == 1)
         let again = try fixture.open(syncInterval: .seconds(3600))
-        #expect(try again.syncCount() == 1)
+        synced = try LogSyncs(of: again)
         try again.close()
-        let third = try fixture.open()
-        #expect(try third.syncCount() == 1)
-        try third.close()
+        #expect(synced.count == 0)
+        try other.close()
     }
 
     @Test func `a failed sync is reported, and committed points stay`() async throws {
         let store = try fixture.open(syncInterval: .milliseconds(20))
         try store.append([.sample(0)], state: .sample, durable: false)
-        try await store.database.writeWithoutTransaction {
-            try $0.execute(sql: "CREATE TRIGGER refused BEFORE UPDATE ON sync BEGIN SELECT RAISE(FAIL, 'no'); END")
-        }
+        let synced = try LogSyncs(of: store)
+        synced.fail(true)
         try store.append([.sample(1)], state: .sample, durable: true)
         try await fixture.syncFailures.signal.wait(for: "failure") { fixture.syncFailures.all.isEmpty ? nil : () }
         #expect(try store.newestLocations(10).count == 2)
         // The timer retries the sync, and so does the next durable write.
-        try await store.database.write { try $0.execute(sql: "DROP TRIGGER refused") }
-        let synced = SyncObserver(store)
+        synced.fail(false)
         try store.append([.sample(2)], state: .sample, durable: true)
         try await synced.signal.wait(for: "sync") { synced.count > 0 ? () : nil }
-        #expect((1...2).contains(try store.syncCount()))
         try store.close()
     }
 
@@ -203,44 +205,4 @@ import Testing
         #expect(try store.settings().map(\.key) == ["b"])
         try store.close()
     }
-}
-
-/// Counts the syncs of a store and the writes since the last sync.
-final class SyncObserver: TransactionObserver, Sendable {
-    private struct Commits {
-        /// Whether the open transaction is a sync.
-        var isSync = false
-        var syncs = 0
-        var writesSinceSync = 0
-    }
-
-    let signal = Signal()
-    private let commits = Mutex(Commits())
-
-    var count: Int { commits.withLock { $0.syncs } }
-    var writesSinceSync: Int { commits.withLock { $0.writesSinceSync } }
-
-    init(_ store: StateStore) {
-        store.database.add(transactionObserver: self, extent: .databaseLifetime)
-    }
-
-    func observes(eventsOfKind kind: DatabaseEventKind) -> Bool { true }
-
-    func databaseDidChange(with event: DatabaseEvent) {
-        if event.tableName == "sync" { commits.withLock { $0.isSync = true } }
-    }
-
-    func databaseDidCommit(_ database: Database) {
-        commits.withLock { commits in
-            if commits.isSync {
-                (commits.syncs, commits.writesSinceSync) = (commits.syncs + 1, 0)
-            } else {
-                commits.writesSinceSync += 1
-            }
-            commits.isSync = false
-        }
-        signal.post()
-    }
-
-    func databaseDidRollback(_ database: Database) { commits.withLock { $0.isSync = false } }
 }

@@ -73,13 +73,6 @@ final class Failures: Sendable {
     }
 }
 
-extension StateStore {
-    /// Returns the number of syncs so far.
-    func syncCount() throws -> Int {
-        try database.read { try Int.fetchOne($0, sql: "SELECT count FROM sync") ?? -1 }
-    }
-}
-
 extension Location {
     /// Returns the `index`th point of a walk to the north with one point a second.
     static func sample(_ index: Int, at seconds: Double? = nil) -> Location {

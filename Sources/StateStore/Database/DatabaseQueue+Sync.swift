@@ -1,15 +1,20 @@
 import GRDB
+import GRDBSQLite
 
 extension DatabaseQueue {
-    /// Commits once with a sync of the log, which also brings all earlier commits to the disk.
+    /// Syncs the log, which brings all commits to the disk.
     ///
-    /// In WAL mode SQLite syncs the log at a commit only if `synchronous` is FULL
-    /// (https://sqlite.org/pragma.html#pragma_synchronous).
+    /// With `synchronous = NORMAL`, SQLite does not sync the log at a commit (https://sqlite.org/pragma.html#pragma_synchronous). A
+    /// commit with `FULL` syncs everything, too, but writes a page for it.
     func syncEverything() throws {
         try writeWithoutTransaction { database in
-            try database.execute(sql: "PRAGMA synchronous = FULL")
-            defer { try? database.execute(sql: "PRAGMA synchronous = NORMAL") }
-            try database.execute(sql: "UPDATE sync SET count = count + 1")
+            var file: UnsafeMutablePointer<sqlite3_file>?
+            let found = sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file)
+            guard found == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: found)) }
+            // SQLite opens the log at the first transaction.
+            guard let file, let methods = file.pointee.pMethods else { return }
+            let code = methods.pointee.xSync(file, SQLITE_SYNC_NORMAL)
+            guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
         }
     }
 

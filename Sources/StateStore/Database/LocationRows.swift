@@ -4,15 +4,22 @@ import GRDB
 
 extension Database {
     func newestLocations(_ count: Int) throws -> [Location] {
-        try Row.fetchAll(self, sql: "SELECT * FROM location WHERE id > 0 ORDER BY id DESC LIMIT ?", arguments: [count])
-            .reversed().map { Location(row: $0) }
+        let recent = try newestRows(count, of: "recentLocation")
+        let older = recent.count < count ? try newestRows(count - recent.count, of: "location") : []
+        return (recent + older).reversed().map { Location(row: $0) }
+    }
+
+    private func newestRows(_ count: Int, of table: String) throws -> [Row] {
+        try Row.fetchAll(self, sql: "SELECT * FROM \(table) WHERE id > 0 ORDER BY id DESC LIMIT ?", arguments: [count])
     }
 
     /// Returns the id of the newest point that was not imported; 0 if there is none.
     func newestID() throws -> Int64 {
-        try Int64.fetchOne(
-            cachedStatement(sql: "SELECT id FROM location WHERE id > 0 ORDER BY id DESC LIMIT 1")
-        ) ?? 0
+        for table in ["recentLocation", "location"] {
+            let sql = "SELECT id FROM \(table) WHERE id > 0 ORDER BY id DESC LIMIT 1"
+            if let id = try Int64.fetchOne(cachedStatement(sql: sql)) { return id }
+        }
+        return 0
     }
 }
 

@@ -4,7 +4,11 @@ import GRDB
 
 extension StateStore {
     /// Returns the id of the newest recorded point; 0 if there is none.
-    package func newestPoint() async throws -> Int64 { try await read { try $0.newestID() } }
+    package func newestPoint() async throws -> Int64 {
+        // The points up to here, and the trip in progress, are about to be deleted.
+        await settleRecentPoints()
+        return try await read { try $0.newestID() }
+    }
 
     /// Deletes the points with `since <= timestamp < until`, of the trip `trip` or of the whole history, in portions,
     /// so that writers never wait long.
@@ -26,6 +30,7 @@ extension StateStore {
         isTrial: Bool,
         findTrips: @escaping @Sendable ([Location]) -> [TripRecord]
     ) async throws -> DeletionReply? {
+        await settleRecentPoints()
         let times = Times(since: since?.milliseconds ?? .min, until: until?.milliseconds ?? .max)
         var selections = [PointSelection(ids: .min...newest, times: times)]
         if let trip {
@@ -100,6 +105,7 @@ extension Database {
     }
 
     fileprivate func deletePortion(_ selection: PointSelection) throws -> Int {
+        try settleRecentPoints()
         try execute(
             sql: """
                 DELETE FROM location WHERE id IN
@@ -114,6 +120,7 @@ extension Database {
     ///
     /// - Returns: the number of trips that had lost points.
     fileprivate func repairTrips(_ findTrips: ([Location]) -> [TripRecord]) throws -> Int {
+        try settleRecentPoints()
         var count = 0
         for row in try Row.fetchAll(self, sql: "SELECT id, points, imported, recorded, firstPoint FROM trip") {
             let id: Int = row["id"]

@@ -21,6 +21,7 @@ extension StateStore {
         since: Date?,
         until: Date?
     ) async throws -> AsyncThrowingStream<[Location], any Error>? {
+        await settleRecentPoints()
         guard let runs = try await read({ try $0.points(ofTrip: id) }) else { return nil }
         let pages = TripPages(
             store: self,

@@ -8,6 +8,7 @@ actor HistoryPages {
     static let size = 1000
 
     private enum Phase {
+        case created
         /// Between two segments.
         case searching
         /// Inside a segment; its next point, if any, has this id.
@@ -20,7 +21,7 @@ actor HistoryPages {
     private let store: StateStore
     private let since: Int64
     private let until: Int64
-    private var phase = Phase.searching
+    private var phase = Phase.created
     /// Every point up to this key was returned.
     private var cursor: TimeKey
     /// Ids after the cursor that were returned or cannot be read.
@@ -40,6 +41,9 @@ actor HistoryPages {
     func next() async throws -> [Location]? {
         while true {
             switch phase {
+            case .created:
+                await store.settleRecentPoints()
+                phase = .searching
             case .searching: try await search()
             case .reading(let id, let isFirst):
                 let points = try await segmentPoints(from: id, isFirst: isFirst)
@@ -61,7 +65,7 @@ actor HistoryPages {
                 phase = .reading(key.id, isFirst: true)
                 try await lookForGap(before: key)
             case .onlyDone(let last): self.cursor = last
-            case nil: phase = .ended
+            case nil: phase = await store.settleRecentPoints() ? .searching : .ended
             }
         } catch let failure as StorageFailure where failure.kind == .damaged {
             phase = .scanning(.min)

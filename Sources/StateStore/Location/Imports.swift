@@ -83,6 +83,7 @@ extension StateStore {
     ) async throws -> ImportSession {
         if locations.isEmpty, trips.isEmpty { return session }
         return try await write(durable: true) { database in
+            try database.settleRecentPoints()
             var session = session
             let recorded = Date()
             let insertion = try LocationInsertion(database, recorded: recorded)

@@ -14,14 +14,15 @@ struct LocationInsertion {
 
     /// Prepares the statement.
     ///
-    /// - Parameter recorded: the time from which the points age if it is later than their own; `nil` if they age from
-    ///   their own time.
-    init(_ database: Database, recorded: Date?) throws {
+    /// - Parameters:
+    ///   - table: `location` or `recentLocation`.
+    ///   - recorded: the time from which the points age if it is later than their own; `nil` if they age from their own time.
+    init(_ database: Database, into table: String = "location", recorded: Date?) throws {
         self.database = database
         self.recorded = recorded?.milliseconds
         statement = try database.cachedStatement(
             sql: """
-                INSERT INTO location (id, recorded, time, latitude, longitude, altitude, horizontalAccuracy, accuracySource,
+                INSERT INTO \(table) (id, recorded, time, latitude, longitude, altitude, horizontalAccuracy, accuracySource,
                     verticalAccuracy, speed, course, mode, segmentStart)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """

@@ -1,5 +1,4 @@
 package import BackgrounderAPI
-import FoundationEssentials
 import GRDB
 
 extension StateStore {
@@ -15,7 +14,10 @@ extension StateStore {
         state: StateRecord,
         durable: Bool
     ) throws {
-        try write(durable: durable) { try $0.append(locations, from: origin, trips: trips, state: state) }
+        try write(durable: durable) { database in
+            try database.append(locations, trips: trips, from: origin)
+            try database.save(state)
+        }
         received(locations, from: origin)
     }
 
@@ -37,27 +39,4 @@ package enum LocationOrigin: Sendable {
     case receiver
     /// A replayed file.
     case file
-}
-
-extension Database {
-    fileprivate func append(
-        _ locations: [Location],
-        from origin: LocationOrigin,
-        trips: [TripRecord],
-        state: StateRecord
-    ) throws {
-        let recorded = Date()
-        let insertion = try LocationInsertion(self, recorded: origin == .receiver ? nil : recorded)
-        var newest = try newestID()
-        for location in locations {
-            newest += 1
-            try insertion.insert(location, id: newest)
-        }
-        for record in trips {
-            let points = newest - Int64(record.pointsAfterFirst)...newest - Int64(record.pointsAfterLast)
-            try save(record.trip, points: [points], imported: false, recorded: recorded)
-        }
-        try save(state)
-    }
-
 }

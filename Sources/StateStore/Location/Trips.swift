@@ -5,7 +5,8 @@ import GRDB
 extension StateStore {
     /// Returns the trips that overlap `since <= time < until`, oldest first.
     package func trips(since: Date?, until: Date?) async throws -> [Trip] {
-        try await read { database in
+        await settleRecentPoints()
+        return try await read { database in
             try Row.fetchAll(
                 database.cachedStatement(
                     sql: "SELECT * FROM trip WHERE ended >= ? AND began < ? ORDER BY began, id"

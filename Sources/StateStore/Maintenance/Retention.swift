@@ -225,6 +225,7 @@ extension Database {
     fileprivate func purgeOldest(above size: Int) throws -> PurgedPortion {
         var portion = PurgedPortion()
         guard try usedSize > size else { return portion }
+        try settleRecentPoints()
         for part in try historyParts() where portion.count == 0 {
             let rows = try Row.fetchAll(
                 self,
@@ -248,6 +249,8 @@ extension Database {
     /// Examines the next portion of points, in the order of recording, and deletes the expired ones within the day of
     /// the purge.
     fileprivate func purgePortion(_ cursor: PurgeCursor) throws -> PurgedPortion {
+        // They count among the newest points, which stay.
+        try settleRecentPoints()
         let part = cursor.part.condition
         let rows = try Row.fetchAll(
             cachedStatement(
@@ -286,6 +289,7 @@ extension Database {
     ///
     /// - Returns: the number of deleted trips.
     func deleteTripsWithoutPoints() throws -> Int {
+        try settleRecentPoints()
         try execute(
             sql: """
                 DELETE FROM trip WHERE firstPoint NOT IN (SELECT id FROM location)

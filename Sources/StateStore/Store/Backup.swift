@@ -94,7 +94,7 @@ package enum Backup {
         close(descriptor)
     }
 
-    /// Copies the database with a single statement, which SQLite executes on the state at its start.
+    /// Copies the database with a single statement, which SQLite executes on the state at its start, and settles the copy.
     private static func copy(_ path: String, to file: String) throws {
         var configuration = Configuration()
         configuration.readonly = true
@@ -102,6 +102,10 @@ package enum Backup {
         let database = try DatabaseQueue(path: path, configuration: configuration)
         defer { try? database.close() }
         try database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [file]) }
+        let copy = try DatabaseQueue(path: file)
+        defer { try? copy.close() }
+        // A database of an earlier version has no recent points.
+        try copy.write { if try $0.tableExists("recentLocation") { try $0.settleRecentPoints() } }
     }
 
     /// Checks every page and index of the copy, which no other process uses. Errors name it `name`.

@@ -80,10 +80,13 @@ package final class StateStore: Sendable {
         self.monitor = monitor
         sync = SyncTimer(interval: syncInterval) { [positionFile] in
             do {
+                let isFailing = monitor.isFailing(.sync) || monitor.isFailing(.write)
+                // Only a write shows whether a full disk has room again.
+                if isFailing { try database.write { try $0.execute(sql: "UPDATE sync SET count = count + 1") } }
                 try database.syncEverything()
                 // After a failed sync the kernel may mark pages clean that never reached the disk. A checkpoint writes
                 // them again, to the database file, and frees the log's space on a full disk.
-                if monitor.isFailing(.sync) || monitor.isFailing(.write) { try database.checkpoint() }
+                if isFailing { try database.checkpoint() }
                 monitor.succeeded(.sync)
                 monitor.succeeded(.write)
                 // The position file can fail alone, and nothing else writes to it while no sound plays.
@@ -185,6 +188,8 @@ package final class StateStore: Sendable {
     /// Syncs pending writes and closes the database. Call nothing on the store afterwards.
     package func close() throws {
         retention.end()
+        // If the disk does not take them, the next start finds them where they are.
+        try? database.write { try $0.settleRecentPoints() }
         if sync.cancel() { try database.syncEverything() }
         try musicReader.close()
         try database.close()
