@@ -16,7 +16,8 @@ struct Salvage {
     /// All tables except those of the music, which the next scan of the music directory refills. Parents come before
     /// the tables that reference them.
     static let tables = [
-        "location", "recentLocation", "trip", "queueItem", "state", "setting", "task", "taskHook", "fetchSource", "fetchContent",
+        "location", "recentLocation", "trip", "queueItem", "state", "setting", "task", "taskHook", "fetchSource",
+        "fetchContent",
         "fetchRun",
         "fetchOpen", "transferSession", "transfer", "transferEvent", "push", "pushID", "pushMessage", "pushStart",
     ]
@@ -47,7 +48,11 @@ struct Salvage {
 
     private mutating func insert(_ rows: [StatementArguments], _ columns: [String], _ writer: RowWriter) throws {
         let result = try writer.insert(rows, columns: columns)
-        if ["location", "recentLocation"].contains(writer.table) { points += result.inserted } else { others += result.inserted }
+        if ["location", "recentLocation"].contains(writer.table) {
+            points += result.inserted
+        } else {
+            others += result.inserted
+        }
         // The parents may be among the rows that SQLite cannot find.
         if result.lackParents { damaged.insert(writer.table) }
     }
