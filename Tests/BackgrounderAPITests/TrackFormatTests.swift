@@ -47,6 +47,13 @@ import Testing
         #expect(write([], as: .json) == "[]\n")
     }
 
+    @Test func `a line of the JSON array is what every other reply has for the location`() throws {
+        // JSON writes numbers near 0 with an exponent, which is the same number.
+        for location in track where location.latitude.magnitude > 0.001 {
+            #expect(write([location], as: .json) == "[\n\(try JSON.line(location))\n]\n")
+        }
+    }
+
     @Test func `GeoJSON is a collection of points, longitude first, with the rest as properties`() throws {
         let value = try JSONValue(parsing: write(track, as: .geojson))
         #expect(value["type"] == .string("FeatureCollection"))

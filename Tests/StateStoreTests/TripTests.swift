@@ -185,6 +185,7 @@ import Testing
             "SELECT id, latitude, longitude FROM location WHERE time = 1 ORDER BY id DESC",
             "USING INDEX locationTime"
         ),
+        ("SELECT id FROM location WHERE time BETWEEN 1 AND 2 LIMIT 1", "USING COVERING INDEX locationTime"),
         ("SELECT ended, points FROM trip WHERE imported = 1 AND firstPoint = 3", "(imported=? AND firstPoint=?)"),
     ])
     func `no query scans the whole history`(sql: String, plan: String) async throws {

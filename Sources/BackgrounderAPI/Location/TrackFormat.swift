@@ -52,7 +52,7 @@ package enum GPXExtension {
     package static let namespace = "https://backgrounder.example/gpx/1"
 }
 
-/// A JSON array of locations, one per line.
+/// A JSON array of locations, one per line, as ``JSON`` encodes them.
 private struct JSONTrackEncoder: TrackEncoder {
     var isFirst = true
 
@@ -61,8 +61,32 @@ private struct JSONTrackEncoder: TrackEncoder {
     mutating func append(_ location: Location, index: Int?, to text: inout TextBuffer) {
         text.append(isFirst ? "\n" : ",\n")
         isFirst = false
-        // A Location has only finite numbers, so it always encodes.
-        text.append(text: (try? JSON.line(IndexedLocation(index: index, location: location))) ?? "null")
+        text.append("{")
+        if let source = location.accuracySource {
+            text.append("\"accuracySource\":\"")
+            text.append(text: source.rawValue)
+            text.append("\",")
+        }
+        text.appendMember("\"altitude\":", location.altitude, then: ",")
+        text.appendMember("\"course\":", location.course, then: ",")
+        text.appendMember("\"horizontalAccuracy\":", location.horizontalAccuracy, then: ",")
+        if let index {
+            text.append("\"index\":")
+            text.append(UInt64(index))
+            text.append(",")
+        }
+        text.appendMember("\"latitude\":", location.latitude, then: ",")
+        text.appendMember("\"longitude\":", location.longitude, then: ",\"mode\":")
+        text.append(UInt64(location.mode))
+        if let segmentStart = location.segmentStart {
+            text.append(segmentStart ? ",\"segmentStart\":true" : ",\"segmentStart\":false")
+        }
+        text.appendMember(",\"speed\":", location.speed)
+        text.append(",\"timestamp\":\"")
+        text.append(location.timestamp)
+        text.append("\"")
+        text.appendMember(",\"verticalAccuracy\":", location.verticalAccuracy)
+        text.append("}")
     }
 
     mutating func end() -> String { isFirst ? "]\n" : "\n]\n" }
@@ -77,13 +101,31 @@ private struct GeoJSONTrackEncoder: TrackEncoder {
     mutating func append(_ location: Location, index: Int?, to text: inout TextBuffer) {
         text.append(isFirst ? "\n" : ",\n")
         isFirst = false
-        let altitude = location.altitude.map { "," + decimal($0) } ?? ""
-        let coordinates = "[\(decimal(location.longitude)),\(decimal(location.latitude))\(altitude)]"
-        let index = Field(name: "index", value: index.map { String($0) })
-        let properties = ([index] + fields(of: location).dropFirst(3))
-            .compactMap { field in field.value.map { "\"\(field.name)\":\(field.isText ? "\"\($0)\"" : $0)" } }
-        text.append(text: #"{"type":"Feature","geometry":{"type":"Point","coordinates":\#(coordinates)},"#)
-        text.append(text: #""properties":{\#(properties.joined(separator: ","))}}"#)
+        text.append("{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
+        text.appendPosition(location)
+        text.append("]},\"properties\":{")
+        if let index {
+            text.append("\"index\":")
+            text.append(UInt64(index))
+            text.append(",")
+        }
+        text.appendMember("\"horizontalAccuracy\":", location.horizontalAccuracy, then: ",")
+        if let source = location.accuracySource {
+            text.append("\"accuracySource\":\"")
+            text.append(text: source.rawValue)
+            text.append("\",")
+        }
+        text.appendMember("\"verticalAccuracy\":", location.verticalAccuracy, then: ",")
+        text.appendMember("\"speed\":", location.speed, then: ",")
+        text.appendMember("\"course\":", location.course, then: ",")
+        text.append("\"timestamp\":\"")
+        text.append(location.timestamp)
+        text.append("\",\"mode\":")
+        text.append(UInt64(location.mode))
+        if let segmentStart = location.segmentStart {
+            text.append(segmentStart ? ",\"segmentStart\":true" : ",\"segmentStart\":false")
+        }
+        text.append("}}")
     }
 
     mutating func end() -> String { "\n]}\n" }
@@ -153,31 +195,40 @@ private struct KMLTrackEncoder: TrackEncoder {
 
     mutating func append(_ location: Location, index: Int?, to text: inout TextBuffer) {
         if location.segmentStart == true || (first == nil && !isInLine) {
-            text.append(text: closeSegment())
+            closeSegment(in: &text)
             first = location
         } else if let start = first {
             first = nil
             isInLine = true
-            text.append(text: "<Placemark><TimeStamp><when>\(ISO8601.string(start.timestamp))</when></TimeStamp>")
-            text.append(text: "<LineString><coordinates>\n\(coordinates(start))\n\(coordinates(location))\n")
+            text.append("<Placemark><TimeStamp><when>")
+            text.append(start.timestamp)
+            text.append("</when></TimeStamp><LineString><coordinates>\n")
+            text.appendPosition(start)
+            text.append("\n")
+            text.appendPosition(location)
+            text.append("\n")
         } else {
-            text.append(text: coordinates(location) + "\n")
+            text.appendPosition(location)
+            text.append("\n")
         }
     }
 
-    mutating func end() -> String { closeSegment() + "</Document>\n</kml>\n" }
-
-    private mutating func closeSegment() -> String {
-        defer { (first, isInLine) = (nil, false) }
-        if isInLine { return "</coordinates></LineString></Placemark>\n" }
-        guard let only = first else { return "" }
-        return "<Placemark><TimeStamp><when>\(ISO8601.string(only.timestamp))</when></TimeStamp>"
-            + "<Point><coordinates>\(coordinates(only))</coordinates></Point></Placemark>\n"
+    mutating func end() -> String {
+        var text = TextBuffer()
+        closeSegment(in: &text)
+        text.append("</Document>\n</kml>\n")
+        return text.string
     }
 
-    private func coordinates(_ location: Location) -> String {
-        "\(decimal(location.longitude)),\(decimal(location.latitude))"
-            + (location.altitude.map { "," + decimal($0) } ?? "")
+    private mutating func closeSegment(in text: inout TextBuffer) {
+        defer { (first, isInLine) = (nil, false) }
+        if isInLine { return text.append("</coordinates></LineString></Placemark>\n") }
+        guard let only = first else { return }
+        text.append("<Placemark><TimeStamp><when>")
+        text.append(only.timestamp)
+        text.append("</when></TimeStamp><Point><coordinates>")
+        text.appendPosition(only)
+        text.append("</coordinates></Point></Placemark>\n")
     }
 }
 
@@ -186,11 +237,10 @@ private struct CSVTrackEncoder: TrackEncoder {
     let isIndexed: Bool
 
     mutating func begin() -> String {
-        let origin = Location(latitude: 0, longitude: 0, timestamp: Date(timeIntervalSince1970: 0))
-        return ((isIndexed ? ["index"] : []) + fields(of: origin).map(\.name)).joined(separator: ",") + "\r\n"
+        (isIndexed ? "index," : "") + "latitude,longitude,altitude,horizontalAccuracy,accuracySource,verticalAccuracy,"
+            + "speed,course,timestamp,mode,segmentStart\r\n"
     }
 
-    /// Appends the fields in the order of `fields(of:)`, without a string for each: this is the fastest format.
     mutating func append(_ location: Location, index: Int?, to text: inout TextBuffer) {
         if isIndexed {
             if let index { text.append(UInt64(index)) }
@@ -222,6 +272,22 @@ extension TextBuffer {
         append(",")
     }
 
+    /// Appends `name`, the number and `separator` if there is a value.
+    fileprivate mutating func appendMember(_ name: StaticString, _ value: Double?, then separator: StaticString = "") {
+        guard let value else { return }
+        append(name)
+        append(shortest: value)
+        append(separator)
+    }
+
+    /// Appends longitude, latitude and, if known, altitude, as GeoJSON and KML write a position.
+    fileprivate mutating func appendPosition(_ location: Location) {
+        append(shortest: location.longitude)
+        append(",")
+        append(shortest: location.latitude)
+        appendMember(",", location.altitude)
+    }
+
     /// Appends a GPX element if there is a value.
     fileprivate mutating func appendElement(_ name: StaticString, _ value: Double?) {
         guard let value else { return }
@@ -239,50 +305,4 @@ extension Location {
     fileprivate var hasExtensions: Bool {
         horizontalAccuracy != nil || verticalAccuracy != nil || speed != nil || course != nil || accuracySource != nil
     }
-}
-
-/// A location and its index in the file, as one JSON object.
-private struct IndexedLocation: Encodable {
-    enum CodingKeys: CodingKey {
-        case index
-    }
-
-    var index: Int?
-    var location: Location
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encodeIfPresent(index, forKey: .index)
-        try location.encode(to: encoder)
-    }
-}
-
-private struct Field {
-    var name: String
-    var value: String?
-    var isText = false
-}
-
-/// Returns the fields of a location: the position first, then the rest in the order of the value.
-private func fields(of location: Location) -> [Field] {
-    [
-        Field(name: "latitude", value: decimal(location.latitude)),
-        Field(name: "longitude", value: decimal(location.longitude)),
-        Field(name: "altitude", value: location.altitude.map(decimal)),
-        Field(name: "horizontalAccuracy", value: location.horizontalAccuracy.map(decimal)),
-        Field(name: "accuracySource", value: location.accuracySource?.rawValue, isText: true),
-        Field(name: "verticalAccuracy", value: location.verticalAccuracy.map(decimal)),
-        Field(name: "speed", value: location.speed.map(decimal)),
-        Field(name: "course", value: location.course.map(decimal)),
-        Field(name: "timestamp", value: ISO8601.string(location.timestamp), isText: true),
-        Field(name: "mode", value: String(location.mode)),
-        Field(name: "segmentStart", value: location.segmentStart.map { String($0) }),
-    ]
-}
-
-/// Returns the shortest decimal that parses as `value`, without an exponent, which XML Schema's decimals do not allow.
-private func decimal(_ value: Double) -> String {
-    var text = TextBuffer()
-    text.append(shortest: value)
-    return text.string
 }

@@ -88,16 +88,13 @@ extension StateStore {
             let recorded = Date()
             let insertion = try LocationInsertion(database, recorded: recorded)
             var newest = try database.newestImportedID()
-            var moment = Moment()
+            var known = try KnownPoints(locations, database)
             for location in locations {
-                try moment.move(to: location.timestamp.milliseconds, database)
-                let place = Moment.Place(latitude: location.latitude, longitude: location.longitude)
-                if let id = moment.ids[place] {
+                if let id = try known.id(of: location, or: newest + 1) {
                     session.add(id, isNew: false)
                 } else {
                     newest += 1
                     try insertion.insert(location, id: newest)
-                    moment.ids[place] = newest
                     session.add(newest, isNew: true)
                 }
             }
@@ -115,31 +112,50 @@ extension StateStore {
     }
 }
 
-/// The points of the history at one time. Without this cache, importing a file whose points all have the same time
-/// would take quadratic time.
-private struct Moment {
-    struct Place: Hashable {
+/// The points that the history has at the times of a portion of an import.
+///
+/// Without this cache, importing a file whose points all have the same time would take quadratic time.
+private struct KnownPoints {
+    private struct Place: Hashable {
         var latitude: Double
         var longitude: Double
     }
 
-    private var time: Int64?
-    /// The lowest id at each place.
-    var ids: [Place: Int64] = [:]
+    private let database: Database
+    private let statement: Statement
+    /// Whether the history had no point from the first to the last of these times. Then nothing has to be looked up.
+    private let isNewTime: Bool
+    /// The lowest id at each place, by time.
+    private var ids: [Int64: [Place: Int64]] = [:]
 
-    mutating func move(to time: Int64, _ database: Database) throws {
-        guard time != self.time else { return }
-        self.time = time
-        ids = [:]
-        let rows = try Row.fetchCursor(
-            database.cachedStatement(
-                sql: "SELECT id, latitude, longitude FROM location WHERE time = ? ORDER BY id DESC"
-            ),
-            arguments: [time]
+    init(_ locations: [Location], _ database: Database) throws {
+        self.database = database
+        statement = try database.cachedStatement(
+            sql: "SELECT id, latitude, longitude FROM location WHERE time = ? ORDER BY id DESC"
         )
-        while let row = try rows.next() {
-            ids[Place(latitude: row["latitude"], longitude: row["longitude"])] = row["id"]
+        let times = locations.map(\.timestamp.milliseconds)
+        isNewTime =
+            try Int64.fetchOne(
+                database.cachedStatement(sql: "SELECT id FROM location WHERE time BETWEEN ? AND ? LIMIT 1"),
+                arguments: [times.min() ?? 0, times.max() ?? 0]
+            ) == nil
+    }
+
+    /// Returns the id of the point at the time and place of `location`; if there is none, `nil`, and the point gets the id `new`.
+    mutating func id(of location: Location, or new: Int64) throws -> Int64? {
+        let time = location.timestamp.milliseconds
+        let place = Place(latitude: location.latitude, longitude: location.longitude)
+        if !isNewTime, ids[time] == nil {
+            var found: [Place: Int64] = [:]
+            try RowReader.forEachRow(of: statement, [time], database) { row in
+                guard let id = row.integer(0), let latitude = row.number(1), let longitude = row.number(2) else { return }
+                found[Place(latitude: latitude, longitude: longitude)] = id
+            }
+            ids[time] = found
         }
+        if let id = ids[time]?[place] { return id }
+        ids[time, default: [:]][place] = new
+        return nil
     }
 }
 

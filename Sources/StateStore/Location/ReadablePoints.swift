@@ -30,10 +30,12 @@ struct StoredPoint: Sendable {
         let statement = try database.cachedStatement(
             sql: "SELECT \(columns.map { _ in "?" }.joined(separator: ", "))"
         )
-        let points = try found.rows.compactMap { row in
+        var points: [StoredPoint] = []
+        for row in found.rows {
             let values = found.table.values(columns, of: row)
-            let row = try Row.fetchOne(statement, arguments: StatementArguments(values))
-            return row.flatMap { try? StoredPoint(row: $0) }
+            try RowReader.forEachRow(of: statement, StatementArguments(values), database) { row in
+                if let point = try? StoredPoint(row: row) { points.append(point) }
+            }
         }
         return (points, found.last)
     }
@@ -41,40 +43,37 @@ struct StoredPoint: Sendable {
     /// Decodes a row.
     ///
     /// - Throws: an error if damage left values that no point can have.
-    fileprivate init(row: Row) throws {
-        id = try row.decode(atIndex: 0)
-        time = try row.decode(atIndex: 1)
-        location = Location(
-            latitude: try row.number(2) ?? .nan,
-            longitude: try row.number(3) ?? .nan,
-            altitude: try row.number(4),
-            horizontalAccuracy: try row.number(5),
-            accuracySource: try row.decode(String?.self, atIndex: 6).flatMap { AccuracySource(rawValue: $0) },
-            verticalAccuracy: try row.number(7),
-            speed: try row.number(8),
-            course: try row.number(9),
-            timestamp: Date(milliseconds: time),
-            mode: try row.decode(atIndex: 10),
-            segmentStart: try row.decode(Bool.self, atIndex: 11) ? true : nil
-        )
+    fileprivate init(row: RowReader) throws(ImpossiblePoint) {
         // No point has the largest id, so `id + 1` never overflows.
-        guard abs(location.latitude) <= 90, abs(location.longitude) <= 180, id < .max else { throw ImpossiblePoint() }
+        guard let id = row.integer(0), id < .max, let time = row.integer(1), let latitude = row.number(2),
+            abs(latitude) <= 90, let longitude = row.number(3), abs(longitude) <= 180, let mode = row.integer(10),
+            let segmentStart = row.integer(11)
+        else { throw ImpossiblePoint() }
+        (self.id, self.time) = (id, time)
+        location = Location(
+            latitude: latitude,
+            longitude: longitude,
+            altitude: try Self.number(row, 4),
+            horizontalAccuracy: try Self.number(row, 5),
+            accuracySource: row.text(6).flatMap { AccuracySource(rawValue: $0) },
+            verticalAccuracy: try Self.number(row, 7),
+            speed: try Self.number(row, 8),
+            course: try Self.number(row, 9),
+            timestamp: Date(milliseconds: time),
+            mode: Int(mode),
+            segmentStart: segmentStart != 0 ? true : nil
+        )
+    }
+
+    /// Returns the number in a column; `nil` for NULL. SQLite itself would convert a text or blob to 0.
+    private static func number(_ row: RowReader, _ column: Int32) throws(ImpossiblePoint) -> Double? {
+        if let number = row.number(column) { return number }
+        guard row.isNull(column) else { throw ImpossiblePoint() }
+        return nil
     }
 }
 
 private struct ImpossiblePoint: Error {}
-
-extension Row {
-    /// Returns the number in a column; `nil` for NULL. SQLite itself would convert a text or blob to 0.
-    fileprivate func number(_ index: Int) throws -> Double? {
-        switch (self[index] as DatabaseValue).storage {
-        case .null: nil
-        case .double(let value): value
-        case .int64(let value): Double(value)
-        case .string, .blob: throw ImpossiblePoint()
-        }
-    }
-}
 
 extension StateStore {
     /// Returns the first `limit` readable points with these ids, in the order of ids. Damage is reported and skipped.

@@ -31,20 +31,17 @@ struct RowScan: Sendable {
         _ ids: ClosedRange<Int64>,
         limit: Int,
         from database: Database,
-        _ body: (Row) throws -> Void
+        _ body: (RowReader) throws -> Void
     ) throws -> Result {
         var result = Result()
         var last: Int64?
         var count = 0
         do {
-            let rows = try Row.fetchCursor(
-                database.cachedStatement(
-                    sql: "SELECT \(columns) FROM \(table) WHERE rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?"
-                ),
-                arguments: [ids.lowerBound, ids.upperBound, limit]
+            let statement = try database.cachedStatement(
+                sql: "SELECT \(columns) FROM \(table) WHERE rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?"
             )
-            while let row = try rows.next() {
-                last = try row.decode(Int64.self, atIndex: 0)
+            try RowReader.forEachRow(of: statement, [ids.lowerBound, ids.upperBound, limit], database) { row in
+                last = row.integer(0)
                 count += 1
                 do {
                     try body(row)

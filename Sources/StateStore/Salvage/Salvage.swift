@@ -17,9 +17,8 @@ struct Salvage {
     /// the tables that reference them.
     static let tables = [
         "location", "recentLocation", "trip", "queueItem", "state", "setting", "task", "taskHook", "fetchSource",
-        "fetchContent",
-        "fetchRun",
-        "fetchOpen", "transferSession", "transfer", "transferEvent", "push", "pushID", "pushMessage", "pushStart",
+        "fetchContent", "fetchRun", "fetchOpen", "transferSession", "transfer", "transferEvent", "push", "pushID",
+        "pushMessage", "pushStart",
     ]
     // Tuned: a transaction of a megabyte or two.
     private static let portion = 10_000
@@ -126,7 +125,7 @@ struct Salvage {
             var rows: [StatementArguments] = []
             let result = try old.unsafeRead { database in
                 try scan.read(id ... .max, limit: Self.portion, from: database) { row in
-                    rows.append(StatementArguments(row.databaseValues.dropFirst(hasIDColumn ? 1 : 0)))
+                    rows.append(StatementArguments(row.values.dropFirst(hasIDColumn ? 1 : 0)))
                 }
             }
             if result.damage != nil { damaged.insert(table) }

@@ -74,8 +74,7 @@ extension StateStore {
     /// The tables that are small enough to check at each start; together they take a few milliseconds.
     private static let checkedTables = [
         "recentLocation", "state", "setting", "trip", "queueItem", "task", "taskHook", "fetchSource", "fetchRun",
-        "fetchOpen",
-        "transferSession", "transfer", "transferEvent", "push", "pushID", "pushMessage", "pushStart",
+        "fetchOpen", "transferSession", "transfer", "transferEvent", "push", "pushID", "pushMessage", "pushStart",
     ]
 
     static let positionSuffix = "-position"

@@ -49,11 +49,13 @@ package struct TextBuffer: Sendable {
 
     /// Appends a number like ``Swift/Double/description``, but without a zero fraction and without an exponent.
     package mutating func append(shortest value: Double) {
-        let text = value.description
-        guard let mark = text.firstIndex(of: "e"), let exponent = Int(text[text.index(after: mark)...]) else {
-            append(text: text)
-            if text.hasSuffix(".0") { count -= 2 }
-            return
+        var text = value.description
+        guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "e")),
+            let exponent = Int(text[text.utf8.index(after: mark)...])
+        else {
+            return text.withUTF8 { text in
+                append(UnsafeBufferPointer(rebasing: text.dropLast(text.suffix(2).elementsEqual(".0".utf8) ? 2 : 0)))
+            }
         }
         let digits = text[..<mark].filter(\.isNumber)
         if value < 0 { append("-") }
