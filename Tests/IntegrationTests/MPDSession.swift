@@ -81,6 +81,7 @@ final class RealMPD: Sendable {
             music_directory "\(music.path)"
             playlist_directory "\(scratch.file("lists"))"
             db_file "\(scratch.file("db"))"
+            sticker_file "\(scratch.file("stickers"))"
             log_file "\(scratch.file("log"))"
             bind_to_address "\(socket)"
             zeroconf_enabled "no"

@@ -101,6 +101,29 @@ final class ListDatabase: MPDDatabase {
         return MPDPicture(type: "image/png", bytes: Array("PNG".utf8))
     }
 
+    var directory: String { "/music" }
+    private let attached = Mutex<[String: [String: String]]>([:])
+
+    func stickers(of path: String, named name: String?) -> [String: String] {
+        attached.withLock { $0[path] ?? [:] }.filter { name == nil || $0.key == name }
+    }
+
+    func stickers(named name: String, below folder: String) -> [String: String] {
+        attached.withLock { $0.compactMapValues { $0[name] } }.filter {
+            folder.isEmpty || $0.key.hasPrefix(folder + "/")
+        }
+    }
+
+    func setSticker(_ name: String, to value: String, of path: String) {
+        attached.withLock { $0[path, default: [:]][name] = value }
+    }
+
+    func removeStickers(of path: String, named name: String?) -> Bool {
+        let stickers = stickers(of: path, named: name)
+        attached.withLock { all in for name in stickers.keys { all[path]?[name] = nil } }
+        return !stickers.isEmpty
+    }
+
     func absolutePath(of path: String) throws -> String { Self.root + (try song(path)).path }
     func absolutePath(of song: Song) -> String { Self.root + song.path }
 

@@ -45,7 +45,7 @@ import Testing
             ("kill", #"ACK [4@0] {kill} you don't have permission for "kill""#),
             ("config", #"ACK [4@0] {config} you don't have permission for "config""#),
             ("password x", "ACK [3@0] {password} incorrect password"),
-            ("sticker get song a b", "ACK [5@0] {sticker} sticker database is disabled"),
+            ("sticker get song a b", "ACK [50@0] {sticker} No such song"),
             ("prio 1 0", "ACK [5@0] {prio} priorities are not supported; use move or add with a position"),
             ("rangeid 1 0:1", "ACK [5@0] {rangeid} playing part of a song is not supported; use seek"),
             ("lsinfo nope", "ACK [50@0] {lsinfo} No such directory"),
@@ -210,6 +210,31 @@ import Testing
         #expect(try await client.ask("searchadd artist a window 0:1", "playlist") == ["0:file: albums/one.mp3", "OK"])
         #expect(try await client.ask("listplaylistinfo mix").suffix(2) == ["file: gone.mp3", "OK"])
         #expect(try await client.ask("stats").contains("songs: 4"))
+    }
+
+    @Test func `stickers are kept for songs, and clients hear of changes`() async throws {
+        let fixture = try await MPDFixture()
+        let client = try await fixture.connect()
+        let listener = try await fixture.connect()
+        async let change = listener.ask("idle sticker")
+        #expect(
+            try await client.ask("sticker set song albums/one.mp3 rating 5", "sticker set song plain.wav a=b 1") == [
+                "OK"
+            ]
+        )
+        #expect(try await change == ["changed: sticker", "OK"])
+        #expect(try await client.ask("sticker get song albums/one.mp3 rating") == ["sticker: rating=5", "OK"])
+        #expect(
+            try await client.ask("sticker find song albums rating > 4") == [
+                "file: albums/one.mp3", "sticker: rating=5", "OK",
+            ]
+        )
+        #expect(try await client.ask("sticker find song \"\" rating < 4") == ["OK"])
+        #expect(try await client.ask("sticker find song \"\" rating ? 4") == ["ACK [2@0] {sticker} bad operator"])
+        #expect(try await client.ask("sticker set song gone.mp3 a b") == ["ACK [50@0] {sticker} No such song"])
+        #expect(try await client.ask("sticker list song albums/one.mp3") == ["sticker: rating=5", "OK"])
+        #expect(try await client.ask("sticker delete song albums/one.mp3") == ["OK"])
+        #expect(try await client.ask("sticker delete song albums/one.mp3") == ["ACK [50@0] {sticker} no such sticker"])
     }
 
     @Test func `without a music directory the queue can be played, but nothing can be browsed`() async throws {

@@ -39,6 +39,8 @@ struct OutputState {
     /// The player has been told that the sound runs.
     private var isProgressTold = false
     private(set) var underruns = 0
+    /// The music that the output took in its life, in seconds.
+    private(set) var playtime = 0.0
 
     init(gain: Int32) { self.gain = gain }
 
@@ -116,7 +118,10 @@ struct OutputState {
 
     mutating func give(_ contents: StepContents) { giving = contents }
 
-    mutating func handedOver(_ frames: Int) { handed.add(frames, isMusic: giving.music) }
+    mutating func handedOver(_ frames: Int, rate: Int) {
+        handed.add(frames, isMusic: giving.music)
+        if giving.music { playtime += Double(frames) / Double(rate) }
+    }
 
     /// The step of the paced device that is under way.
     var pacedStep: PacedStep? { pacing.step }
@@ -127,8 +132,10 @@ struct OutputState {
 
     /// Ends the step, at its end or early. Returns the frames that were heard.
     mutating func endPacedStep(now: Int64) -> Int {
+        let step = pacing.step
         let frames = pacing.end(now: now)
         handed.add(frames)
+        if let step, step.contents.music { playtime += Double(frames) / Double(step.rate) }
         return frames
     }
 

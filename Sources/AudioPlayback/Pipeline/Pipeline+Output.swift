@@ -73,7 +73,7 @@ extension Pipeline {
 extension PipelineState {
     /// Updates the positions after the device took a step.
     fileprivate mutating func handedOver(_ frames: Int, buffer: Int, rate: Int, now: Int64) {
-        output.handedOver(frames)
+        output.handedOver(frames, rate: rate)
         if output.giving.music {
             let held = output.handed.held(buffer: buffer)
             music.handedOver(held: held.music, delay: held.before, rate: rate, now: now)

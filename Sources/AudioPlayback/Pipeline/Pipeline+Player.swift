@@ -19,6 +19,8 @@ struct PipelineSnapshot {
     var isDrained: Bool
     var failure: OutputFailure?
     var underruns: Int
+    /// The music that the output took so far, in seconds.
+    var playtime: Double
     var stuckThreads: Int
 }
 
@@ -40,6 +42,7 @@ extension Pipeline {
                 isDrained: state.output.isDrained,
                 failure: state.output.failure,
                 underruns: state.output.underruns,
+                playtime: state.output.playtime,
                 stuckThreads: state.threads.stuck(.output)
             )
         }

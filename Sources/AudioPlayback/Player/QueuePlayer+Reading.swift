@@ -42,11 +42,11 @@ extension QueuePlayer {
 
     func marked(_ item: PlayerItem) -> PlayerItem { item.marked(faults.unplayable) }
 
-    /// The item that follows the current one; nil at the end of the queue, or if no item is current.
+    /// The item that follows the current one, at its present position; nil at the end of the queue, or if no item is current.
     package var nextItem: PlayerItem? {
         var ahead = list
         return switch playable(ahead.finishCurrent(), in: &ahead) {
-        case .play(let id), .pause(let id): ahead.item(id)
+        case .play(let id), .pause(let id): list.item(id)
         case .stay, .stop: nil
         }
     }

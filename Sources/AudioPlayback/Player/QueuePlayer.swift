@@ -164,6 +164,9 @@ package actor QueuePlayer: Service {
         return present()
     }
 
+    /// The music that was played since the start, in seconds.
+    package var playtime: Double { pipeline.snapshot().playtime }
+
     func present() -> AudioStatus {
         let snapshot = pipeline.snapshot()
         let device = snapshot.device ?? recovery.lastDevice

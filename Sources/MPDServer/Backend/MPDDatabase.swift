@@ -75,6 +75,27 @@ package protocol MPDDatabase: Sendable {
     /// Returns the path relative to the music directory; `nil` if `absolute` is outside of it.
     func relativePath(of absolute: String) -> String?
 
+    /// The absolute path of the music directory.
+    var directory: String { get }
+
+    // MARK: Stickers: texts that clients attach to songs
+
+    /// Returns the stickers of a song by name, all of them or those with one name.
+    func stickers(of path: String, named name: String?) async throws -> [String: String]
+
+    /// Returns the value of the sticker `name` of every song below `folder`, by path.
+    func stickers(named name: String, below folder: String) async throws -> [String: String]
+
+    /// Sets a sticker of a song.
+    ///
+    /// - Throws: `MPDDatabaseError.tooManyStickers`.
+    func setSticker(_ name: String, to value: String, of path: String) async throws
+
+    /// Removes a sticker of a song, or all of them.
+    ///
+    /// - Returns: whether there were any.
+    func removeStickers(of path: String, named name: String?) async throws -> Bool
+
     // MARK: Stored playlists: FILE.m3u in the music directory
 
     /// Returns the stored playlists.
@@ -208,5 +229,6 @@ package enum MPDDatabaseError: Error, Hashable, Sendable {
     case playlistExists(String)
     /// The name of a playlist is empty, begins with a dot, or contains a slash or newline.
     case invalidName(String)
+    case tooManyStickers
     case failed(String)
 }

@@ -63,18 +63,22 @@ package struct MPDPlayerStatus: Sendable {
     package var queueLength: Int
     /// The item that will follow the current one.
     package var nextItem: PlayerItem?
+    /// The music that was played since the start, in seconds.
+    package var playtime: Double
 
     /// Creates a state from its parts.
     package init(
         audio: AudioStatus,
         queueVersion: Int,
         queueLength: Int,
-        nextItem: PlayerItem? = nil
+        nextItem: PlayerItem? = nil,
+        playtime: Double = 0
     ) {
         self.audio = audio
         self.queueVersion = queueVersion
         self.queueLength = queueLength
         self.nextItem = nextItem
+        self.playtime = playtime
     }
 }
 

@@ -3,7 +3,8 @@ extension MPDCommand {
     static let all: [String: MPDCommand] = Dictionary(
         uniqueKeysWithValues: [
             connectionCommands, playbackCommands, optionCommands, statusCommands, queueCommands, queueEditingCommands,
-            databaseCommands, pictureCommands, searchCommands, storedPlaylistCommands, messageCommands, refusedCommands,
+            databaseCommands, pictureCommands, searchCommands, storedPlaylistCommands, stickerCommands, messageCommands,
+            refusedCommands,
         ].joined().map { ($0.name, $0) }
     )
 
@@ -20,11 +21,10 @@ extension MPDCommand {
         + ["addtagid", "cleartagid"].map {
             MPDCommand(refused: $0, MPDError(.unknown, "tags come from the files and cannot be set"))
         }
-        + ["sticker"].map { MPDCommand(refused: $0, MPDError(.unknown, "sticker database is disabled")) }
         + ["newpartition", "delpartition", "moveoutput"].map {
             MPDCommand(refused: $0, MPDError(.unknown, "the only partition is \"default\""))
         }
-        + ["mount", "unmount", "listmounts", "listneighbors", "listfiles", "getfingerprint", "readcomments"].map {
+        + ["mount", "unmount", "listneighbors", "listfiles", "getfingerprint", "readcomments"].map {
             MPDCommand(refused: $0, MPDError(.unknown, "\"\($0)\" is not supported"))
         }
 }

@@ -3,6 +3,13 @@ import BackgrounderAPI
 extension MPDCommand {
     /// Browses and updates the music directory.
     static let databaseCommands: [MPDCommand] = [
+        MPDCommand("listmounts") { session, _ in
+            session.put("mount", "")
+            let directory = try session.requireDatabase().directory
+            // Clients on other machines must not see paths of this one.
+            let isShown = session.permissions.contains(.admin)
+            session.put("storage", isShown ? directory : String(directory.split(separator: "/").last ?? ""))
+        },
         MPDCommand("lsinfo", 0...1) { session, arguments in
             let database = try session.requireDatabase()
             let path = try folder(arguments)

@@ -16,6 +16,7 @@ extension MPDCommand {
             let uptime = (ContinuousClock.now - session.context.started) / .seconds(1)
             let database = try await session.context.database?.statistics()
             session.put("uptime", Int(uptime))
+            session.put("playtime", Int(await session.context.player.status().playtime))
             guard let database else { return }
             session.put("artists", database.artists)
             session.put("albums", database.albums)

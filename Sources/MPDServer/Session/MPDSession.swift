@@ -263,6 +263,7 @@ extension MPDError {
         case .noSuchEntry: self = .noSuchDirectory
         case .noPicture: self.init(.noExist, "No file exists")
         case .noSuchPlaylist: self.init(.noExist, "No such playlist")
+        case .tooManyStickers: self.init(.system, "too many stickers; delete some")
         case .playlistExists: self.init(.exists, "Playlist already exists")
         case .invalidName: self.init(.argument, "Bad playlist name")
         case .failed(let reason): self.init(.system, reason)

@@ -18,7 +18,7 @@ struct Salvage {
     static let tables = [
         "location", "recentLocation", "trip", "queueItem", "state", "setting", "task", "taskHook", "fetchSource",
         "fetchContent", "fetchRun", "fetchOpen", "transferSession", "transfer", "transferEvent", "push", "pushID",
-        "pushMessage", "pushStart",
+        "pushMessage", "pushStart", "sticker",
     ]
     // Tuned: a transaction of a megabyte or two.
     private static let portion = 10_000

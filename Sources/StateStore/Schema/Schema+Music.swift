@@ -54,4 +54,18 @@ extension Schema {
                 """
         )
     }
+
+    /// Creates the table of the texts that MPD clients attach to songs. They outlive the index of a music directory.
+    static func createStickers(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE sticker (
+                    path TEXT NOT NULL,
+                    name TEXT NOT NULL,
+                    value TEXT NOT NULL,
+                    PRIMARY KEY (path, name)
+                ) STRICT, WITHOUT ROWID;
+                """
+        )
+    }
 }

@@ -95,6 +95,7 @@ enum Schema {
         migrator.registerMigration("10 fetch credentials") { try addFetchCredentials($0) }
         migrator.registerMigration("11 fetch notes") { try addFetchNotes($0) }
         migrator.registerMigration("12 recent points") { try createRecentPoints($0) }
+        migrator.registerMigration("13 stickers") { try createStickers($0) }
         return migrator
     }
 }

@@ -189,6 +189,28 @@ extension MusicDatabase: MPDDatabase {
 }
 
 extension MusicDatabase {
+    var directory: String { library.directory.absolute("") }
+
+    func stickers(of path: String, named name: String?) async throws -> [String: String] {
+        try await known { try await store.stickers(of: path, named: name) }
+    }
+
+    func stickers(named name: String, below folder: String) async throws -> [String: String] {
+        let folder = try normalized(folder)
+        return try await known { try await store.stickers(named: name, below: folder) }
+    }
+
+    func setSticker(_ name: String, to value: String, of path: String) async throws {
+        let isSet = try await known { try await store.setSticker(name, to: value, of: path) }
+        guard isSet else { throw MPDDatabaseError.tooManyStickers }
+    }
+
+    func removeStickers(of path: String, named name: String?) async throws -> Bool {
+        try await known { try await store.removeStickers(of: path, named: name) }
+    }
+}
+
+extension MusicDatabase {
     func playlists() async throws -> [MPDPlaylist] {
         await lists.all().map { MPDPlaylist(name: $0.name, modified: $0.modified) }
     }

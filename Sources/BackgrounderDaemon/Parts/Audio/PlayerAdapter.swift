@@ -135,7 +135,8 @@ extension QueuePlayer {
             audio: audio,
             queueVersion: queueVersion,
             queueLength: queueLength,
-            nextItem: nextItem
+            nextItem: nextItem,
+            playtime: playtime
         )
     }
 }
