@@ -30,6 +30,24 @@ final class Receiver: Sendable {
         return reader
     }
 
+    /// Starts a receiver that reports twice a second that it has no fix.
+    func feedWithoutFix() throws -> ForegroundProcess {
+        let script = """
+            import functools, operator, socket, sys, time
+            def sentence(body): return "$%s*%02X\\r\\n" % (body, functools.reduce(operator.xor, body.encode()))
+            out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            second = 0
+            while True:
+                second += 1
+                clock = "12%02d%02d.00" % (second // 60 % 60, second % 60)
+                text = sentence("GPRMC,%s,V,,,,,,,231126,,,N" % clock) + sentence("GPGGA,%s,,,,,0,00,99.99,,,,,," % clock)
+                text += sentence("GPGSA,A,1,,,,,,,,,,,,,99.99,99.99,99.99")
+                out.sendto(text.encode(), ("127.0.0.1", int(sys.argv[1])))
+                time.sleep(0.5)
+            """
+        return try ForegroundProcess(Programs.python, ["-c", script, "\(feedPort)"])
+    }
+
     /// Starts sending `track` with options of nmea_feed.py.
     func feed(_ track: String, _ options: String...) throws -> Feed {
         try Feed(port: feedPort, track: track, options: options)

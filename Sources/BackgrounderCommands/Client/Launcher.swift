@@ -69,21 +69,44 @@ enum Launcher {
 
     /// Returns the service's message about a faulty configuration, or `nil` if the configuration is valid.
     static func configurationProblem(_ arguments: [String]) throws -> String? {
-        let complaints = try Pipe()
+        let (status, words) = try run(arguments + ["--check-configuration"], reading: STDERR_FILENO)
+        let line = words.split(separator: "\n").first.map(String.init)
+        return status == 0 ? nil : line?.withoutPrefix("backgrounderd: ") ?? "cannot check the configuration"
+    }
+
+    /// Returns the results of the checks that need no running service.
+    ///
+    /// - Parameter arguments: the options of the service.
+    static func inspection(_ arguments: [String], isRunning: Bool) throws -> DoctorReport {
+        let arguments = arguments + ["inspect"] + (isRunning ? ["--running"] : [])
+        let (status, output) = try run(arguments, reading: STDOUT_FILENO)
+        guard status == 0, let report = try? JSON.decode(DoctorReport.self, from: Data(output.utf8)) else {
+            throw CommandFailure(
+                "cannot run the checks of \(daemonPath); check that both programs have the same version"
+            )
+        }
+        return report
+    }
+
+    /// Runs `backgrounderd` until it ends.
+    ///
+    /// - Returns: its wait status, and what it wrote to `descriptor`, 1 or 2.
+    private static func run(_ arguments: [String], reading descriptor: Int32) throws -> (status: Int32, text: String) {
+        let pipe = try Pipe()
         let nowhere = open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { close(nowhere) }
-        let check = Spawn(
-            arguments: [daemonPath] + arguments + ["--check-configuration"],
+        let program = Spawn(
+            arguments: [daemonPath] + arguments,
             environment: ProcessInfo.processInfo.environment.map { "\($0)=\($1)" },
-            descriptors: [nowhere, nowhere, complaints.writeEnd]
+            descriptors: (0...2).map { $0 == descriptor ? pipe.writeEnd : nowhere }
         )
         let pid: pid_t
-        do throws(SpawnFailure) { pid = try check.run() } catch { throw cannotRun(error.code) }
-        complaints.closeWriteEnd()
-        let words = complaints.readAll().split(separator: "\n").first.map(String.init)
+        do throws(SpawnFailure) { pid = try program.run() } catch { throw cannotRun(error.code) }
+        pipe.closeWriteEnd()
+        let text = pipe.readAll()
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
-        return status == 0 ? nil : words?.withoutPrefix("backgrounderd: ") ?? "cannot check the configuration"
+        return (status, text)
     }
 
     /// Returns the result of `body`. If the service is not running and `items` has paths to play, starts it and tries

@@ -5,7 +5,7 @@ extension ServiceStatus {
     /// The doctor's checks of fetches, transfers and pushes; empty if there are none.
     func backgroundChecks(pushes: [PushStatus]) -> [DoctorReport.Check] {
         var checks: [DoctorReport.Check] = []
-        if let fetch, !fetch.isEmpty { checks += [modeCheck(fetch), failureCheck(fetch)] }
+        if let fetch, !fetch.isEmpty { checks += [modeCheck(fetch)] + failureChecks(fetch) }
         if let transfers, !transfers.isEmpty { checks.append(diskCheck(transfers)) }
         if !pushes.isEmpty { checks.append(pushCheck(pushes)) }
         return checks
@@ -39,17 +39,23 @@ extension ServiceStatus {
         )
     }
 
-    private func failureCheck(_ sources: [FetchSource]) -> DoctorReport.Check {
+    /// One check for each failing source, or one for all.
+    private func failureChecks(_ sources: [FetchSource]) -> [DoctorReport.Check] {
         // Tuned: a single failure is usually the network; three in a row need attention
         let failing = sources.filter { $0.state == .active && $0.failures >= 3 }
-        return .init(
-            "fetch sources",
-            failing.isEmpty,
-            failing.isEmpty
-                ? "no failures"
-                : failing.map { "\($0.name) failed \($0.failures) times in a row" }.joined(separator: ", "),
-            hint: "`backgrounder fetch log \(failing.first?.name.withoutControlCharacters ?? "NAME")` shows why"
-        )
+        guard failing.isEmpty else {
+            return failing.map { source in
+                .init(
+                    "fetch sources",
+                    false,
+                    "\(source.name) failed \(source.failures) times in a row",
+                    hint: "`backgrounder fetch log \(source.name.withoutControlCharacters)` shows why"
+                )
+            }
+        }
+        let failed = sources.filter { $0.failures > 0 }
+        let words = failed.map { "\($0.name) failed \($0.failures == 1 ? "once" : "twice"); it is retried" }
+        return [.init("fetch sources", true, words.isEmpty ? "no failures" : words.joined(separator: ", "))]
     }
 
     private func diskCheck(_ transfers: [Transfer]) -> DoctorReport.Check {
@@ -62,6 +68,26 @@ extension ServiceStatus {
                 : stuck.map { "\($0.id) is waiting for disk space" }.joined(separator: ", "),
             hint:
                 "free disk space for \(stuck.first?.destination.withoutControlCharacters ?? "them"); transfers then resume by themselves"
+        )
+    }
+}
+
+extension LocationStatus {
+    /// The doctor's check of the running location mode.
+    var check: DoctorReport.Check {
+        let isWell: Bool
+        switch quality {
+        // A file has no receiver that could search.
+        case .searching: isWell = connection != .connected || !updating
+        case .ok, nil: isWell = true
+        case .starved, .silent, .noDevice, .disconnected: isWell = !updating
+        }
+        let detail = qualityDetail.map { ": \($0)" } ?? ""
+        return .init(
+            "location",
+            isWell,
+            "\(connection.rawValue), \(source), \(quality?.rawValue ?? "off")\(detail)",
+            hint: quality?.remedy
         )
     }
 }

@@ -9,7 +9,9 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor",
         abstract: "Check the installation and suggest fixes.",
         discussion: """
-            The exit status is 1 if a check fails.
+            Checks the configuration, the folders, the database, gpsd, the sound, the clock,
+            the fetch sources and the restrictions of the systemd unit. The service does not
+            need to run. The exit status is 1 if a check fails.
 
             EXAMPLES
               backgrounder doctor
@@ -42,34 +44,38 @@ struct DoctorCommand: AsyncParsableCommand {
 
     private func checks() async -> [DoctorReport.Check] {
         let paths = reading.service.paths
-        var checks = [program(), configuration(paths), folder("state", paths.state), folder("socket", paths.run)]
+        let reply: Result<ServiceStatus, any Error>
         do {
-            let client = Client(paths)
-            let status = try await client.call(Routes.status)
-            let pushes = (try? await client.call(Routes.pushes)) ?? []
-            checks.append(
-                .init("service", true, "version \(status.version), pid \(status.pid), \(status.state.rawValue)")
-            )
-            checks.append(
-                .init(
-                    "version",
-                    status.version == Backgrounder.version,
-                    "command \(Backgrounder.version), service \(status.version)",
-                    hint: "run `backgrounder stop`, then `backgrounder start`"
-                )
-            )
-            if let health = status.health { checks.append(health.check) }
-            if let location = status.location { checks.append(self.location(location)) }
-            if let audio = status.audio {
-                checks += self.audio(audio, configured: InstanceRecord.read(paths.instance)?.driver)
-            }
-            checks += status.backgroundChecks(pushes: pushes)
+            reply = .success(try await reading.client.call(Routes.status))
         } catch {
-            // The error says what to do after its last semicolon.
-            let parts = "\(error)".split(separator: "; ")
-            let message = parts.count > 1 ? parts.dropLast().joined(separator: "; ") : "\(error)"
-            let hint = parts.count > 1 ? String(parts[parts.count - 1]) : "see `backgrounder log`"
-            checks.append(.init("service", false, message, hint: hint))
+            reply = .failure(error)
+        }
+        var checks = [program()]
+        if checks[0].ok { checks += inspection(paths, isRunning: (try? reply.get()) != nil) }
+        switch reply {
+        case .success(let status):
+            let pushes = (try? await reading.client.call(Routes.pushes)) ?? []
+            checks += service(status) + status.backgroundChecks(pushes: pushes)
+        case .failure(let error):
+            checks.append(.init("service", failure: "\(error)", otherwise: "see `backgrounder log`"))
+        }
+        return checks
+    }
+
+    private func service(_ status: ServiceStatus) -> [DoctorReport.Check] {
+        var checks: [DoctorReport.Check] = [
+            .init("service", true, "version \(status.version), pid \(status.pid), \(status.state.rawValue)"),
+            .init(
+                "version",
+                status.version == Backgrounder.version,
+                "command \(Backgrounder.version), service \(status.version)",
+                hint: "run `backgrounder stop`, then `backgrounder start`"
+            ),
+        ]
+        if let health = status.health { checks.append(health.check) }
+        if let location = status.location { checks.append(location.check) }
+        if let audio = status.audio {
+            checks += self.audio(audio, configured: InstanceRecord.read(reading.service.paths.instance)?.driver)
         }
         return checks
     }
@@ -84,50 +90,21 @@ struct DoctorCommand: AsyncParsableCommand {
         )
     }
 
-    private func configuration(_ paths: RuntimePaths) -> DoctorReport.Check {
-        let file = InstanceRecord.read(paths.instance)?.configuration ?? paths.configuration
+    /// The checks of what a start needs.
+    private func inspection(_ paths: RuntimePaths, isRunning: Bool) -> [DoctorReport.Check] {
         var arguments = paths.home.map { ["--home", $0] } ?? []
-        if file != paths.configuration { arguments += ["--config", file] }
-        let problem: String?
-        do {
-            problem = try Launcher.configurationProblem(arguments)
-        } catch {
-            problem = "\(error)"
-        }
-        let isThere = access(file, F_OK) == 0
-        return .init(
-            "configuration",
-            problem == nil,
-            problem ?? (isThere ? file : "no \(file); using the defaults"),
-            hint: "correct the file, then run `backgrounder reload` or restart the service"
-        )
-    }
-
-    private func folder(_ name: String, _ path: String) -> DoctorReport.Check {
-        let exists = access(path, F_OK) == 0
-        return .init(
-            "\(name) folder",
-            !exists || access(path, W_OK) == 0,
-            exists ? path : "\(path), created at the first start",
-            hint: "give this user write access, or choose another folder with --home"
-        )
-    }
-
-    private func location(_ status: LocationStatus) -> DoctorReport.Check {
-        let isWell =
-            switch status.quality {
-            case .ok, .searching, nil: true
-            case .starved, .silent, .noDevice, .disconnected: !status.updating
+        let record = InstanceRecord.read(paths.instance)
+        if isRunning, let record {
+            arguments += record.options ?? []
+            if record.options?.contains("--config") != true, record.configuration != paths.configuration {
+                arguments += ["--config", record.configuration]
             }
-        let detail = status.qualityDetail.map { ": \($0)" } ?? ""
-        return .init(
-            "location",
-            isWell,
-            "\(status.connection.rawValue), \(status.source), \(status.quality?.rawValue ?? "off")\(detail)",
-            hint: status.connection == .waiting
-                ? "check that gpsd is running and listening there; `gpspipe -w -n 3` prints what it sends"
-                : "see `backgrounder location`; a coarser `backgrounder location accuracy` accepts more fixes"
-        )
+        }
+        do {
+            return try Launcher.inspection(arguments, isRunning: isRunning).checks
+        } catch {
+            return [.init("program", failure: "\(error)", otherwise: "install the programs again")]
+        }
     }
 
     private func audio(_ status: AudioStatus, configured: String?) -> [DoctorReport.Check] {
@@ -159,24 +136,4 @@ struct DoctorCommand: AsyncParsableCommand {
         let folder = RuntimePaths.absolute(parts[1] + "/..")
         return access(folder, F_OK) == 0 ? nil : folder
     }
-}
-
-/// The results of all checks.
-struct DoctorReport: Codable {
-    struct Check: Codable {
-        var name: String
-        var ok: Bool
-        var message: String
-        /// The suggested fix; `nil` if the check passed.
-        var hint: String?
-
-        init(_ name: String, _ ok: Bool, _ message: String, hint: String? = nil) {
-            self.name = name
-            self.ok = ok
-            self.message = message
-            self.hint = ok ? nil : hint
-        }
-    }
-
-    var checks: [Check]
 }

@@ -27,7 +27,9 @@ package struct DaemonCommand: AsyncParsableCommand {
               backgrounderd --home /tmp/demo --source 'gpx:tracks/freeway-drive.gpx?rate=10' --driver null
             """,
         version: Backgrounder.version,
-        subcommands: [ReplayCommand.self, PlanCommand.self, BackupCommand.self, RestoreCommand.self]
+        subcommands: [
+            ReplayCommand.self, PlanCommand.self, BackupCommand.self, RestoreCommand.self, InspectCommand.self,
+        ]
     )
 
     @Option(help: ArgumentHelp("Folder for configuration, state, sockets and log.", valueName: "dir"))
@@ -140,7 +142,7 @@ package struct DaemonCommand: AsyncParsableCommand {
         fail(error.description)
     }
 
-    private func configurationSource(_ paths: RuntimePaths) -> ConfigurationSource {
+    func configurationSource(_ paths: RuntimePaths) -> ConfigurationSource {
         ConfigurationSource(
             file: config,
             standardFile: paths.configuration,

@@ -19,7 +19,7 @@ package struct GPSDAddress: Codable, Hashable, Sendable, CustomStringConvertible
     }
 
     /// Whether the connection stays on this machine.
-    var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+    package var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
 
     init(_ text: String) throws(LocationSourceError) {
         func failure(_ reason: LocationSourceError.Reason) -> LocationSourceError {

@@ -1,7 +1,7 @@
 import GRDB
 
 /// An error that prevents a store from being opened.
-package enum StateStoreError: Error, CustomStringConvertible {
+package enum StateStoreError: Error, Hashable, CustomStringConvertible {
     /// A later version of Backgrounder wrote the file; it is unchanged.
     case newer(path: String)
     /// The file, or a file beside it, failed; `code` is the `errno` of a failed system call.

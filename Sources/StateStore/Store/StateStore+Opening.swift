@@ -43,7 +43,9 @@ extension StateStore {
     /// readable.
     ///
     /// The file is opened read-only, because GRDB writes to a database that it opens for writing.
-    private static func probe(_ path: String) throws {
+    ///
+    /// - Parameter more: further checks of a file with the tables of this version.
+    private static func probe(_ path: String, _ more: (DatabaseQueue) throws -> Void = { _ in }) throws {
         let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
         guard let size, size > 0 else { return }
         var configuration = Configuration()
@@ -59,16 +61,34 @@ extension StateStore {
         // libdispatch's thread pool. Once used, the pool wakes up every second for as long as the process runs.
         _ = Unmanaged.passRetained(database)
         let migrator = Schema.migrator
-        try database.read { database in
+        let isCurrent = try database.read { database in
             guard try !migrator.hasBeenSuperseded(database) else { throw StateStoreError.newer(path: path) }
-            guard try migrator.hasCompletedMigrations(database) else { return }
+            guard try migrator.hasCompletedMigrations(database) else { return false }
             _ = try database.newestLocations(100)
             _ = try Row.fetchAll(database, sql: "SELECT * FROM state")
             _ = try Row.fetchAll(database, sql: "SELECT * FROM setting")
             _ = try database.queue { _, _ in }
             _ = try Row.fetchAll(database, sql: "SELECT * FROM trip ORDER BY id DESC LIMIT 10")
+            return true
         }
+        if isCurrent { try more(database) }
         try database.close()
+    }
+
+    /// Returns why a start cannot use the database at `path` as it is; `nil` if it can, and for a path without a file.
+    /// Reads the file without changing it, and blocks.
+    package static func fault(at path: String) -> DatabaseFault? {
+        if isMissing(path) { return .missing }
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        if FileManager.default.fileExists(atPath: path + markerSuffix) { return .damaged(reason: "a page is damaged") }
+        do {
+            try probe(path) { try $0.read { try check($0) } }
+            return nil
+        } catch let error where error.isCorruption {
+            return .damaged(reason: (error as? DatabaseError)?.message ?? "\(error)")
+        } catch {
+            return .refused(StateStoreError(opening: path, error))
+        }
     }
 
     /// The tables that are small enough to check at each start; together they take a few milliseconds.
@@ -78,6 +98,8 @@ extension StateStore {
     ]
 
     static let positionSuffix = "-position"
+    /// The suffix of the file that marks a database as damaged.
+    static let markerSuffix = ".damaged"
 
     /// Renames the database, its log and its position file, and keeps them for inspection.
     ///
@@ -105,6 +127,16 @@ extension StateStore {
         let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
         return (size ?? 0) == 0
     }
+}
+
+/// Why a start cannot use a database as it is.
+package enum DatabaseFault: Hashable, Sendable {
+    /// It existed before, and is missing or empty. A start creates a new one.
+    case missing
+    /// A start moves the readable rows to a new file.
+    case damaged(reason: String)
+    /// A start fails.
+    case refused(StateStoreError)
 }
 
 extension Error {

@@ -47,7 +47,7 @@ package final class StateStore: Sendable {
     ) throws(StateStoreError) {
         var aside: String?
         var incidents: [StorageProblem] = []
-        let marker = path + ".damaged"
+        let marker = path + Self.markerSuffix
         if Self.isMissing(path) { incidents.append(Self.missing(path)) }
         do {
             if FileManager.default.fileExists(atPath: marker) { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
