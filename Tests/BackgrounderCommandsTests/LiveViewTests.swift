@@ -166,7 +166,7 @@ import Testing
     @Test func `a panel is a box with a title, cut and padded to its size`() {
         #expect(
             Panel(title: "Audio", lines: ["one", "日本日本", "gone"]).render(columns: 9, rows: 4) == [
-                "┌ Audio ┐", "│ one   │", "│ 日本  │", "└───────┘",
+                "┌ Audio ┐", "│ one   │", "│ 日本… │", "└───────┘",
             ]
         )
         #expect(Panel(title: "T", lines: []).render(columns: 6, rows: 2) == ["┌ T ─┐", "└────┘"])

@@ -43,6 +43,47 @@ import Testing
         )
     }
 
+    private static func files() -> Table {
+        var table = Table([("ID", .right), ("AT", .time), ("FILE", .left), ("URL", .left)])
+        table.add(["1234567890", "07:55:49 (2 min ago)", "/srv/in/a.mp3", "https://example.com/podcasts/episode.mp3"])
+        table.add(["1", "07:55:50 (2 min ago)", "/srv/in/日本の歌.mp3", "https://example.com/"])
+        return table
+    }
+
+    @Test func `a table that fits, or goes to a pipe, is not cut`() {
+        let whole = Self.files().render(limit: nil)
+        #expect(whole.split(separator: "\n").map { String($0).terminalColumns } == [59, 96, 76])
+        #expect(Self.files().render(limit: 96) == whole)
+    }
+
+    @Test func `the widest text of a table is cut first, with an ellipsis, and numbers are not`() {
+        #expect(
+            Self.files().render(limit: 80) == """
+                        ID  AT                    FILE                  URL
+                1234567890  07:55:49 (2 min ago)  /srv/in/a.mp3         https://example.com/pod…
+                         1  07:55:50 (2 min ago)  /srv/in/日本の歌.mp3  https://example.com/
+                """
+        )
+        #expect(
+            Self.files().render(limit: 50) == """
+                        ID  AT                FILE       URL
+                1234567890  07:55:49 (2 min…  /srv/in/…  https://…
+                         1  07:55:50 (2 min…  /srv/in/…  https://…
+                """
+        )
+    }
+
+    @Test(arguments: 1...100) func `no line of a table is wider than the terminal`(columns: Int) {
+        for line in Self.files().render(limit: columns).split(separator: "\n") {
+            #expect(String(line).terminalColumns <= columns, "\(line)")
+        }
+    }
+
+    @Test(arguments: [(5, "日本…"), (4, "日 …"), (6, "日本の"), (7, "日本の"), (1, "…"), (0, "")])
+    func `cut text ends with an ellipsis`(columns: Int, text: String) {
+        #expect("日本の".cut(to: columns) == text)
+    }
+
     @Test func `control and direction characters in lines are replaced, and line breaks are kept`() {
         #expect(["one", "two\u{7}\u{202E}", ""].printable == "one\ntwo\u{FFFD}\u{FFFD}\n")
     }

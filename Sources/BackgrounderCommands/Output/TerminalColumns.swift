@@ -2,8 +2,18 @@ extension String {
     /// The number of terminal columns that the string takes.
     var terminalColumns: Int { reduce(0) { $0 + $1.terminalColumns } }
 
-    /// Returns the string cut or padded to `width` terminal columns.
+    /// Returns the string, cut with an ellipsis if it takes more than `width` terminal columns.
+    func cut(to width: Int) -> String { terminalColumns <= width ? self : fitted(to: width) }
+
+    /// Returns the string padded, or cut with an ellipsis, to `width` terminal columns.
     func fitted(to width: Int, with filler: Character = " ") -> String {
+        guard width > 0 else { return "" }
+        guard terminalColumns <= width else { return prefix(of: width - 1) + "…" }
+        return self + String(repeating: filler, count: width - terminalColumns)
+    }
+
+    /// Returns the start of the string that fits into `width` terminal columns, padded with spaces.
+    private func prefix(of width: Int) -> String {
         var result = ""
         var used = 0
         for character in self {
@@ -12,7 +22,7 @@ extension String {
             result.append(character)
             used += columns
         }
-        return result + String(repeating: filler, count: max(0, width - used))
+        return result + String(repeating: " ", count: max(0, width - used))
     }
 }
 

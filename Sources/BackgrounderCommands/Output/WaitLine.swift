@@ -26,10 +26,3 @@ enum WaitLine {
         return try await body()
     }
 }
-
-extension String {
-    /// The string, cut to at most `columns` columns of a terminal.
-    fileprivate func cut(to columns: Int) -> String {
-        terminalColumns <= columns ? self : fitted(to: max(0, columns))
-    }
-}

@@ -31,7 +31,8 @@ enum TaskTable {
         ])
         for hook in hooks {
             table.add([
-                hook.name, "detach", "\(hook.budget.decimals(1)) s", "\(hook.grace.decimals(1)) s", short(hook.command),
+                hook.name, "detach", "\(hook.budget.decimals(1)) s", "\(hook.grace.decimals(1)) s",
+                hook.command.joined(separator: " "),
             ])
         }
         return table.render()
@@ -39,11 +40,9 @@ enum TaskTable {
 
     /// The command and the detail of its state, as far as there are any.
     private static func what(_ task: BackgroundTask) -> String {
-        [task.command.isEmpty ? nil : short(task.command), task.detail].compactMap(\.self).joined(separator: ": ")
+        [task.command.isEmpty ? nil : task.command.joined(separator: " "), task.detail].compactMap(\.self).joined(
+            separator: ": "
+        )
     }
 
-    private static func short(_ command: [String]) -> String {
-        let text = command.joined(separator: " ")
-        return text.count > 60 ? text.prefix(59) + "…" : text
-    }
 }
