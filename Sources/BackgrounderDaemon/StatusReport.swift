@@ -4,6 +4,7 @@ import ControlServer
 import FoundationEssentials
 import LocationUpdates
 import StateStore
+import SystemSupport
 
 /// Composes the status of the service from its parts.
 struct StatusReport: Sendable {
@@ -14,6 +15,20 @@ struct StatusReport: Sendable {
     let audio: AudioPart
     /// All parts, including `location` and `audio`.
     let parts: [any DaemonPart]
+    /// The start of the service. This clock also runs while the machine sleeps, and cannot be set.
+    private let began = ContinuousClock.now
+
+    init(
+        store: StateStore,
+        modes: Modes,
+        lifecycle: Lifecycle,
+        location: LocationPart,
+        audio: AudioPart,
+        parts: [any DaemonPart]
+    ) {
+        (self.store, self.modes, self.lifecycle) = (store, modes, lifecycle)
+        (self.location, self.audio, self.parts) = (location, audio, parts)
+    }
 
     /// Returns the state of the whole service.
     func status() async -> ServiceStatus {
@@ -22,6 +37,7 @@ struct StatusReport: Sendable {
         var status = ServiceStatus(
             version: Backgrounder.version,
             pid: ProcessInfo.processInfo.processIdentifier,
+            uptime: ((ContinuousClock.now - began).seconds * 1000).rounded() / 1000,
             state: current.state,
             since: current.since,
             attached: current.attached,

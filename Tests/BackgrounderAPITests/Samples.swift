@@ -211,6 +211,7 @@ enum Sample {
         ServiceStatus(
             version: "1",
             pid: 1,
+            uptime: 12.5,
             state: .background,
             since: date,
             attached: 0,

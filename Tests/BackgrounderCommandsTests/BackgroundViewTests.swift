@@ -196,8 +196,8 @@ import Testing
                 "transfers 12 ↓ a photo\u{7}.jpg: running, 1 byte of 3 bytes (33 %)",
             ]
         )
-        #expect(!status.summary.contains("\u{1B}"))
-        #expect(status.summary.contains("and 3 more"))
+        #expect(!status.summary().contains("\u{1B}"))
+        #expect(status.summary().contains("and 3 more"))
         #expect(Self.state().status?.backgroundLines(now: Self.now) == [])
     }
 

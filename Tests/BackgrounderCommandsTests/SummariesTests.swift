@@ -33,7 +33,7 @@ import Testing
     @Test func `the location table explains in a few lines why fixes are rejected`() {
         let detail = "41 fixes in the last 60 s, accuracy 48 m, limit 30 m; try `location accuracy hundredMeters`"
         #expect(
-            Self.status(quality: .starved, detail: detail).lines == [
+            Self.status(quality: .starved, detail: detail).lines() == [
                 "connected, gpsd://localhost:2947", "starved: \(detail)",
                 "best (asks for 10 m, accepts up to 30 m), no distance filter",
                 "50 received, 7 accepted, rejected: noFix 2, accuracy 41",
@@ -42,12 +42,52 @@ import Testing
         )
     }
 
+    private static func status(fix age: Double, quality: FixQuality?, source: String = "gpsd://a:1") -> LocationStatus {
+        var status = status(quality: quality, detail: nil)
+        status.source = source
+        status.lastRejection = nil
+        status.lastFix = Location(latitude: 48, longitude: 11, timestamp: instant.addingTimeInterval(-age))
+        return status
+    }
+
+    @Test(arguments: [FixQuality.searching, .silent, .noDevice, .disconnected, .starved, nil])
+    func `a fix without a successor for more than a minute is marked as stale, with its age`(quality: FixQuality?) {
+        let stale = Self.status(fix: 14 * 60, quality: quality).lines(.utc, now: Self.instant).last
+        #expect(stale == "last fix 14 min ago, stale: 48.00000, 11.00000 at 2025-11-21T06:41:49.000Z")
+        let fresh = Self.status(fix: 60, quality: quality).lines(.utc, now: Self.instant).last
+        #expect(fresh == "last fix 48.00000, 11.00000 at 2025-11-21T06:54:49.000Z")
+    }
+
+    @Test func `an old fix is not stale while the filter holds points back, or if it comes from a file`() {
+        let standing = Self.status(fix: 14 * 60, quality: .ok)
+        let replayed = Self.status(fix: 1e8, quality: .searching, source: "gpx:/srv/a.gpx")
+        for status in [standing, replayed] {
+            #expect(status.lines(.utc, now: Self.instant).last?.contains("stale") == false)
+        }
+    }
+
+    @Test func `the status has the uptime`() {
+        var status = ServiceStatus(
+            version: "1",
+            pid: 7,
+            uptime: 3 * 3600 + 5,
+            state: .background,
+            since: Self.instant,
+            attached: 0,
+            modes: []
+        )
+        let first = "Backgrounder 1, pid 7, up 3 h: background since 2025-11-21T06:55:49.000Z, 0 attached"
+        #expect(status.summary(.utc, now: Self.instant).hasPrefix(first + "\n"))
+        status.uptime = nil
+        #expect(status.summary(.utc, now: Self.instant).hasPrefix("Backgrounder 1, pid 7: background"))
+    }
+
     @Test func `the location table says why the mode is off`() {
         var status = Self.status(quality: nil, detail: nil)
         status.connection = .off
         status.offReason = "no location.usageDescription in config.yaml"
         #expect(
-            status.lines.prefix(2) == [
+            status.lines().prefix(2) == [
                 "off, gpsd://localhost:2947", "off: no location.usageDescription in config.yaml",
             ]
         )
@@ -55,7 +95,7 @@ import Testing
 
     @Test(arguments: [FixQuality.ok, nil])
     func `a quality without details follows the source`(quality: FixQuality?) {
-        let first = Self.status(quality: quality, detail: nil).lines[0]
+        let first = Self.status(quality: quality, detail: nil).lines()[0]
         #expect(first == "connected, gpsd://localhost:2947" + (quality == nil ? "" : ", ok"))
     }
 
@@ -70,6 +110,6 @@ import Testing
     func `a rejection is shown in the unit of its reason`(rejection: Rejection, text: String) {
         var status = Self.status(quality: .ok, detail: nil)
         status.lastRejection = rejection
-        #expect(status.lines.last == "last rejected: \(text)")
+        #expect(status.lines().last == "last rejected: \(text)")
     }
 }

@@ -36,6 +36,18 @@ import Testing
         #expect(lines[2].contains("in progress"))
     }
 
+    @Test func `on a terminal of 80 columns a trip is one line with its local times and its age`() throws {
+        let now = Date(timeIntervalSince1970: 3930 + 90)
+        let text = TripTable.render([trip(1)], hasSparklines: false, time: .local(now: now), limit: 80)
+        let lines = text.split(separator: "\n")
+        #expect(lines.allSatisfy { $0.count <= 80 }, "\(text)")
+        #expect(lines[0].hasSuffix("TOP km/h"))
+        let (start, end) = (trip(1).start.localSeconds.prefix(16), trip(1).end.localSeconds.prefix(16))
+        let isOneDay = start.prefix(10) == end.prefix(10)
+        #expect(lines[1].hasPrefix(" 1  \(start)  "), "\(text)")
+        #expect(lines[1].contains(isOneDay ? "  \(end.suffix(5)) (1 min ago)  " : "…"), "\(text)")
+    }
+
     @Test func `on a terminal the speeds are drawn as a sparkline`() {
         let lines = TripTable.render([trip(1)], hasSparklines: true).split(separator: "\n")
         #expect(lines[0].hasSuffix("SPEED"))

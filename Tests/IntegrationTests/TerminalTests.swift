@@ -1,4 +1,6 @@
+import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
@@ -56,6 +58,87 @@ import Testing
         }
         try await terminal.type("q")
         try await terminal.waitForEnd()
+    }
+
+    /// Runs `backgrounder` on a terminal after shell commands, in a zone 5 h 30 min ahead of UTC.
+    private func onTerminal(
+        _ service: Service,
+        _ arguments: String,
+        after commands: String = ":"
+    ) async throws -> [String] {
+        let run = try await ProgramRun.of(
+            Programs.script,
+            ["-qec", "unset NO_COLOR; \(commands); '\(Products.backgrounder)' \(arguments)", "/dev/null"],
+            environment: service.environment.merging(["TZ": "<+0530>-5:30", "SHELL": Programs.shell]) { $1 }
+        )
+        try #require(run.exitCode == 0, "\(run)")
+        return run.text.replacing("\r\n", with: "\n").split(separator: "\n").map(String.init)
+    }
+
+    @Test func `tables fit the terminal, else COLUMNS, and a pipe has no limit`() async throws {
+        let service = try Service(TestConfiguration())
+        try await service.start()
+        let words = String(repeating: "word ", count: 40)
+        try await service.run("task", "begin", "name", "--", "sh", "-c", "exec sleep 60 # \(words)")
+        let wide = try await service.run("task", "list").text.split(separator: "\n")
+        #expect(wide.last?.hasSuffix("word word ") == false)
+        #expect(wide.last.map { $0.count > 250 } == true, "\(wide)")
+        for (commands, columns) in [
+            ("stty cols 100", 100), ("stty cols 100; export COLUMNS=70", 100), ("export COLUMNS=90", 90),
+            ("unset COLUMNS", 80),
+        ] {
+            let lines = try await onTerminal(service, "task list", after: commands)
+            #expect(lines.map(\.count).max() == columns, "\(commands): \(lines)")
+            #expect(lines.last?.hasSuffix("…") == true, "\(commands): \(lines)")
+        }
+        let piped = try await ProgramRun.of(
+            Products.backgrounder,
+            ["task", "list"],
+            environment: service.environment.merging(["COLUMNS": "40"]) { $1 }
+        )
+        #expect(piped.text.split(separator: "\n").last.map { $0.count > 250 } == true, "\(piped)")
+    }
+
+    @Test func `times are local with their age on a terminal, and UTC in a pipe and in JSON`() async throws {
+        let service = try Service(
+            TestConfiguration(source: "gpx:\(Products.repository("tracks/freeway-drive.gpx"))?rate=max")
+        )
+        try await service.start()
+        try await service.waitForEndOfTrack()
+        let status = try await onTerminal(service, "status")
+        #expect(status[0].firstMatch(of: #/up \d+ s: \w+ since \d\d:\d\d:\d\d \((now|\d+ s ago)\), 0 attached/#) != nil)
+        let fix = try #require(try await service.json("location", as: LocationStatus.self).lastFix)
+        let local = ISO8601.string(fix.timestamp.addingTimeInterval(5.5 * 3600)).prefix(19).replacing("T", with: " ")
+        #expect(status.contains { $0.contains(" at \(local) (") && $0.hasSuffix(" y ago)") }, "\(status)")
+        #expect(try await onTerminal(service, "track").contains { $0.hasPrefix(local) }, "no \(local)")
+        let utc = ISO8601.string(fix.timestamp)
+        let piped = try await service.run("status").text
+        #expect(piped.contains(" at \(utc)\n"))
+        #expect(piped.firstMatch(of: #/up \d+ s: \w+ since \d{4}-\d\d-\d\dT[0-9:.]+Z, 0 attached/#) != nil, "\(piped)")
+        #expect(try await service.run("track").text.contains("\n\(utc) "))
+        #expect(try await service.run("track", "--last", "1", "--format", "json").text.contains("\"\(utc)\""))
+        #expect(try await service.json("status", as: ServiceStatus.self).uptime.map { $0 > 0 && $0 < 600 } == true)
+    }
+
+    @Test func `a stale fix is marked in a pipe, and coloured on a terminal only`() async throws {
+        let fake = try FakeGPSD()
+        let service = try Service(TestConfiguration(source: "gpsd://127.0.0.1:\(fake.port)"))
+        try await service.start()
+        let client = try await fake.client()
+        let time = ISO8601.string(Date(timeIntervalSinceNow: -14 * 60 - 20))
+        client.send(
+            line:
+                #"{"class":"TPV","device":"/dev/ttyS0","mode":3,"time":"\#(time)","lat":48.1,"lon":11.5,"epx":2.0,"epy":2.0,"epv":3.0}"#
+        )
+        try await service.events().wait(forState: "silence") {
+            $0.status.location?.lastFix != nil && $0.status.location?.quality == .silent
+        }
+        let piped = try await service.run("status").text
+        #expect(piped.contains("          last fix 14 min ago, stale: 48.10000, 11.50000"), "\(piped)")
+        #expect(!piped.contains("\u{1B}"))
+        let shown = try await onTerminal(service, "location")
+        #expect(shown.last?.hasPrefix("\u{1B}[33mlast fix 14 min ago, stale: ") == true, "\(shown)")
+        #expect(shown.last?.hasSuffix("\u{1B}[0m") == true, "\(shown)")
     }
 
     @Test func `waiting for a fetch shows the elapsed time, on a terminal only`() async throws {

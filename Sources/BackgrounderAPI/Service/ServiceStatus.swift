@@ -4,6 +4,8 @@ package import FoundationEssentials
 package struct ServiceStatus: Codable, Hashable, Sendable {
     package var version: String
     package var pid: Int32
+    /// Seconds since the start of the service, with the time that the machine slept; absent in the reply of version 0.1.
+    package var uptime: Double?
     package var state: ApplicationState
     /// Since when `state` has its value.
     package var since: Date
@@ -26,6 +28,7 @@ package struct ServiceStatus: Codable, Hashable, Sendable {
     package init(
         version: String,
         pid: Int32,
+        uptime: Double? = nil,
         state: ApplicationState,
         since: Date,
         attached: Int,
@@ -39,6 +42,7 @@ package struct ServiceStatus: Codable, Hashable, Sendable {
     ) {
         self.version = version
         self.pid = pid
+        self.uptime = uptime
         self.state = state
         self.since = since
         self.attached = attached

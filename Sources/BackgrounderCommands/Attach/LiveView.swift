@@ -64,7 +64,7 @@ struct LiveView {
         instant: SuspendingClock.Instant = .now
     ) -> [String] {
         guard let status = state.status else { return ["Connecting …".fitted(to: columns)] }
-        let since = ISO8601.string(status.since).prefix(19).replacing("T", with: " ")
+        let since = TimeStyle.local(now: now).clock(status.since)
         let header =
             "Backgrounder \(status.version)  \(status.state.rawValue) since \(since)  \(status.attached) attached"
         let keys = "space play/pause  n next  p previous  q detach"

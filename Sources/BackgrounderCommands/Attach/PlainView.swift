@@ -18,7 +18,7 @@ struct PlainView {
                 state.apply(event)
                 if !hasBegun, let status = state.status {
                     hasBegun = true
-                    try Output.print(status.summary)
+                    try Output.print(status.summary())
                 } else if let line = line(for: event, state) {
                     try Output.print(line.withoutControlCharacters)
                 }
@@ -39,7 +39,7 @@ struct PlainView {
     private func line(for event: Event, _ state: LiveState) -> String? {
         switch event {
         case .state: nil
-        case .location(let location): "location  \(location.summary)"
+        case .location(let location): "location  \(location.summary())"
         case .currentItem(let current):
             "audio     " + (current.item.map { "now \($0.name)" } ?? "end of the queue")
         case .time(let time):

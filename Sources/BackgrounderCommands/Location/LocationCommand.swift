@@ -33,7 +33,7 @@ struct LocationCommand: AsyncParsableCommand {
 
         func run() async throws {
             let status = try await reading.client.call(Routes.location)
-            try reading.show(status) { $0.lines.printable }
+            try reading.show(status) { $0.lines().joined(separator: "\n") }
         }
     }
 
@@ -175,7 +175,7 @@ struct LocationCommand: AsyncParsableCommand {
 
 private func change(_ change: LocationChange, _ reading: ReadingOptions) async throws {
     let status = try await reading.client.call(Routes.changeLocation, body: change)
-    try reading.show(status) { $0.lines.printable }
+    try reading.show(status) { $0.lines().joined(separator: "\n") }
 }
 
 extension Double {

@@ -69,7 +69,7 @@ struct TrackCommand: AsyncParsableCommand {
             if let format = format.encoded {
                 try Output.write(track, as: format)
             } else {
-                try Output.print(LocationTable.render(track))
+                try Output.print(LocationTable().render(track))
                 if Output.isTerminal, let line = LocationTable.speeds(of: track) { try Output.print(line) }
             }
         }
@@ -82,7 +82,7 @@ struct TrackCommand: AsyncParsableCommand {
                     // Later states repeat points that also arrive as events.
                     guard isFirst else { break }
                     isFirst = false
-                    if format == .table { try Output.print(LocationTable.heading) }
+                    if format == .table { try Output.print(LocationTable().heading) }
                     for location in state.track.suffix(last) { try show(location) }
                 case .location(let location): try show(location)
                 default: break
@@ -92,7 +92,7 @@ struct TrackCommand: AsyncParsableCommand {
         }
 
         private func show(_ location: Location) throws {
-            if format == .json { try Output.json(location) } else { try Output.print(LocationTable.line(location)) }
+            if format == .json { try Output.json(location) } else { try Output.print(LocationTable().line(location)) }
         }
     }
 
@@ -122,10 +122,11 @@ struct TrackCommand: AsyncParsableCommand {
                 return try await client.history(range, as: format) { try Output.write(bytes: Array($0)) }
             }
             var isEmpty = true
+            let table = LocationTable()
             try await client.history(range) { location in
-                if isEmpty { try Output.print(LocationTable.heading) }
+                if isEmpty { try Output.print(table.heading) }
                 isEmpty = false
-                try Output.print(LocationTable.line(location))
+                try Output.print(table.line(location))
             }
             if isEmpty { try Output.print("No points in this range.") }
         }

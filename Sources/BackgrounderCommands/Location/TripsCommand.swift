@@ -42,7 +42,7 @@ extension TrackCommand {
             let query = [since.map { ("since", $0) }, until.map { ("until", $0) }].compactMap(\.self)
                 .map { ($0, ISO8601.string($1.date)) }
             let trips = try await reading.client.call(Routes.trips, query: query)
-            try reading.show(trips) { TripTable.render($0, hasSparklines: Output.isTerminal) }
+            try reading.show(trips) { TripTable.render($0, hasSparklines: (Output.widthLimit ?? 0) >= TripTable.wide) }
         }
     }
 }
@@ -52,25 +52,32 @@ enum TripTable {
     /// The width of the speed graph in characters: half the number of speeds that a trip has.
     private static let sparkline = 16
 
-    static func render(_ trips: [Trip], hasSparklines: Bool) -> String {
+    /// The terminal columns of a table with speed graphs.
+    static let wide = 100
+
+    /// - Parameter limit: the most terminal columns of a line; `nil` for any number.
+    static func render(_ trips: [Trip], hasSparklines: Bool, time: TimeStyle = .output, limit: Int? = Output.widthLimit)
+        -> String
+    {
         guard !trips.isEmpty else { return "No trips in this range." }
         var columns: [(heading: String, alignment: Table.Alignment)] = [
-            ("ID", .right), ("START", .left), ("END", .left), ("KM", .right), ("TIME", .right), ("MOVING", .right),
+            ("ID", .right), ("START", .time), ("END", .time), ("KM", .right), ("TIME", .right), ("MOVING", .right),
             ("AVG km/h", .right), ("TOP km/h", .right),
         ]
         if hasSparklines { columns.append(("SPEED", .left)) }
         var table = Table(columns)
         for trip in trips {
             var cells = [
-                String(trip.id), ISO8601.string(trip.start),
-                trip.inProgress == true ? "in progress" : ISO8601.string(trip.end), (trip.distance / 1000).decimals(2),
+                String(trip.id), time.minute(trip.start),
+                trip.inProgress == true ? "in progress" : time.minute(trip.end, after: trip.start) + time.age(trip.end),
+                (trip.distance / 1000).decimals(2),
                 hours(trip.duration), hours(trip.movingTime), (trip.averageSpeed * 3.6).decimals(1),
                 (trip.topSpeed * 3.6).decimals(1),
             ]
             if hasSparklines { cells.append(Sparkline.render(trip.speeds, columns: sparkline)) }
             table.add(cells)
         }
-        return table.render()
+        return table.render(limit: limit)
     }
 
     /// Formats `seconds` as hours and rounded minutes, such as `1:05`.

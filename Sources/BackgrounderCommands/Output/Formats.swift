@@ -25,9 +25,11 @@ extension Int64 {
 }
 
 extension Date {
-    /// The time in UTC, such as `06:55`; with the month and the day if it is not on the day of `now`.
+    /// The time, such as `06:55`, local on a terminal and else in UTC; with the month and the day if it is not on the day
+    /// of `now`.
     func clock(on now: Date) -> String {
-        let (text, today) = (ISO8601.string(self), ISO8601.string(now).prefix(10))
+        let format = Output.isTerminal ? \Date.localText : \Date.utcText
+        let (text, today) = (self[keyPath: format], now[keyPath: format].prefix(10))
         let time = text.dropFirst(11).prefix(5)
         return text.prefix(10) == today ? String(time) : "\(text.dropFirst(5).prefix(5)) \(time)"
     }
@@ -41,6 +43,10 @@ extension Date {
         let zone = "\(offset < 0 ? "-" : "+")\((minutes / 60).twoDigits):\((minutes % 60).twoDigits)"
         return ISO8601.string(addingTimeInterval(TimeInterval(offset))).dropLast() + zone
     }
+}
+
+extension Date {
+    fileprivate var utcText: String { ISO8601.string(self) }
 }
 
 extension Int {

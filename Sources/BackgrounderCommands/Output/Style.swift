@@ -3,6 +3,7 @@ import FoundationEssentials
 /// Colours for stdout, only on a terminal and unless `NO_COLOR` is set.
 enum Style {
     static func green(_ text: String) -> String { wrap(text, 32) }
+    static func yellow(_ text: String) -> String { wrap(text, 33) }
     static func red(_ text: String) -> String { wrap(text, 31) }
 
     private static func wrap(_ text: String, _ code: Int) -> String {

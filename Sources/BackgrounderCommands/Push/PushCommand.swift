@@ -201,7 +201,7 @@ extension PushOutcome {
         return switch outcome {
         case .started: "\(source): the fetch has started"
         case .waiting:
-            at.map { "\(source): the fetch starts at \(ISO8601.string($0)), unless a newer message arrives" }
+            at.map { "\(source): the fetch starts at \($0.shown), unless a newer message arrives" }
                 ?? "\(source): the fetch starts when the current one is over"
         case .ignored: "ignored: \(detail ?? "")"
         }

@@ -171,7 +171,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         let status = try await reading.client.call(Routes.status)
-        try reading.show(status) { $0.summary }
+        try reading.show(status) { $0.summary() }
     }
 }
 

@@ -77,7 +77,7 @@ extension AudioStatus {
 extension PlaybackError {
     /// Such as `/srv/a.mp3: the file ends early at 2026-11-21T06:55:49.000Z`.
     var summary: String {
-        [path, reason].compactMap(\.self).joined(separator: ": ") + " at \(ISO8601.string(timestamp))"
+        [path, reason].compactMap(\.self).joined(separator: ": ") + " at \(timestamp.shown)"
     }
 }
 

@@ -5,7 +5,7 @@ extension StorageHealth {
     /// The problems, their remedies and the points in memory, as lines for people; empty while the storage is healthy.
     var lines: [String] {
         guard state != .ok else { return [] }
-        var lines = problems.flatMap { ["\($0.message), since \(ISO8601.string($0.since))", "→ \($0.hint)"] }
+        var lines = problems.flatMap { ["\($0.message), since \($0.since.shown)", "→ \($0.hint)"] }
         if let points { lines.append(points) }
         if state == .damaged { lines.append("run `backgrounder doctor --acknowledge` to clear this report") }
         return lines

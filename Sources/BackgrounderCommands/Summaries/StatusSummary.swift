@@ -4,16 +4,22 @@ import SystemSupport
 
 extension ServiceStatus {
     /// The text of `status`.
-    var summary: String {
+    func summary(_ time: TimeStyle = .output, now: Date = Date()) -> String {
+        let up = uptime.map { ", up \(TimeStyle.span($0))" } ?? ""
         var lines = [
-            "Backgrounder \(version), pid \(pid): \(state.rawValue) since \(ISO8601.string(since)), \(attached) attached"
-        ]
-        lines.append("modes     " + (modes.isEmpty ? "none" : modes.map(\.rawValue).joined(separator: ", ")))
-        if let location { lines += location.lines.enumerated().map { ($0 == 0 ? "location  " : "          ") + $1 } }
-        if let audio { lines += audio.lines.enumerated().map { ($0 == 0 ? "audio     " : "          ") + $1 } }
-        lines += backgroundLines(now: Date())
-        let storage = health?.lines ?? []
-        lines += storage.enumerated().map { ($0 == 0 ? "storage   " : "          ") + $1 }
-        return lines.printable
+            "Backgrounder \(version), pid \(pid)\(up): \(state.rawValue) since \(time.text(since)), \(attached) attached",
+            "modes     " + (modes.isEmpty ? "none" : modes.map(\.rawValue).joined(separator: ", ")),
+        ].map(\.withoutControlCharacters)
+        if let location { lines += Self.group("location", location.lines(time, now: now)) }
+        if let audio { lines += Self.group("audio", audio.lines.map(\.withoutControlCharacters)) }
+        lines += backgroundLines(now: now).map(\.withoutControlCharacters)
+        lines += Self.group("storage", (health?.lines ?? []).map(\.withoutControlCharacters))
+        return lines.joined(separator: "\n")
+    }
+
+    private static func group(_ name: String, _ lines: [String]) -> [String] {
+        lines.enumerated().map { index, line in
+            (index == 0 ? name + String(repeating: " ", count: 10 - name.count) : "          ") + line
+        }
     }
 }

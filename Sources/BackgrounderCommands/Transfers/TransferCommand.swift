@@ -127,11 +127,11 @@ struct TransferCommand: AsyncParsableCommand {
                 }
             try reading.show(events) { events in
                 guard !events.isEmpty else { return "No events." }
-                var table = Table([("SEQ", .right), ("TRANSFER", .right), ("STATE", .left), ("AT", .left)])
+                var table = Table([("SEQ", .right), ("TRANSFER", .right), ("STATE", .left), ("AT", .time)])
                 for event in events {
                     table.add([
                         String(event.seq), event.transfer.map { String($0) } ?? "", event.state,
-                        ISO8601.string(event.at),
+                        event.at.shown,
                     ])
                 }
                 return table.render()
