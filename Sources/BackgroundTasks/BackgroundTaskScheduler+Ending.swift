@@ -124,6 +124,25 @@ extension BackgroundTaskScheduler {
         await prune()
     }
 
+    /// Removes the ended tasks from the list, with their output. A task that begins again at the next attach stays.
+    ///
+    /// - Returns: the number of removed tasks.
+    /// - Throws: the error of the journal; nothing is removed then.
+    package func clear() async throws -> Int {
+        let old = over.filter { id in
+            guard let task = records[id]?.task else { return false }
+            return isEndStored(id) && !(task.state == .expired && task.repeat)
+        }
+        guard !old.isEmpty else { return 0 }
+        try await journal.remove(old)
+        over.removeAll(where: Set(old).contains)
+        for id in old {
+            records[id] = nil
+            unlink(places.output(id))
+        }
+        return old.count
+    }
+
     private func logEnd(_ task: BackgroundTask) {
         if !isAttached { logger.info("Background task ended.") }
         let status = task.exitStatus.map { ", exit status \($0)" } ?? ""

@@ -302,6 +302,9 @@ package actor BackgroundTaskScheduler: Service {
         unlink(result)
     }
 
+    /// Whether the end of an ended task is in the journal.
+    func isEndStored(_ id: Int) -> Bool { unstoredEnds[id] == nil && ending[id] == nil }
+
     func logRemaining(_ id: Int) {
         guard !isAttached, let task = open[id] else { return }
         if case .sample = task.work { return }

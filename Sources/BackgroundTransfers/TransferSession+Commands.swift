@@ -125,7 +125,7 @@ extension TransferSession {
         if let entry = entries[id], entry.end == nil, entry.runner == nil, entry.record.transfer.state == state {
             entries[id]?.busyLooks = configuration.limits.busyLooks
             entries[id]?.record = record
-            onChange(record.transfer, false)
+            tell(id)
             schedule()
         }
         return try await transfer(id)
@@ -156,17 +156,25 @@ extension TransferSession {
 
     /// Returns the open transfers and the newest ended ones, sorted by id.
     package func transfers() async throws -> [Transfer] {
-        try await journal.transfers().map { entries[$0.id]?.record.transfer ?? $0 }
+        let all = try await journal.transfers()
+        let time = elapsed()
+        return all.map { entries[$0.id]?.transfer(at: time) ?? $0 }
     }
 
     /// Returns the transfer `id`, which may have ended.
     ///
     /// - Throws: ``TransferError/noSuchTransfer(_:)``, or the journal's error.
     package func transfer(_ id: Int) async throws -> Transfer {
-        if let transfer = entries[id]?.record.transfer { return transfer }
+        if let entry = entries[id] { return entry.transfer(at: elapsed()) }
         guard let transfer = try await journal.transfer(id) else { throw TransferError.noSuchTransfer(id) }
         return transfer
     }
+
+    /// Removes the ended transfers from the list; their files and events stay.
+    ///
+    /// - Returns: the number of removed transfers.
+    /// - Throws: the journal's error; nothing is removed then.
+    package func clear() async throws -> Int { try await journal.removeEnded() }
 
     /// Returns the error for a command on a transfer that is not open.
     private func missing(_ id: Int) async throws -> TransferError {

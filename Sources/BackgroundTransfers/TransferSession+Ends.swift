@@ -127,7 +127,12 @@ extension TransferSession {
         entries[id]?.timer = nil
         entries[id]?.record.transfer.state = .queued
         entries[id]?.record.transfer.waitingFor = nil
-        if let transfer = entries[id]?.record.transfer { onChange(transfer, false) }
+        tell(id)
+    }
+
+    /// Reports a change of an open transfer.
+    func tell(_ id: Int, isProgress: Bool = false) {
+        if let entry = entries[id] { onChange(entry.transfer(at: elapsed()), isProgress) }
     }
 
     // MARK: The journal
@@ -143,7 +148,7 @@ extension TransferSession {
         } catch {
             throw .disk("cannot save the transfer: \(error)")
         }
-        if isNew { onChange(record.transfer, false) }
+        if isNew { tell(id) }
     }
 
     /// Reports the progress of a running attempt, without saving it.
@@ -151,7 +156,8 @@ extension TransferSession {
         guard entries[id]?.runner != nil else { return }
         noteRoom(id)
         entries[id]?.record.transfer.received = received
-        if let transfer = entries[id]?.record.transfer { onChange(transfer, true) }
+        entries[id]?.rate?.note(received, at: elapsed())
+        tell(id, isProgress: true)
     }
 
     /// Logs the end of a wait for disk space, when bytes are written again.
@@ -177,7 +183,7 @@ extension TransferSession {
                 storeLater(record)
             }
         }
-        if let transfer = entries[id]?.record.transfer { onChange(transfer, false) }
+        tell(id)
     }
 
     /// Retries after a while to save a pause.
@@ -209,7 +215,7 @@ extension TransferSession {
             waiting.transfer.error = Self.notStored(state.rawValue, error)
             entries[id]?.record = waiting
             setTimer(id, configuration.limits.lookAgain) { [record] in await $0.over(record, state) }
-            onChange(waiting.transfer, false)
+            tell(id)
             return
         }
         entries[id]?.timer?.cancel()

@@ -28,6 +28,8 @@ package actor TransferSession: Service {
         var isExcused = false
         /// Whether the log says that it waits for disk space, and not yet that there is space again.
         var lacksRoom = false
+        /// The speed of the running attempt.
+        var rate: TransferRate?
         /// How often it was held back because the machine was busy.
         var busyLooks = 0
         /// The final state, set as soon as it is decided and until it is saved. Commands no longer apply then.
@@ -39,6 +41,23 @@ package actor TransferSession: Service {
         init(_ record: TransferRecord) {
             self.record = record
             host = (try? WebURL(record.detail.url))?.origin.host ?? ""
+        }
+
+        /// Returns the transfer as clients see it.
+        ///
+        /// - Parameter time: the time since the creation of the session.
+        func transfer(at time: Duration) -> Transfer {
+            var transfer = record.transfer
+            switch transfer.state {
+            case .waiting: transfer.next = record.detail.next
+            case .running:
+                transfer.rate = rate?.bytesPerSecond(at: time)
+                if let rate = transfer.rate, rate > 0, let total = transfer.total, total >= transfer.received {
+                    transfer.remaining = Double(total - transfer.received) / rate
+                }
+            case .queued, .verifying, .moving, .paused, .done, .failed, .cancelled: break
+            }
+            return transfer
         }
 
         /// Whether it waits only for its turn.
@@ -68,6 +87,8 @@ package actor TransferSession: Service {
     let logger: Logger
     let onChange: @Sendable (Transfer, _ isProgress: Bool) -> Void
     private let boot: String
+    /// The time since the creation of this object.
+    let elapsed: @Sendable () -> Duration
     /// Executors for reuse; each running attempt has one of its own.
     private var idleExecutors: [QueueExecutor] = []
     /// The executor for checks of the disk and the host.
@@ -101,6 +122,7 @@ package actor TransferSession: Service {
         (self.configuration, self.journal, self.clock, self.now) = (configuration, journal, clock, now)
         (self.group, self.conditions, self.boot) = (group, conditions, boot)
         (self.logger, self.onChange) = (logger, onChange)
+        elapsed = clock.stopwatch()
         for var record in records {
             var isExcused = false
             let lacksRoom = record.transfer.waitingFor == .disk
@@ -144,7 +166,8 @@ package actor TransferSession: Service {
 
     /// The transfers that have not ended, sorted by id.
     package var open: [Transfer] {
-        entries.values.map(\.record.transfer).sorted { $0.id < $1.id }
+        let time = elapsed()
+        return entries.values.map { $0.transfer(at: time) }.sorted { $0.id < $1.id }
     }
 
     /// Whether an attempt is running.
@@ -196,6 +219,7 @@ package actor TransferSession: Service {
         let record = entry.record
         let mayStartWhileBusy = entry.busyLooks >= configuration.limits.busyLooks
         entries[id]?.isExcused = false
+        entries[id]?.rate = TransferRate(bytes: record.transfer.received, at: elapsed())
         entries[id]?.record.detail.next = nil
         entries[id]?.runner = Task {
             let end = await attempt(record, context, mayStartWhileBusy: mayStartWhileBusy)

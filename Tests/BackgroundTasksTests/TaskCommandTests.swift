@@ -40,6 +40,23 @@ extension RealProcesses {
             return errors[errors.count * 95 / 100]
         }
 
+        @Test func `the ended tasks are removed with their output, and open and repeated ones stay`() async throws {
+            let rig = try TaskRig()
+            let ended = try await rig.begin("echo one").id
+            try await rig.wait(for: .finished, of: ended)
+            let repeated = try await rig.begin("exec sleep 100", budget: 0.2, grace: 0.1, repeat: true).id
+            try await rig.wait(for: .expired, of: repeated)
+            let running = try await rig.begin("exec sleep 100").id
+            let output = rig.scratch.file("\(ended).log")
+            try #require(FileManager.default.fileExists(atPath: output))
+            #expect(try await rig.scheduler.clear() == 1)
+            #expect(try await rig.scheduler.clear() == 0)
+            #expect(await rig.scheduler.tasks().map(\.id) == [repeated, running])
+            #expect(rig.journal.saved.records.map(\.task.id) == [repeated, running])
+            #expect(!FileManager.default.fileExists(atPath: output))
+            _ = try await rig.scheduler.end(running)
+        }
+
         @Test(arguments: [
             ("exit 0", BackgroundTaskState.finished, 0), ("exit 3", .failed, 3), ("kill -9 $$", .failed, 137),
         ])

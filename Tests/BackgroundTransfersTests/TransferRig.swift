@@ -221,6 +221,15 @@ final class MemoryJournal: TransferJournal {
 
     func transfer(_ id: Int) async throws -> Transfer? { state.withLock { $0.records[id]?.transfer } }
 
+    func removeEnded() async throws -> Int {
+        try state.withLock { state in
+            if isDead.withLock({ $0 }) { throw Dead() }
+            let old = state.records.count
+            state.records = state.records.filter { !$0.value.transfer.state.isOver }
+            return old - state.records.count
+        }
+    }
+
     func events(of session: String) async throws -> [TransferEvent]? {
         state.withLock { state in
             state.records.values.contains { $0.transfer.session == session }

@@ -47,7 +47,7 @@ import Testing
         .init(Routes.refresh), .init(Routes.changeRefresh),
         .init(Routes.transfers), .init(Routes.addTransfer), .init(Routes.transfer), .init(Routes.cancelTransfer),
         .init(Routes.pauseTransfer), .init(Routes.resumeTransfer), .init(Routes.sessionEvents),
-        .init(Routes.acknowledgeEvents),
+        .init(Routes.acknowledgeEvents), .init(Routes.clearTransfers), .init(Routes.clearTasks),
         .init(Routes.pushes), .init(Routes.addPush), .init(Routes.removePush), .init(Routes.simulatePush),
         .init(Routes.tasks), .init(Routes.beginTask), .init(Routes.beginSample), .init(Routes.task),
         .init(Routes.endTask),
@@ -133,6 +133,8 @@ import Testing
         #expect(try problems(Sample.transfer, of: Routes.addTransfer) == [])
         #expect(try problems(Sample.transferEvents, of: Routes.sessionEvents) == [])
         #expect(try problems(Sample.transferEvents, of: Routes.acknowledgeEvents) == [])
+        #expect(try problems(ClearReply(removed: 0), of: Routes.clearTransfers) == [])
+        #expect(try problems(ClearReply(removed: 1), of: Routes.clearTasks) == [])
         #expect(try problems([Sample.source, Sample.bareSource], of: Routes.fetchSources) == [])
         #expect(try problems(Sample.source, of: Routes.addFetchSource) == [])
         let begun = FetchRun(id: 2, source: "a", trigger: .ride, began: Sample.date)

@@ -62,7 +62,10 @@ enum Sample {
         waitingFor: .disk,
         received: 1,
         total: 2,
+        rate: 5,
+        remaining: 0.2,
         attempts: 3,
+        next: date,
         restarts: 4,
         discretionary: true,
         error: "e"
@@ -82,6 +85,7 @@ enum Sample {
         next: date,
         why: "w",
         failures: 1,
+        lastError: "e",
         unseen: 2,
         runsPerDay: 3,
         pending: PendingFetch(id: 4, at: date)

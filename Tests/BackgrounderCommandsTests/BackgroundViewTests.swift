@@ -102,7 +102,7 @@ import Testing
         #expect(text.contains("12 ↓ a photo\u{FFFD}.jpg "))
         #expect(text.contains("running, 1.2 MB of 4.8 MB │"))
         #expect(text.contains("━━━━━━━━━━━━────────────"))
-        #expect(text.contains("waiting for network, 999 bytes │"))
+        #expect(text.contains("waiting for the network, 999 bytes │"))
         #expect(lines.count == 30)
     }
 

@@ -40,6 +40,22 @@ import Testing
         }
     }
 
+    @Test func `ended tasks are cleared for good, and open ones continue`() async throws {
+        let service = try await Self.service()
+        let ended = try await Self.begin(service, [], "echo one")
+        try await Self.wait(for: .finished, of: [ended], service)
+        let open = try await Self.begin(service, [], "exec sleep 100")
+        #expect(try await service.run("task", "clear").text == "removed 1 task\n")
+        let again: ClearReply = try await service.json("task", "clear")
+        #expect(again.removed == 0)
+        try await service.crash()
+        try await service.start()
+        let tasks: [BackgroundTask] = try await service.json("task", "list")
+        #expect(tasks.map(\.id) == [open])
+        #expect(tasks.map(\.state) == [.running])
+        try await service.command(["task", "log", "\(ended)"]).expectRefusal(4, ["no task \(ended)"])
+    }
+
     @Test func `hostile process trees are found again after a crash and ended completely at their budget`()
         async throws
     {

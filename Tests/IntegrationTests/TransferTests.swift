@@ -106,6 +106,67 @@ import Testing
         #expect(!reply.text.contains("Tr0ub4dor"))
     }
 
+    @Test func `a wait ends with its timeout, and the transfer continues`() async throws {
+        let service = try Self.service()
+        try await service.start()
+        let server = try TestWebServer()
+        let file = TestWebFile(size: 2_000_000, seed: 1) { $0.rate = 300_000 }
+        server.on("/f", file.script)
+        server.reply(to: "/in", 201)
+        let arguments = ["transfer", "get", server.url("/f"), service.file("downloads/f"), "--wait", "--timeout", "3s"]
+        let run = try await service.command(arguments)
+        #expect(run.exitCode == 1, "\(run)")
+        #expect(run.text == "1\n", "\(run)")
+        run.expectOneLine(["transfer 1 is not over after 3s, and continues; `backgrounder transfer list`"])
+        let running: [Transfer] = try await service.json("transfer", "list")
+        let transfer = try #require(running.first)
+        #expect(transfer.state == .running, "\(transfer)")
+        let rate = try #require(transfer.rate)
+        #expect(rate > 100_000)
+        #expect(rate < 900_000)
+        #expect((try #require(transfer.remaining)) > 0)
+        let events = try service.events()
+        try await events.wait(forState: "no transfers", within: 60) { $0.status.transfers == nil }
+        #expect(FileManager.default.contents(atPath: service.file("downloads/f"))?.count == 2_000_000)
+        // As JSON, the transfer is printed as it is at the end of the wait.
+        let late = try await service.command(
+            ["transfer", "get", server.url("/f"), service.file("downloads/g"), "--wait", "--timeout", "500ms"]
+                + ["--format", "json"]
+        )
+        #expect(late.exitCode == 1, "\(late)")
+        #expect(try JSON.decode(Transfer.self, from: late.output).id == 2)
+        let done = try await service.run(
+            "transfer",
+            "put",
+            service.file("config.yaml"),
+            server.url("/in"),
+            "--wait",
+            "--timeout",
+            "1m"
+        )
+        #expect(done.text == "3\n")
+    }
+
+    @Test func `ended transfers are cleared for good, and open ones continue`() async throws {
+        let service = try Self.service()
+        try await service.start()
+        let server = try TestWebServer()
+        server.reply(to: "/x", body: "x")
+        try await service.run("transfer", "get", server.url("/x"), service.file("downloads/x"), "--wait")
+        try await service.run("transfer", "get", "http://127.0.0.1:9/y", service.file("downloads/y"))
+        try await service.run("transfer", "pause", "2")
+        #expect(try await service.run("transfer", "clear").text == "removed 1 transfer\n")
+        let again: ClearReply = try await service.json("transfer", "clear")
+        #expect(again.removed == 0)
+        try await service.crash()
+        try await service.start()
+        let list: [Transfer] = try await service.json("transfer", "list")
+        #expect(list.map(\.id) == [2])
+        #expect(FileManager.default.contents(atPath: service.file("downloads/x")) == Data("x".utf8))
+        let events: [TransferEvent] = try await service.json("transfer", "events", "default")
+        #expect(events.map(\.transfer) == [1])
+    }
+
     @Test func `each kind of bad input gets one clear line and its exit code`() async throws {
         let service = try Self.service()
         let inputs = [
@@ -119,6 +180,8 @@ import Testing
             WrongInput("transfer get https://h/x HOME/x --exists never", 64, "never"),
             WrongInput("transfer get https://h/x HOME/x --now --discretionary", 64, "--now"),
             WrongInput("transfer get https://h/x HOME/x --session a/b", 64, "a/b"),
+            WrongInput("transfer get https://h/x HOME/x --timeout 3s", 64, "--wait"),
+            WrongInput("transfer put HOME/x https://h/x --wait --timeout 0", 64, "30s"),
             WrongInput("transfer pause x", 64, "x"), WrongInput("transfer events", 64, "session"),
         ]
         for input in inputs { try await input.check(service) }

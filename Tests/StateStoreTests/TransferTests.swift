@@ -91,6 +91,21 @@ import Testing
         #expect(try await store.transferEvents(of: "s") == [])
     }
 
+    @Test func `the ended transfers are removed from the list, and their events and the open ones stay`() async throws {
+        var store = try fixture.open()
+        let open = try await store.add(Self.transfer(), detail: detail)
+        for _ in 0..<2 {
+            let id = try await store.add(Self.transfer(), detail: detail)
+            try await store.end(Self.transfer(id, .done), at: Date(timeIntervalSince1970: 0))
+        }
+        #expect(try await store.removeEndedTransfers() == 2)
+        #expect(try await store.removeEndedTransfers() == 0)
+        try store.close()
+        store = try fixture.open()
+        #expect(try await store.transfers().map(\.id) == [open])
+        #expect(try await store.transferEvents(of: "s")?.map(\.transfer) == [2, 3])
+    }
+
     @Test func `the newest thousand finished transfers are kept, and ids are never reused`() async throws {
         let store = try fixture.open()
         for _ in 0..<1003 {

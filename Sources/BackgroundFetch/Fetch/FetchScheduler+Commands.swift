@@ -197,6 +197,7 @@ extension FetchScheduler {
             next: next,
             why: why.replacing("NAME", with: name),
             failures: state.failures,
+            lastError: state.lastError,
             unseen: source.unseen,
             runsPerDay: definition.interval == .minimum ? runsPerDay(source, at: date) : nil,
             pending: running[name].flatMap { $0.isRemoved ? nil : PendingFetch(id: $0.run.id, at: $0.run.began) }

@@ -22,6 +22,7 @@ extension FetchSourceState {
     mutating func noteSuccess(_ reply: FetchReply, _ news: FetchNews, at date: Date) -> Int {
         lastEnded = date
         failures = 0
+        lastError = nil
         retryAt = nil
         isGone = false
         if news.result == .newData { updated = date }
@@ -65,6 +66,7 @@ extension FetchSourceState {
     /// - Parameter jitter: returns a random part of a delay.
     mutating func noteFailure(_ failure: FetchFailure, at date: Date, jitter: (Double) -> Double) {
         lastEnded = date
+        if failure.kind != .cancelled { lastError = failure.reason }
         if let seconds = failure.retryAfter {
             serverFloor = date.addingTimeInterval(min(max(0, seconds), FetchLimits.longestServerWord))
         }

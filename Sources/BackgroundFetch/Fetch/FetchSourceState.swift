@@ -23,6 +23,8 @@ package struct FetchSourceState: Codable, Hashable, Sendable {
     package var retryAt: Date?
     /// Failures in a row.
     package var failures = 0
+    /// Why the last run failed; `nil` if it did not fail. A run that was cancelled does not count.
+    package var lastError: String?
     /// Switched off by `refresh off NAME`.
     package var isOff = false
     /// Switched off by `quit NAME`, until the next open.

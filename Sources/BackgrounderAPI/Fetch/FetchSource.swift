@@ -25,6 +25,8 @@ package struct FetchSource: Codable, Hashable, Sendable {
     package var why: String?
     /// Consecutive failures.
     package var failures: Int
+    /// Why the last run failed; absent if it did not fail.
+    package var lastError: String?
     /// New items since the last open.
     package var unseen: Int
     /// The planned runs per day that it has earned by being quick; absent unless the interval is `minimum`.
@@ -47,6 +49,7 @@ package struct FetchSource: Codable, Hashable, Sendable {
         next: Date? = nil,
         why: String? = nil,
         failures: Int = 0,
+        lastError: String? = nil,
         unseen: Int = 0,
         runsPerDay: Int? = nil,
         pending: PendingFetch? = nil
@@ -64,6 +67,7 @@ package struct FetchSource: Codable, Hashable, Sendable {
         self.next = next
         self.why = why
         self.failures = failures
+        self.lastError = lastError
         self.unseen = unseen
         self.runsPerDay = runsPerDay
         self.pending = pending

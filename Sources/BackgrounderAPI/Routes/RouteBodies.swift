@@ -216,6 +216,16 @@ package struct ProcessReply: Codable, Hashable, Sendable {
     }
 }
 
+/// The number of entries that were removed from a list.
+package struct ClearReply: Codable, Hashable, Sendable {
+    package var removed: Int
+
+    /// Creates a clear reply.
+    package init(removed: Int) {
+        self.removed = removed
+    }
+}
+
 /// The configuration keys that changed: those that were applied, and those that need a restart.
 package struct ReloadReply: Codable, Hashable, Sendable {
     package var applied: [String]

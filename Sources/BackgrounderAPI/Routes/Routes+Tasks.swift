@@ -10,6 +10,8 @@ extension Routes {
         status: 201,
         access: .execute
     )
+    /// Removes the ended tasks from the list, with their output.
+    package static let clearTasks = Route<Empty, ClearReply>(.delete, "/v1/tasks")
     package static let task = Route<Empty, BackgroundTask>(.get, "/v1/tasks/{id}")
     /// Replies when the task is over.
     package static let endTask = Route<Empty, BackgroundTask>(.post, "/v1/tasks/{id}/end")

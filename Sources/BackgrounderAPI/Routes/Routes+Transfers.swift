@@ -6,6 +6,8 @@ extension Routes {
         status: 201,
         access: .execute
     )
+    /// Removes the ended transfers from the list.
+    package static let clearTransfers = Route<Empty, ClearReply>(.delete, "/v1/transfers")
     package static let transfer = Route<Empty, Transfer>(.get, "/v1/transfers/{id}")
     /// Cancels a transfer and replies with its final state.
     package static let cancelTransfer = Route<Empty, Transfer>(.delete, "/v1/transfers/{id}")

@@ -15,8 +15,14 @@ package struct Transfer: Codable, Hashable, Sendable {
     package var received: Int64
     /// The size in bytes; absent until it is known.
     package var total: Int64?
+    /// Bytes a second over the last seconds; present only while ``state`` is `running`, from its second second on.
+    package var rate: Double?
+    /// The seconds that the rest takes at this rate; absent while the rate or the size is unknown.
+    package var remaining: Double?
     /// Attempts since the last new byte.
     package var attempts: Int
+    /// When the wait ends by itself; present only while ``state`` is `waiting`.
+    package var next: Date?
     /// How often it had to start from the first byte again.
     package var restarts: Int
     /// Whether it waits for power and an unmetered network.
@@ -35,7 +41,10 @@ package struct Transfer: Codable, Hashable, Sendable {
         waitingFor: TransferWait? = nil,
         received: Int64 = 0,
         total: Int64? = nil,
+        rate: Double? = nil,
+        remaining: Double? = nil,
         attempts: Int = 0,
+        next: Date? = nil,
         restarts: Int = 0,
         discretionary: Bool = false,
         error: String? = nil
@@ -49,7 +58,10 @@ package struct Transfer: Codable, Hashable, Sendable {
         self.waitingFor = waitingFor
         self.received = received
         self.total = total
+        self.rate = rate
+        self.remaining = remaining
         self.attempts = attempts
+        self.next = next
         self.restarts = restarts
         self.discretionary = discretionary
         self.error = error

@@ -45,9 +45,15 @@ struct Client: Sendable {
         }
     }
 
-    /// Returns the body of the reply to `GET path` as a stream, without a time limit.
-    func stream(_ path: String, query: [(String, String)] = []) async throws -> ReplyBody {
-        let reply = try await send(.get, path, query: query, body: nil, patience: nil)
+    /// Returns the body of the reply to `GET path` as a stream.
+    ///
+    /// - Parameter patience: The time limit for the whole stream; `nil` for none.
+    func stream(
+        _ path: String,
+        query: [(String, String)] = [],
+        patience: Duration? = nil
+    ) async throws -> ReplyBody {
+        let reply = try await send(.get, path, query: query, body: nil, patience: patience)
         guard reply.status == 200 else { throw Self.failure(reply.status, try await reply.body.collect()) }
         return reply.body
     }
@@ -137,7 +143,7 @@ extension CommandFailure {
         self =
             switch failure {
             case .lost: .lostConnection()
-            case .late: CommandFailure("the service does not reply; see `backgrounder log`")
+            case .late: .late
             // No service can listen at a path that is too long; `start` says so.
             case .notConnected(ENOENT), .notConnected(ENOTDIR), .notConnected(ECONNREFUSED),
                 .notConnected(ENAMETOOLONG):

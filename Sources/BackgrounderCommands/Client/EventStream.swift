@@ -8,16 +8,19 @@ extension Client {
     /// - Parameters:
     ///   - attach: Whether this client counts as attached.
     ///   - observe: The interval of `time` events; `nil` for none.
-    /// - Throws: ``CommandFailure``, with exit code 3 if the connection ends.
+    ///   - patience: The time limit; `nil` for none.
+    /// - Throws: ``CommandFailure``, with exit code 3 if the connection ends, and ``CommandFailure/late`` after
+    ///   `patience`.
     func events(
         attach: Bool,
         observe: Duration? = nil,
+        patience: Duration? = nil,
         _ body: (Event) async throws -> Bool
     ) async throws {
         var query = attach ? [("attach", "1")] : []
         if let observe { query.append(("observe", Durations.text(observe))) }
         var parser = EventParser()
-        for try await piece in try await stream(Routes.eventsPath, query: query) {
+        for try await piece in try await stream(Routes.eventsPath, query: query, patience: patience) {
             for event in parser.feed(piece) {
                 guard try await body(event) else { return }
             }

@@ -4,6 +4,7 @@ import SystemSupport
 
 /// Tables of sources, runs, items and plans.
 enum FetchTable {
+    /// The sources, followed by the reasons why sources fail.
     static func sources(_ sources: [FetchSource]) -> String {
         guard !sources.isEmpty else {
             return "No sources; add one with `backgrounder fetch add NAME --url URL`."
@@ -18,7 +19,10 @@ enum FetchTable {
                 source.refreshText, source.updatedText, source.next.map(\.shown) ?? "", source.origin,
             ])
         }
-        return table.render()
+        let failures = sources.compactMap { source in
+            source.failureText.map { "\(source.name): \($0)".withoutControlCharacters }
+        }
+        return ([table.render()] + failures).joined(separator: "\n")
     }
 
     static func runs(_ runs: [FetchRun], of name: String) -> String {
@@ -67,6 +71,15 @@ extension FetchSource {
 
     fileprivate var refreshText: String { state == .off && refresh == .available ? "gone" : refresh.rawValue }
 
+    /// The reason why the last run failed, and the number of failures; `nil` if it did not fail.
+    fileprivate var failureText: String? {
+        switch (failures, lastError) {
+        case (0, nil): nil
+        case (0...1, let reason?): "failed: \(reason)"
+        case (_, let reason): "failed \(failures) times in a row" + (reason.map { ": \($0)" } ?? "")
+        }
+    }
+
     /// The lines of `fetch show`.
     var lines: [String] {
         var lines = [
@@ -77,7 +90,7 @@ extension FetchSource {
             "refresh   \(refreshText)",
             "next      " + (next.map { "\($0.shown): " } ?? "") + (why ?? ""),
         ]
-        if failures > 0 { lines.append("failures  \(failures) in a row") }
+        if let failureText { lines.append("failure   \(failureText)") }
         if let download { lines.append("download  \(download)") }
         if let pending { lines.append("running   since \(pending.at.shown)") }
         return lines

@@ -10,6 +10,8 @@ struct CommandFailure: Error, CustomStringConvertible {
         case notRunning
         /// The service accepted the connection, but sent no complete reply.
         case lostConnection
+        /// The reply did not arrive in time.
+        case late
         case other
     }
 
@@ -41,6 +43,12 @@ struct CommandFailure: Error, CustomStringConvertible {
         "the service is not running; start it with `backgrounder start`",
         exitCode: 3,
         kind: .notRunning
+    )
+
+    static let late = CommandFailure(
+        "the service does not reply; see `backgrounder log`",
+        exitCode: 1,
+        kind: .late
     )
 
     /// Returns the failure for a user without a service, who may not use the system's with the run folder `run`.

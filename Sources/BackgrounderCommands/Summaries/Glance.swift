@@ -95,10 +95,9 @@ extension Glance {
         case .cancelled:
             self.init(name, "cancelled")
         case .queued, .waiting, .running, .verifying, .moving, .paused:
-            let wait = transfer.state == .waiting ? transfer.waitingFor.map { " for \($0.rawValue)" } ?? "" : ""
             let received = transfer.received.inBytes
             let size = transfer.total.map { "\(received) of \($0.inBytes)" } ?? received
-            self.init(name, "\(transfer.state.rawValue)\(wait), \(size)", share: transfer.share)
+            self.init(name, "\(transfer.stateText), \(size)", share: transfer.share)
         }
     }
 }

@@ -7,14 +7,14 @@ func transferTable(_ transfers: [Transfer]) -> String {
         return "No transfers; start one with `backgrounder transfer get URL DIR/`."
     }
     var table = Table([
-        ("ID", .right), ("", .left), ("STATE", .left), ("PROGRESS", .left), ("SIZE", .right), ("SESSION", .left),
-        ("FILE", .left), ("URL", .left),
+        ("ID", .right), ("", .left), ("STATE", .left), ("PROGRESS", .left), ("SIZE", .right), ("RATE", .right),
+        ("LEFT", .right), ("NEXT ATTEMPT", .left), ("SESSION", .left), ("FILE", .left), ("URL", .left),
     ])
     for transfer in transfers {
-        let state = transfer.waitingFor.map { "\(transfer.state.rawValue) (\($0.rawValue))" } ?? transfer.state.rawValue
         table.add([
-            String(transfer.id), transfer.direction == .get ? "↓" : "↑", state, transfer.bar(width: 12),
-            (transfer.total ?? transfer.received).inBytes, transfer.session,
+            String(transfer.id), transfer.direction == .get ? "↓" : "↑", transfer.stateText, transfer.bar(width: 12),
+            (transfer.total ?? transfer.received).inBytes, transfer.rateText ?? "",
+            transfer.remaining.map(Durations.clock) ?? "", transfer.next.map(ISO8601.string) ?? "", transfer.session,
             transfer.destination, transfer.url,
         ])
     }
@@ -32,10 +32,35 @@ extension Transfer {
         return "\(ProgressBar.render(share, of: 1, width: width)) \(percent)%"
     }
 
-    /// Such as `7 ━━━━──── 41% of 12.3 MB`, for one line of a terminal.
+    /// The state, and the condition that the transfer waits for.
+    var stateText: String {
+        waitingFor.map { "\(state.rawValue) \($0.words)" } ?? state.rawValue
+    }
+
+    /// The speed, such as `1.2 MB/s`; `nil` while it is unknown.
+    fileprivate var rateText: String? {
+        rate.flatMap { Int64(exactly: $0.rounded()) }.map { "\($0.inBytes)/s" }
+    }
+
+    /// Such as `7 ━━━━──── 41% of 12.3 MB, 1.2 MB/s, 0:07 left`, for one line of a terminal.
     var progressLine: String {
         let count = total.map { "\(bar(width: 24)) of \($0.inBytes)" } ?? received.inBytes
-        let wait = waitingFor.map { ", waiting: \($0.rawValue)" } ?? (state == .running ? "" : ", \(state.rawValue)")
-        return "\(id) \(count)\(wait)\(error.map { " (\($0))" } ?? "")".withoutControlCharacters
+        let progress = [rateText, remaining.map { "\(Durations.clock($0)) left" }].compactMap(\.self)
+        let words = state == .running ? progress : [stateText]
+        return "\(id) \(([count] + words).joined(separator: ", "))\(error.map { " (\($0))" } ?? "")"
+            .withoutControlCharacters
+    }
+}
+
+extension TransferWait {
+    /// The condition in words that follow `waiting`.
+    fileprivate var words: String {
+        switch self {
+        case .network: "for the network"
+        case .power: "for power"
+        case .disk: "for disk space"
+        case .backoff: "for the next attempt"
+        case .limiter: "until the machine is less busy"
+        }
     }
 }

@@ -19,7 +19,8 @@ struct TaskCommand: AsyncParsableCommand {
               backgrounder task log 3
             """,
         subcommands: [
-            List.self, Begin.self, Sample.self, End.self, Remaining.self, Log.self, Hooks.self, Unhook.self,
+            List.self, Begin.self, Sample.self, End.self, Remaining.self, Log.self, Clear.self, Hooks.self,
+            Unhook.self,
         ],
         defaultSubcommand: List.self
     )
@@ -145,6 +146,26 @@ struct TaskCommand: AsyncParsableCommand {
                 try Output.write(output.text.printableLines)
                 if output.truncated { Output.note("the output was longer; the rest was discarded") }
             }
+        }
+    }
+
+    struct Clear: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "clear",
+            abstract: "Remove the ended tasks from the list, with their output.",
+            discussion: """
+                Open tasks continue. A task of --repeat that begins again at the next attach
+                stays in the list.
+
+                EXAMPLE
+                  backgrounder task clear
+                """
+        )
+        @OptionGroup var reading: ReadingOptions
+
+        func run() async throws {
+            let reply = try await reading.client.call(Routes.clearTasks)
+            try reading.show(reply) { "removed \(counted($0.removed, "task"))" }
         }
     }
 

@@ -125,6 +125,14 @@ struct BeginningOptions: ParsableArguments {
     var wait = false
     @Option(
         help: ArgumentHelp(
+            "With --wait: wait at most this long; exit with 1 if it is not over. It continues.",
+            valueName: "duration"
+        ),
+        transform: parseTimeout
+    )
+    var timeout: Duration?
+    @Option(
+        help: ArgumentHelp(
             "File with user, password, bearer token or header for the server.",
             valueName: "file"
         ),
@@ -139,6 +147,7 @@ struct BeginningOptions: ParsableArguments {
         if now, discretionary {
             throw ValidationError("--now and --discretionary exclude each other; pass one of them")
         }
+        if timeout != nil, !wait { throw ValidationError("--timeout has an effect only with --wait; pass --wait too") }
         if let session, session.isEmpty || session.utf8.count > 100 || session.contains("/") {
             throw ValidationError(
                 "\(session.debugDescription) is not a valid session; use 1 to 100 bytes without slashes"
@@ -183,35 +192,56 @@ private func parseSize(_ text: String) throws -> Int64 {
     return size
 }
 
+@Sendable private func parseTimeout(_ text: String) throws -> Duration {
+    guard let duration = Durations.duration(text), duration > .zero else {
+        throw ValidationError("\(text.debugDescription) is not a valid timeout; use one such as 30s, 15m or 2h")
+    }
+    return duration
+}
+
 private func begin(_ request: TransferRequest, _ options: BeginningOptions, _ reading: ReadingOptions) async throws {
     let client = reading.client
     let transfer = try await client.call(Routes.addTransfer, body: request)
     guard options.wait else { return try reading.show(transfer) { String($0.id) } }
     // Print the id first, so that a caller has it even if this process is killed while it waits.
     if reading.format == .table { try Output.print(String(transfer.id)) }
-    let last = try await client.wait(for: transfer.id)
+    let last = try await client.wait(for: transfer.id, within: options.timeout)
     if reading.format == .json { try Output.json(last) }
-    guard last.state == .done else {
+    let reason = last.error.map { ": \($0)" } ?? ""
+    switch last.state {
+    case .done: return
+    case .failed: throw CommandFailure("transfer \(last.id) failed\(reason)")
+    case .cancelled: throw CommandFailure("transfer \(last.id) was cancelled\(reason)")
+    case .queued, .waiting, .running, .verifying, .moving, .paused:
+        let time = options.timeout.map { " after \(Durations.text($0))" } ?? ""
         throw CommandFailure(
-            "transfer \(last.id) \(last.state == .failed ? "failed" : "was cancelled")\(last.error.map { ": \($0)" } ?? "")"
+            "transfer \(last.id) is not over\(time), and continues; `backgrounder transfer list` shows its progress"
         )
     }
 }
 
 extension Client {
     /// Waits until the transfer is over, showing its progress, and returns it.
-    fileprivate func wait(for id: Int) async throws -> Transfer {
+    ///
+    /// - Parameter patience: The longest wait; after it, the transfer is returned as it is then.
+    fileprivate func wait(for id: Int, within patience: Duration?) async throws -> Transfer {
         var progress = ProgressLine()
         defer { progress.end() }
         var last: Transfer?
-        try await events(attach: false) { event in
-            switch event {
-            case .state: last = try await call(Routes.transfer, id: id)
-            case .transfer(let transfer) where transfer.id == id: last = transfer
-            default: return true
+        let begun = ContinuousClock.now
+        do {
+            try await events(attach: false, patience: patience) { event in
+                switch event {
+                case .state: last = try await call(Routes.transfer, id: id)
+                case .transfer(let transfer) where transfer.id == id: last = transfer
+                default: return true
+                }
+                if let last, !last.state.isOver { progress.show(last.progressLine) }
+                return last?.state.isOver != true
             }
-            if let last, !last.state.isOver { progress.show(last.progressLine) }
-            return last?.state.isOver != true
+        } catch let failure as CommandFailure where failure.kind == .late {
+            // Otherwise the service hangs.
+            guard let patience, ContinuousClock.now - begun >= patience else { throw failure }
         }
         // The event may hold less than the record that is stored at the end.
         return try await call(Routes.transfer, id: id)

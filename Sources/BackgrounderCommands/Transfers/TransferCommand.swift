@@ -20,7 +20,7 @@ struct TransferCommand: AsyncParsableCommand {
               backgrounder transfer events default --ack 3
             """,
         subcommands: [
-            Get.self, Put.self, List.self, Pause.self, Resume.self, Cancel.self, Events.self,
+            Get.self, Put.self, List.self, Pause.self, Resume.self, Cancel.self, Clear.self, Events.self,
         ],
         defaultSubcommand: List.self
     )
@@ -84,6 +84,26 @@ struct TransferCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws { try await act(Routes.cancelTransfer, id, reading) }
+    }
+
+    struct Clear: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "clear",
+            abstract: "Remove the ended transfers from the list.",
+            discussion: """
+                Files that were downloaded stay, and so do the events of sessions. Open
+                transfers continue.
+
+                EXAMPLE
+                  backgrounder transfer clear
+                """
+        )
+        @OptionGroup var reading: ReadingOptions
+
+        func run() async throws {
+            let reply = try await reading.client.call(Routes.clearTransfers)
+            try reading.show(reply) { "removed \(counted($0.removed, "transfer"))" }
+        }
     }
 
     struct Events: AsyncParsableCommand {

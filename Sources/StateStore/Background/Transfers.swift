@@ -84,6 +84,16 @@ extension StateStore {
         }
     }
 
+    /// Deletes the finished transfers durably. Their events stay.
+    ///
+    /// - Returns: the number of deleted transfers.
+    package func removeEndedTransfers() async throws -> Int {
+        try await write(durable: true) { database in
+            try database.execute(sql: "DELETE FROM transfer WHERE detail IS NULL")
+            return database.changesCount
+        }
+    }
+
     /// Returns the events of a session that were not acknowledged, oldest first; `nil` if the session never had a
     /// transfer.
     package func transferEvents(of session: String) async throws -> [TransferEvent]? {

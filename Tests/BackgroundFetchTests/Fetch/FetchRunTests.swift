@@ -77,6 +77,23 @@ import WebSupport
         )
     }
 
+    @Test func `a source tells why its last run failed, also after a restart, until a run succeeds`() async throws {
+        let rig = try await FetchRig()
+        try await rig.add("a")
+        rig.origin.on("a") { () throws(FetchFailure) in throw FetchFailure("why\u{1B}[31m") }
+        _ = try await rig.scheduler.run("a", .manual)
+        #expect(try await rig.scheduler.source("a").lastError == "why\u{FFFD}[31m")
+        rig.origin.on("a") { () throws(FetchFailure) in throw FetchFailure("no route", kind: .offline) }
+        _ = try await rig.scheduler.run("a", .manual)
+        rig.origin.on("a") { () throws(FetchFailure) in throw FetchFailure("it was broken off", kind: .cancelled) }
+        _ = try await rig.scheduler.run("a", .manual)
+        let next = try await FetchRig(journal: rig.journal)
+        #expect(try await next.scheduler.source("a").lastError == "no route")
+        next.origin.on("a") { FetchReply(.unchanged, status: 304) }
+        _ = try await next.scheduler.run("a", .manual)
+        #expect(try await next.scheduler.source("a").lastError == nil)
+    }
+
     @Test func `unchanged bytes and known items are not new data, and validators survive a restart`() async throws {
         let rig = try await FetchRig()
         _ = try await rig.scheduler.add(FetchDefinition(name: "feed", url: "http://a/"))

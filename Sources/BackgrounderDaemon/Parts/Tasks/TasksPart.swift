@@ -50,6 +50,7 @@ struct TasksPart: DaemonPart {
         router.on(Routes.beginSample) { request in
             try await scheduler.beginSample(budget: request.body.budget, grace: request.body.grace)
         }
+        router.on(Routes.clearTasks) { _ in ClearReply(removed: try await scheduler.clear()) }
         router.on(Routes.task) { request in try await scheduler.task(request.id) }
         router.on(Routes.endTask) { request in try await scheduler.end(request.id) }
         router.on(Routes.taskLog) { request in try await scheduler.output(request.id) }

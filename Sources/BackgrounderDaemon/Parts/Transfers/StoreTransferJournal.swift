@@ -32,6 +32,8 @@ struct StoreTransferJournal: TransferJournal {
 
     func transfer(_ id: Int) async throws -> Transfer? { try await store.transfer(id) }
 
+    func removeEnded() async throws -> Int { try await store.removeEndedTransfers() }
+
     func events(of session: String) async throws -> [TransferEvent]? { try await store.transferEvents(of: session) }
 
     func acknowledge(_ session: String, through seq: Int, at: Date) async throws -> [TransferEvent]? {

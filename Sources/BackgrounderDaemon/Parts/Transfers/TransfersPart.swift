@@ -69,6 +69,7 @@ struct TransfersPart: DaemonPart {
     func addRoutes(to router: inout ControlRouter) {
         router.on(Routes.transfers) { [session] _ in try await session.transfers() }
         router.on(Routes.addTransfer) { [session] request in try await session.add(request.body) }
+        router.on(Routes.clearTransfers) { [session] _ in ClearReply(removed: try await session.clear()) }
         router.on(Routes.transfer) { [session] request in try await session.transfer(request.id) }
         router.on(Routes.cancelTransfer) { [session] request in try await session.cancel(request.id) }
         router.on(Routes.pauseTransfer) { [session] request in try await session.pause(request.id) }
