@@ -36,7 +36,7 @@ class Machine:
         self.service.wait_for_points(5)
         self.service.command("audio", "repeat", "on")
         self.service.command("audio", "play")
-        self.service.command("fetch", "add", "tide", "--url", "http://127.0.0.1:1/")
+        self.service.command("fetch", "add", "tide", "--url", "https://127.0.0.1:1/")
         self.mpc = ("mpc", "-q", "-h", "127.0.0.1", "-p", str(port))
 
     def backgrounder(self, *words):

@@ -5,6 +5,7 @@
 
 cat > "$home/config.yaml" <<'YAML'
 modes: [fetch]
+transfers: {allowHTTP: ["127.0.0.1"]}
 YAML
 
 say "backgrounder start"

@@ -1,21 +1,15 @@
 /// The servers that a request may go to, initially and after each redirect.
 package struct RedirectPolicy: Hashable, Sendable {
-    /// The hosts that may be contacted by http, without TLS.
-    package enum PlainHosts: Hashable, Sendable {
-        case any
-        /// Only these, each written as `host` or `host:port`.
-        case only(Set<String>)
-    }
-
     /// The maximum number of redirects. Tuned: enough to get from a short link to a mirror.
     package static let mostHops = 5
 
-    package var plainHosts: PlainHosts
+    /// The hosts that may be contacted by http, without TLS, each written as `host` or `host:port`.
+    package var plainHosts: Set<String>
     /// Servers with local addresses that a server on the Internet may point to, each written as `host` or `host:port`.
     package var localHosts: Set<String>
 
     /// Creates a policy that allows http to `plainHosts`, and local addresses only for `localHosts`.
-    package init(plainHosts: PlainHosts, localHosts: Set<String> = []) {
+    package init(plainHosts: Set<String>, localHosts: Set<String> = []) {
         (self.plainHosts, self.localHosts) = (plainHosts, localHosts)
     }
 
@@ -23,14 +17,15 @@ package struct RedirectPolicy: Hashable, Sendable {
     ///
     /// - Throws: ``RedirectError/plain(host:)`` for http to a host that is not in ``plainHosts``.
     package func check(_ url: WebURL) throws(RedirectError) {
-        guard url.origin.scheme == .http, case .only(let hosts) = plainHosts else { return }
-        guard url.origin.isOne(of: hosts) else { throw .plain(host: url.origin.host) }
+        guard url.origin.scheme == .https || url.origin.isOne(of: plainHosts) else {
+            throw .plain(host: url.origin.host)
+        }
     }
 
     /// Returns whether ``localHosts`` contains the server of `url`.
     package func allowsLocal(_ url: WebURL) -> Bool { url.origin.isOne(of: localHosts) }
 
-    /// Returns whether `text` is valid in ``PlainHosts/only(_:)``: a host with or without a port. An IPv6 address needs
+    /// Returns whether `text` is valid in ``plainHosts``: a host with or without a port. An IPv6 address needs
     /// no brackets.
     package static func isPlainHost(_ text: String) -> Bool {
         let isAddress = !text.hasPrefix("[") && text.utf8.count { $0 == UInt8(ascii: ":") } > 1
@@ -86,7 +81,8 @@ package enum RedirectError: Error, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .plain(let host): "unencrypted http to \(host) is not allowed"
+        case .plain(let host):
+            "unencrypted http to \(host) is not allowed; use https, or add \(host) to transfers.allowHTTP"
         case .downgrade(let host): "the server redirects from https to unencrypted http on \(host)"
         case .forbidden(let error): "cannot follow the server's redirect: \(error)"
         case .nowhere: "the server redirects without a Location header"

@@ -61,7 +61,7 @@ final class TransferRig: Sendable {
                 configuration: TransferConfiguration(
                     roots: roots,
                     sendsOnlyFromRoots: sendsOnlyFromRoots,
-                    policy: RedirectPolicy(plainHosts: .only(["127.0.0.1", "localhost"]), localHosts: localHosts),
+                    policy: RedirectPolicy(plainHosts: ["127.0.0.1", "localhost"], localHosts: localHosts),
                     limits: limits
                 ),
                 records: journal.open,

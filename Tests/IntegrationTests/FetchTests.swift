@@ -24,6 +24,25 @@ import Testing
         try #require(run.exitCode == 0, "\(run)")
     }
 
+    @Test func `unencrypted http is refused for hosts that are not allowed, as for transfers`() async throws {
+        try await service.start()
+        let url = server.url("/feed").replacing("127.0.0.1", with: "localhost")
+        let words = ["unencrypted http to localhost is not allowed; use https, or add localhost to transfers.allowHTTP"]
+        try await service.command(["fetch", "add", "n", "--url", url]).expectRefusal(1, words)
+        try await service.command(["transfer", "get", url, service.file("downloads/")]).expectRefusal(1, words)
+        // A source that was allowed before fails with the reason.
+        server.reply(to: "/feed", body: "x")
+        try await service.run("fetch", "add", "n", "--url", server.url("/feed"), "--kind", "raw")
+        try await service.run("stop")
+        try service.configure(TestConfiguration(modes: "[fetch]", rest: ["transfers: {allowHTTP: []}"]))
+        try await service.start()
+        let failed = try await service.command(["fetch", "run", "n"])
+        #expect(failed.exitCode == 1, "\(failed)")
+        let list = try await service.run("fetch", "list").text
+        #expect(list.contains("\nn: failed: unencrypted http to 127.0.0.1 is not allowed; use https"), "\(list)")
+        #expect(server.requests().isEmpty)
+    }
+
     @Test func `a fetched feed is shown, marked as seen by attaching, and fetched again conditionally`() async throws {
         try await service.start()
         try await add("news", "/feed", "--interval", "minimum")

@@ -36,6 +36,7 @@ final class Service: Sendable {
               queue: \(try JSON.line(queue))
               autoplay: \(autoplay)
             log: {progress: every}
+            transfers: {allowHTTP: [127.0.0.1]}
 
             """,
             to: "config.yaml"

@@ -27,7 +27,9 @@ struct TestConfiguration {
             "  autoplay: \(autoplay)",
         ]
         let log = rest.contains { $0.hasPrefix("log:") } ? [] : ["log: {progress: every}"]
-        return (head + location.map { "  " + $0 } + audio + rest + log).joined(separator: "\n") + "\n"
+        // The web servers of tests have no TLS.
+        let transfers = rest.contains { $0.hasPrefix("transfers:") } ? [] : ["transfers: {allowHTTP: [127.0.0.1]}"]
+        return (head + location.map { "  " + $0 } + audio + rest + log + transfers).joined(separator: "\n") + "\n"
     }
 }
 

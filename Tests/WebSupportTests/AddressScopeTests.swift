@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func `a route may lead to local addresses for the user, a local server and allowed hosts`() throws {
-        let policy = RedirectPolicy(plainHosts: .any, localHosts: ["nas.example:8080"])
+        let policy = RedirectPolicy(plainHosts: [], localHosts: ["nas.example:8080"])
         let url = try WebURL("https://a.example/")
         var route = try WebRoute(to: url, policy, nil)
         #expect(route.mayBeLocal)

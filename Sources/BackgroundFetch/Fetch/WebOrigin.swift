@@ -15,11 +15,10 @@ package struct WebOrigin: Sendable {
     /// Creates an origin that sends its requests with `clients`.
     ///
     /// - Parameters:
-    ///   - localHosts: servers with local addresses to which redirects may lead, each as `host` or `host:port`.
+    ///   - policy: the servers that may be contacted.
     ///   - now: the current time, to interpret dates in replies.
-    package init(clients: WebClients, localHosts: Set<String> = [], now: @escaping @Sendable () -> Date = { Date() }) {
-        (self.clients, self.now) = (clients, now)
-        policy = RedirectPolicy(plainHosts: .any, localHosts: localHosts)
+    package init(clients: WebClients, policy: RedirectPolicy, now: @escaping @Sendable () -> Date = { Date() }) {
+        (self.clients, self.policy, self.now) = (clients, policy, now)
     }
 
     /// Fetches `address`, following redirects. A request to the URL of `validators` asks only for changes.

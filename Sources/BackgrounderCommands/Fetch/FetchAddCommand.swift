@@ -12,6 +12,8 @@ extension FetchCommand {
                 the content, and its exit status the result: 0 for new data, 3 for no new
                 data, anything else for a failure.
 
+                Unencrypted http is allowed only for the hosts in transfers.allowHTTP.
+
                 The file of --credentials has lines such as `user = ann`, `password = …`,
                 `bearer = TOKEN` and `header = Name: value`, and the mode 0600. It is read for
                 each fetch and sent only to the URL's origin (scheme, host and port).
@@ -28,7 +30,7 @@ extension FetchCommand {
         )
         @Argument(help: "Name of your choice: letters, digits, - . and _.")
         var name: String
-        @Option(help: ArgumentHelp("Fetch this http or https URL.", valueName: "url"))
+        @Option(help: ArgumentHelp("URL to fetch: https, or http for allowed hosts.", valueName: "url"))
         var url: String?
         @Option(help: ArgumentHelp("Run this shell command.", valueName: "command"))
         var exec: String?

@@ -85,7 +85,7 @@ struct LaunchForFetch: Sendable {
             StoreFetchJournal(store: store),
             web: WebOrigin(
                 clients: WebClients(on: MultiThreadedEventLoopGroup.singleton),
-                localHosts: configuration.localHosts
+                policy: configuration.webPolicy
             ),
             environment: configuration.commandEnvironment(paths, of: launch.environment),
             downloader: nil,

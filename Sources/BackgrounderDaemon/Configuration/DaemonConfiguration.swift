@@ -5,6 +5,7 @@ import LocationUpdates
 import Logging
 import MPDServer
 import SystemSupport
+import WebSupport
 
 /// The origins of a configuration, which is read at the start and at each reload.
 struct ConfigurationSource: Sendable {
@@ -170,8 +171,13 @@ extension DaemonConfiguration {
         return nil
     }
 
-    /// The hosts with private addresses that public servers may redirect to.
-    var localHosts: Set<String> { Set(value(Keys.allowPrivate).map { $0.lowercased() }) }
+    /// The servers that fetches and transfers may contact.
+    var webPolicy: RedirectPolicy {
+        RedirectPolicy(
+            plainHosts: Set(value(Keys.allowHTTP).map { $0.lowercased() }),
+            localHosts: Set(value(Keys.allowPrivate).map { $0.lowercased() })
+        )
+    }
 
     /// Returns the variables that commands see besides those they inherit: the location of the service, and `tasks.environment`.
     ///

@@ -10,7 +10,10 @@ import WebSupport
 /// Replies of good and of faulty web servers.
 @Suite struct WebOriginTests {
     private let server: TestWebServer
-    private static let clients = WebClients(on: MultiThreadedEventLoopGroup.singleton)
+    private let origin = WebOrigin(
+        clients: WebClients(on: MultiThreadedEventLoopGroup.singleton),
+        policy: RedirectPolicy(plainHosts: ["127.0.0.1", "no-such-host.invalid"])
+    )
 
     init() throws { server = try TestWebServer() }
 
@@ -21,7 +24,7 @@ import WebSupport
     ) async throws(FetchFailure) -> FetchReply {
         let address = url ?? server.url(path)
         let source = FetchDefinition(name: "a", url: address, kind: .raw)
-        return try await WebOrigin(clients: Self.clients).fetch(source, address, validators: validators)
+        return try await origin.fetch(source, address, validators: validators)
     }
 
     private func failure(_ path: String, url: String? = nil) async -> FetchFailure? {
@@ -31,6 +34,16 @@ import WebSupport
         } catch {
             return error
         }
+    }
+
+    @Test func `unencrypted http is fetched only from allowed hosts, also after a redirect`() async throws {
+        let plain = server.url("/b").replacing("127.0.0.1", with: "localhost")
+        server.reply(to: "/a", 302, headers: ["Location": plain])
+        server.reply(to: "/b", body: "b")
+        let reason = "unencrypted http to localhost is not allowed; use https, or add localhost to transfers.allowHTTP"
+        #expect(await failure("", url: plain)?.reason == reason)
+        #expect(await failure("/a")?.reason == reason)
+        #expect(server.requests().map(\.path) == ["/a"])
     }
 
     @Test func `validators are returned byte for byte, and freshness is read`() async throws {
@@ -84,14 +97,14 @@ import WebSupport
         let source = FetchDefinition(name: "a", url: server.url("/a"), kind: .raw, credentials: file)
         for token in ["one", "two"] {
             try scratch.write("bearer = \(token)", to: "credentials")
-            _ = try await WebOrigin(clients: Self.clients).fetch(source, server.url("/a"), validators: nil)
+            _ = try await origin.fetch(source, server.url("/a"), validators: nil)
         }
         let sent = ["Bearer one", "Bearer one", nil, "Bearer two", "Bearer two", nil]
         #expect(server.requests().map { $0.headers["authorization"] } == sent)
         #expect(other.requests().map { $0.headers["authorization"] } == [nil, nil])
         chmod(file, 0o644)
         await #expect(throws: FetchFailure.self) {
-            try await WebOrigin(clients: Self.clients).fetch(source, server.url("/a"), validators: nil)
+            try await origin.fetch(source, server.url("/a"), validators: nil)
         }
     }
 

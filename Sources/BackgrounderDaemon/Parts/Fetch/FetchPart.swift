@@ -4,6 +4,7 @@ import BackgrounderAPI
 import Logging
 import ServiceLifecycle
 import SystemSupport
+import WebSupport
 
 /// Background fetch as a part of the service.
 struct FetchPart: DaemonPart {
@@ -16,7 +17,7 @@ struct FetchPart: DaemonPart {
         self.transfers = transfers
         scheduler = try FetchScheduler.make(
             StoreFetchJournal(store: context.store),
-            web: WebOrigin(clients: context.web, localHosts: context.initialConfiguration.localHosts),
+            web: WebOrigin(clients: context.web, policy: context.initialConfiguration.webPolicy),
             environment: context.commandEnvironment,
             downloader: Self.downloader(transfers, logger: context.logger),
             clock: context.clock,
@@ -51,10 +52,20 @@ struct FetchPart: DaemonPart {
         }
     }
 
-    /// Checks that transfers may write to `folder`.
+    /// Checks that the service may contact the server of a source, as for a transfer, and that transfers may write to
+    /// its folder.
     ///
     /// - Throws: a `conflict` otherwise.
-    func checkDownload(_ folder: String) throws(WireError) {
+    func check(_ definition: FetchDefinition) throws(WireError) {
+        if let url = definition.url.flatMap({ try? WebURL($0) }) {
+            do throws(RedirectError) { try context.initialConfiguration.webPolicy.check(url) } catch {
+                throw WireError(.conflict, error.description)
+            }
+        }
+        if let folder = definition.download { try checkDownload(folder) }
+    }
+
+    private func checkDownload(_ folder: String) throws(WireError) {
         let folder = RuntimePaths.absolute(folder)
         guard !transfers.roots.contains(where: { isPath(folder, in: $0) }) else { return }
         throw WireError(

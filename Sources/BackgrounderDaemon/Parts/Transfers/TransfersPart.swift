@@ -17,7 +17,6 @@ struct TransfersPart: DaemonPart {
         var roots = configuration.value(Keys.transferRoots)
         if roots.isEmpty { roots = [RuntimePaths.absolute(configuration.file + "/../downloads")] }
         self.roots = roots
-        let hosts = Set(configuration.value(Keys.allowHTTP).map { $0.lowercased() })
         var limits = TransferLimits()
         limits.retryMaximum = configuration.value(Keys.retryMaximum)
         session = TransferSession(
@@ -25,7 +24,7 @@ struct TransfersPart: DaemonPart {
                 roots: roots,
                 // Group members may use the socket; do not let them read arbitrary files through the service.
                 sendsOnlyFromRoots: configuration.value(Keys.controlGroup) != nil,
-                policy: RedirectPolicy(plainHosts: .only(hosts), localHosts: configuration.localHosts),
+                policy: configuration.webPolicy,
                 limits: limits
             ),
             records: try journal.open(),
