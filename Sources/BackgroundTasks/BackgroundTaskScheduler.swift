@@ -65,6 +65,10 @@ package actor BackgroundTaskScheduler: Service {
     /// The ids of ended tasks, in the order of their ends.
     var over: [Int]
     var hooks: [TaskHook]
+    /// The turn for changes of the hooks.
+    let hookTurn = Turn()
+    /// The configuration file, for errors about declared hooks.
+    var declarationFile = ""
     /// Callers that wait until the end of a task is stored.
     var ending: [Int: [CheckedContinuation<Void, Never>]] = [:]
     /// An end that is not in the journal yet.

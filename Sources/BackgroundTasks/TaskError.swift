@@ -13,6 +13,8 @@ package enum TaskError: Error, Hashable, Sendable {
     /// The task was stored, but its command could not be started.
     case cannotStart(id: Int, SpawnFailure)
     case hookExists(name: String)
+    /// The configuration file declares the hook.
+    case hookDeclared(name: String, file: String)
     case noSuchHook(name: String)
     case tooManyHooks(limit: Int)
     /// The service is stopping.
@@ -30,6 +32,7 @@ extension TaskError: CustomStringConvertible {
         case .endsAlready(let id): "task \(id) is already ending"
         case .cannotStart(_, let failure): failure.description
         case .hookExists(let name): "the hook \(name) already exists"
+        case .hookDeclared(let name, let file): "the hook \(name) is declared in \(file)"
         case .noSuchHook(let name): "no hook \(name)"
         case .tooManyHooks(let limit): "cannot add the hook: \(limit) exist, the maximum"
         case .stopping: "the service is stopping"

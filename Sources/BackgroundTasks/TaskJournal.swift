@@ -8,10 +8,8 @@ package protocol TaskJournal: Sendable {
     func save(_ records: [TaskRecord]) async throws
     /// Deletes tasks.
     func remove(_ ids: [Int]) async throws
-    /// Stores a hook.
-    func add(_ hook: TaskHook) async throws
-    /// Deletes a hook.
-    func removeHook(_ name: String) async throws
+    /// Deletes the hooks with the names `removed`, then stores new ones.
+    func changeHooks(removing removed: [String], adding hooks: [TaskHook]) async throws
 }
 
 /// The tasks and hooks that were stored.

@@ -86,6 +86,13 @@ struct Daemon: Sendable {
         events.connect(hub: hub, lifecycle: lifecycle, ride: fetch.ride)
 
         for part in parts { await part.apply(isAnyoneAttached: false) }
+        for part in parts {
+            do {
+                try await part.declare(configuration)
+            } catch {
+                context.logger.error("Cannot adopt what \(configuration.file) declares: \(error)")
+            }
+        }
         await audio.loadInitialQueue()
     }
 
@@ -124,6 +131,10 @@ struct Daemon: Sendable {
                 hint: "the service continues with the previous one"
             )
         }
+        // The file may declare commands.
+        do throws(StartError) { try TrustedPath.require(new.file) } catch {
+            throw WireError(.conflict, error.description, hint: "the service continues with the previous configuration")
+        }
         let old = await context.preferences.configuration
         let changed = new.changes(from: old)
         try await context.preferences.replace(new)
@@ -135,6 +146,7 @@ struct Daemon: Sendable {
                 await part.reload(new, changed: Set(changed), isAnyoneAttached: isAnyoneAttached)
             }
         }
+        for part in parts { try await part.declare(new) }
         await lifecycle.update()
         hub.stateChanged()
         updateInstance(new)

@@ -4,6 +4,8 @@ package import WebSupport
 package enum PushError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchPush(String)
     case exists(String)
+    /// The configuration file declares the push.
+    case declared(String, file: String)
     case tooMany(limit: Int)
     /// The request is invalid; the value says why.
     case invalid(String)
@@ -17,6 +19,7 @@ package enum PushError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .noSuchPush(let name): "no push \(name)"
         case .exists(let name): "the push \(name) already exists"
+        case .declared(let name, let file): "the push \(name) is declared in \(file)"
         case .tooMany(let limit): "cannot add the push: \(limit) exist, the maximum"
         case .invalid(let reason): reason
         case .credentials(let error): error.description

@@ -36,10 +36,8 @@ package struct SavedPushes: Sendable {
 ///
 /// Each call has committed when it returns. It throws if the storage fails.
 package protocol PushJournal: Sendable {
-    /// Stores a new push.
-    func add(_ push: StoredPush) async throws
-    /// Removes a push.
-    func removePush(_ name: String) async throws
+    /// Removes pushes, then stores new ones, and marks the pushes `adopted` as declared: all of this or nothing.
+    func change(removing removed: [String], adding pushes: [StoredPush], adopting adopted: [String]) async throws
 
     /// Stores a message of `push`: remembers its id, counts it, and replaces the message that waits for the same
     /// source.

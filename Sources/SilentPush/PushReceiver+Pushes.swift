@@ -13,13 +13,7 @@ extension PushReceiver {
     /// - Throws: ``PushError``, or an error of the journal.
     package func add(_ request: PushRequest) async throws -> PushStatus {
         if let problem = request.problem { throw PushError.invalid(problem) }
-        let push = StoredPush(
-            name: request.name,
-            address: try BrokerAddress(request.url),
-            topic: try TopicFilter(request.topic),
-            credentials: request.credentials,
-            clientID: StoredPush.randomClientID()
-        )
+        let push = try StoredPush(request)
         if let path = request.credentials {
             do throws(CredentialsError) {
                 _ = try await QueueExecutor.credentials.run { () throws(CredentialsError) in
@@ -39,7 +33,7 @@ extension PushReceiver {
         defer { turn.end() }
         guard !pushes.contains(where: { $0.push.name == push.name }) else { throw PushError.exists(push.name) }
         guard pushes.count < PushLimits.mostPushes else { throw PushError.tooMany(limit: PushLimits.mostPushes) }
-        try await journal.add(push)
+        try await journal.change(removing: [], adding: [push], adopting: [])
         pushes.append(Listening(push: push))
         if mayWork { open(pushes.count - 1) }
         // Sets the timer for another attempt if the session could not be opened.
@@ -54,10 +48,59 @@ extension PushReceiver {
         await turn.begin()
         defer { turn.end() }
         guard let index = pushes.firstIndex(where: { $0.push.name == name }) else { throw PushError.noSuchPush(name) }
-        try await journal.removePush(name)
+        if pushes[index].push.isDeclared { throw PushError.declared(name, file: declarationFile) }
+        try await journal.change(removing: [name], adding: [], adopting: [])
+        forget(name)
+        onEvent(.changed)
+    }
+
+    /// Makes the declared pushes those of `requests`, in one transaction: adds, changes and removes pushes.
+    ///
+    /// Pushes that a command added stay. One with a declared name becomes a declared one. A push with another broker,
+    /// topic or file of credentials is removed and added again.
+    ///
+    /// - Parameters:
+    ///   - requests: valid requests with different names.
+    ///   - file: the configuration file, for errors of commands.
+    /// - Throws: ``PushError/tooMany(limit:)`` or an error of the journal; nothing changes then.
+    package func declare(_ requests: [PushRequest], in file: String) async throws {
+        await turn.begin()
+        defer { turn.end() }
+        declarationFile = file
+        let declared = Set(requests.map(\.name))
+        var removed = pushes.map(\.push).filter { $0.isDeclared && !declared.contains($0.name) }.map(\.name)
+        var (added, adopted) = ([StoredPush](), [String]())
+        for request in requests {
+            let new = try StoredPush(request, isDeclared: true)
+            let old = pushes.first { $0.push.name == request.name }?.push
+            if let old, old.isSame(as: new) {
+                if !old.isDeclared { adopted.append(old.name) }
+            } else {
+                if let old { removed.append(old.name) }
+                added.append(new)
+            }
+        }
+        guard !(removed.isEmpty && added.isEmpty && adopted.isEmpty) else { return }
+        guard pushes.count - removed.count + added.count <= PushLimits.mostPushes else {
+            throw PushError.tooMany(limit: PushLimits.mostPushes)
+        }
+        try await journal.change(removing: removed, adding: added, adopting: adopted)
+        for name in removed { forget(name) }
+        for index in pushes.indices where adopted.contains(pushes[index].push.name) {
+            pushes[index].push.isDeclared = true
+        }
+        pushes += added.map { Listening(push: $0) }
+        openSessions()
+        // Sets the timer for another attempt if a session could not be opened.
+        await startDue()
+        onEvent(.changed)
+    }
+
+    /// Ends the subscription of a push that is no longer stored.
+    private func forget(_ name: String) {
+        guard let index = pushes.firstIndex(where: { $0.push.name == name }) else { return }
         pushes.remove(at: index).session?.end(forgetting: true)
         for continuation in awaitingReport.removeValue(forKey: name) ?? [] { continuation.resume() }
-        onEvent(.changed)
     }
 
     /// Waits for the first report of the push, for at most 3 s.
@@ -80,6 +123,7 @@ extension PushReceiver {
         let push = listening.push
         return PushStatus(
             name: push.name,
+            declared: push.isDeclared,
             url: push.address.description,
             topic: push.topic.description,
             state: listening.state,
@@ -87,5 +131,26 @@ extension PushReceiver {
             ignored: push.ignored,
             lastError: mayWork ? listening.lastError : PushError.suspended.description
         )
+    }
+}
+
+extension StoredPush {
+    /// Creates a new push with an identifier of its own.
+    ///
+    /// - Throws: ``BrokerAddressError`` or ``TopicFilterError``.
+    fileprivate init(_ request: PushRequest, isDeclared: Bool = false) throws {
+        self.init(
+            name: request.name,
+            address: try BrokerAddress(request.url),
+            topic: try TopicFilter(request.topic),
+            credentials: request.credentials,
+            clientID: StoredPush.randomClientID(),
+            isDeclared: isDeclared
+        )
+    }
+
+    /// Returns whether this subscribes to the same topic of the same broker as `other`, with the same credentials.
+    fileprivate func isSame(as other: StoredPush) -> Bool {
+        address == other.address && topic == other.topic && credentials == other.credentials
     }
 }

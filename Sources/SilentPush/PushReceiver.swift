@@ -65,6 +65,8 @@ package actor PushReceiver: Service {
     let onEvent: @Sendable (Event) -> Void
 
     var pushes: [Listening]
+    /// The configuration file, for errors about declared pushes.
+    var declarationFile = ""
     var sources: [String: Source]
     var timer: Task<Void, Never>?
     /// When to retry pushes whose session could not be opened.

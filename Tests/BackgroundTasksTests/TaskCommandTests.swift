@@ -226,6 +226,29 @@ extension RealProcesses {
             #expect(rig.journal.repeating.last == [id + 1])
         }
 
+        @Test func `declared hooks are added, changed and removed, and those of commands stay`() async throws {
+            let rig = try TaskRig()
+            _ = try await rig.scheduler.addHook(TaskRequest(name: "own", command: ["true"]))
+            var sync = TaskRequest(name: "sync", command: ["true"], environment: ["A": "1"])
+            try await rig.scheduler.declareHooks([sync], in: "/c.yaml")
+            #expect(await rig.scheduler.taskHooks().map(\.name) == ["own", "sync"])
+            #expect(await rig.scheduler.taskHooks().map(\.declared) == [false, true])
+            await #expect(throws: TaskError.hookDeclared(name: "sync", file: "/c.yaml")) {
+                try await rig.scheduler.removeHook("sync")
+            }
+            sync.environment = ["A": "2"]
+            let own = TaskRequest(name: "own", command: ["false"])
+            try await rig.scheduler.declareHooks([sync, own], in: "/c.yaml")
+            #expect(await rig.scheduler.taskHooks().map(\.command) == [["false"], ["true"]])
+            #expect(await rig.scheduler.taskHooks().map(\.environment) == [[:], ["A": "2"]])
+            // A restart knows which hooks are declared.
+            let next = try TaskRig(journal: rig.journal)
+            #expect(await next.scheduler.taskHooks().map(\.declared) == [true, true])
+            try await next.scheduler.declareHooks([], in: "/c.yaml")
+            #expect(await next.scheduler.taskHooks().isEmpty)
+            #expect(next.journal.saved.hooks.isEmpty)
+        }
+
         @Test func `a hook begins a task each time the last client leaves, until it is removed`() async throws {
             let rig = try TaskRig()
             let request = TaskRequest(name: "sync", command: ["/bin/sh", "-c", "echo away"], budget: 20)

@@ -161,6 +161,10 @@ final class MemoryTaskJournal: TaskJournal {
         state.withLock { state in for id in ids { state.records[id] = nil } }
     }
 
-    func add(_ hook: TaskHook) async throws { state.withLock { $0.hooks.append(hook) } }
-    func removeHook(_ name: String) async throws { state.withLock { $0.hooks.removeAll { $0.name == name } } }
+    func changeHooks(removing removed: [String], adding hooks: [TaskHook]) async throws {
+        state.withLock { state in
+            state.hooks.removeAll { removed.contains($0.name) }
+            state.hooks += hooks
+        }
+    }
 }

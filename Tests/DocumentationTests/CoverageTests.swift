@@ -12,6 +12,15 @@ import Testing
         #expect(page.firstColumn(ofTablesIn: "Keys").sorted() == Keys.all.map(\.name).sorted())
     }
 
+    @Test func `docs/configuration.md has a row for every section with declarations, with its keys`() throws {
+        let page = try #require(Repository.pages.first { $0.path == "docs/configuration.md" })
+        #expect(page.firstColumn(ofTablesIn: "Declarations") == Keys.declared)
+        for section in Declarations.Section.allCases {
+            let row = try #require(page.sections["Declarations"]?.first { $0.hasPrefix("| `\(section.rawValue)`") })
+            for field in section.fields { #expect(row.contains("`\(field)`"), "\(section.rawValue): \(field)") }
+        }
+    }
+
     @Test func `docs/configuration.md says which keys a reload applies`() throws {
         let page = try #require(Repository.pages.first { $0.path == "docs/configuration.md" })
         for row in page.sections["Keys"] ?? [] {

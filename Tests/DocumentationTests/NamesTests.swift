@@ -7,7 +7,7 @@ import Testing
 
 /// Every command, option, route, event, configuration key, variable, target, type and file that a page names exists.
 @Suite(.computing) struct NamesTests {
-    private static let keys = Set(Keys.all.map(\.name))
+    private static let keys = Set(Keys.names)
     private static let sections = Set(keys.compactMap { $0.contains(".") ? String($0.prefix { $0 != "." }) : nil })
     private static let options = Set((HelpTree.client.all + HelpTree.daemon.all).flatMap(\.options))
 

@@ -89,6 +89,7 @@ import Testing
             (201, "POST", "/v1/tasks/sample", "{}"), (200, "GET", "/v1/tasks", nil), (200, "GET", "/v1/tasks/1", nil),
             (200, "GET", "/v1/tasks/1/log", nil), (200, "GET", "/v1/status", nil),
             (200, "POST", "/v1/tasks/1/end", nil), (200, "POST", "/v1/tasks/2/end", "{}"),
+            (200, "DELETE", "/v1/tasks", nil),
             (201, "POST", "/v1/task-hooks", #"{"name":"a b","command":["true"]}"#), (200, "GET", "/v1/task-hooks", nil),
             (204, "DELETE", "/v1/task-hooks/a%20b", nil),
             (200, "POST", "/v1/reload", "{}"), (200, "GET", "/v1/status", nil),
@@ -110,7 +111,7 @@ import Testing
             (200, "GET", "/v1/status", nil), (200, "POST", "/v1/transfers/1/resume", nil),
             (200, "DELETE", "/v1/transfers/1", nil), (200, "GET", "/v1/transfers", nil),
             (200, "GET", "/v1/sessions/s%201/events", nil), (200, "POST", "/v1/sessions/s%201/ack", #"{"seq":1}"#),
-            (200, "GET", "/v1/sessions/s%201/events", nil),
+            (200, "GET", "/v1/sessions/s%201/events", nil), (200, "DELETE", "/v1/transfers", nil),
         ]
         let connection = try service.connection()
         var seen: Set<String> = []

@@ -39,6 +39,104 @@ import Testing
         #expect(text.contains("nothing changed"), "\(text)")
     }
 
+    @Test func `declared sources, pushes and hooks follow the file, and those of commands stay`() async throws {
+        func configuration(_ lines: String...) -> TestConfiguration {
+            TestConfiguration(modes: "[fetch]", rest: lines)
+        }
+        let first = configuration(
+            "fetch: {sources: {news: {exec: echo 1, interval: 1h}, old: {exec: echo 2}}}",
+            "push: {subscriptions: {home: {mqtt: \"mqtt://127.0.0.1:1\", topic: t}}}",
+            "tasks: {hooks: {sync: {command: [\"true\"]}}}"
+        )
+        let service = try Service(first)
+        try await service.start()
+        try await service.run("fetch", "add", "own", "--exec", "echo 3")
+        try await service.run("fetch", "run", "news")
+        #expect(try await service.run("fetch", "show", "news").text.contains("declared  in the configuration file"))
+        for command in [
+            ["fetch", "remove", "news"], ["fetch", "set", "news", "--interval", "2h"], ["push", "remove", "home"],
+            ["task", "unhook", "sync"],
+        ] {
+            let words = [
+                "declared in \(service.file("config.yaml"))", "change the file, then run `backgrounder reload`",
+            ]
+            try await service.command(command).expectRefusal(1, words)
+        }
+        // A crash before the reload loses nothing.
+        try await service.crash()
+        try await service.start()
+        try service.configure(
+            configuration(
+                "fetch: {sources: {news: {exec: echo 1, interval: 2h}, new: {exec: echo 4}}}",
+                "tasks: {hooks: {sync: {command: [\"false\"]}, other: {command: [\"true\"]}}}"
+            )
+        )
+        let reply: ReloadReply = try await service.json("reload")
+        #expect(reply.applied.sorted() == ["fetch.sources", "push.subscriptions", "tasks.hooks"])
+        #expect(reply.needsRestart.isEmpty)
+        for isRestarted in [false, true] {
+            if isRestarted {
+                try await service.crash()
+                try await service.start()
+            }
+            let sources: [FetchSource] = try await service.json("fetch", "list")
+            #expect(sources.map(\.name) == ["news", "own", "new"])
+            #expect(sources.map(\.declared) == [true, false, true])
+            #expect(sources[0].interval == .custom(7200))
+            #expect(sources[0].updated != nil)
+            let pushes: [PushStatus] = try await service.json("push", "list")
+            #expect(pushes.isEmpty)
+            let hooks: [TaskHook] = try await service.json("task", "hooks")
+            #expect(hooks.map(\.command) == [["true"], ["false"]])
+            #expect(hooks.map(\.declared) == [true, true])
+        }
+        // A file that changed while the service did not run is adopted at the start.
+        try await service.run("stop")
+        try service.configure(configuration())
+        try await service.start()
+        let sources: [FetchSource] = try await service.json("fetch", "list")
+        #expect(sources.map(\.name) == ["own"])
+    }
+
+    @Test func `a file that others may write is not reloaded, because it may declare commands`() async throws {
+        let service = try Service(TestConfiguration(modes: "[fetch]"))
+        try await service.start()
+        let declaring = TestConfiguration(modes: "[fetch]", rest: ["fetch: {sources: {news: {exec: echo 1}}}"])
+        try service.configure(declaring)
+        chmod(service.file("config.yaml"), 0o666)
+        try await service.command(["reload"]).expectRefusal(1, [service.file("config.yaml"), "the service continues"])
+        let sources: [FetchSource] = try await service.json("fetch", "list")
+        #expect(sources.isEmpty)
+    }
+
+    @Test func `adding what exists already changes nothing with --if-absent`() async throws {
+        let service = try Service(
+            TestConfiguration(modes: "[fetch]", rest: ["fetch: {sources: {news: {exec: echo 1, interval: 1h}}}"])
+        )
+        try await service.start()
+        for command in [
+            ["fetch", "add", "news", "--exec", "false"], ["fetch", "add", "own", "--exec", "echo 1"],
+            ["push", "add", "home", "--mqtt", "mqtt://127.0.0.1:1", "--topic", "t"],
+            ["task", "begin", "sync", "--on", "detach", "--", "true"],
+        ] {
+            var absent = command
+            absent.insert("--if-absent", at: 3)
+            try await service.run(absent)
+            try await service.run(absent)
+            let refused = try await service.command(command)
+            #expect(refused.exitCode == 1, "\(refused)")
+            #expect(refused.errors.contains("exists"), "\(refused)")
+        }
+        let sources: [FetchSource] = try await service.json("fetch", "list")
+        #expect(sources.map(\.name) == ["news", "own"])
+        #expect(sources[0].interval == .custom(3600))
+        let pushes: [PushStatus] = try await service.json("push", "list")
+        #expect(pushes.map(\.name) == ["home"])
+        let hooks: [TaskHook] = try await service.json("task", "hooks")
+        #expect(hooks.map(\.name) == ["sync"])
+        try await service.command(["task", "begin", "a", "--if-absent", "--", "true"]).expectRefusal(64, ["--on"])
+    }
+
     @Test func `a faulty file changes nothing, and the error names the place`() async throws {
         let service = try Service(TestConfiguration(location: ["distanceFilter: 10"]))
         let pid = try await service.start()

@@ -17,6 +17,35 @@ import WebSupport
         return rig
     }
 
+    @Test func `declared pushes are added, changed and removed, and those of commands stay`() async throws {
+        let rig = await PushRig()
+        _ = try await rig.receiver.add(PushRequest(name: "own", url: "mqtt://localhost:1", topic: "t"))
+        var home = PushRequest(name: "home", url: "mqtt://localhost:1", topic: "home")
+        try await rig.receiver.declare([home], in: "/c.yaml")
+        #expect(await rig.receiver.status().map(\.name) == ["own", "home"])
+        #expect(await rig.receiver.status().map(\.declared) == [false, true])
+        await #expect(throws: PushError.declared("home", file: "/c.yaml")) { try await rig.receiver.remove("home") }
+        let client = await rig.journal.saved.pushes[1].clientID
+        try await rig.receiver.declare([home], in: "/c.yaml")
+        #expect(await rig.journal.saved.pushes[1].clientID == client)
+        home.topic = "home/#"
+        // The push of the command becomes a declared one, and keeps its session at the broker.
+        let own = await rig.journal.saved.pushes[0].clientID
+        try await rig.receiver.declare(
+            [home, PushRequest(name: "own", url: "mqtt://localhost:1", topic: "t")],
+            in: "/c.yaml"
+        )
+        #expect(await rig.receiver.status().map(\.topic) == ["t", "home/#"])
+        #expect(await rig.receiver.status().map(\.declared) == [true, true])
+        let stored = await rig.journal.saved.pushes
+        #expect(stored.map(\.isDeclared) == [true, true])
+        #expect(stored[0].clientID == own)
+        #expect(stored[1].clientID != client)
+        try await rig.receiver.declare([], in: "/c.yaml")
+        #expect(await rig.receiver.status().isEmpty)
+        #expect(await rig.journal.saved.pushes.isEmpty)
+    }
+
     @Test func `100 messages in 10 seconds cause three fetches, and the next follows an hour after the first`()
         async throws
     {

@@ -37,14 +37,13 @@ actor MemoryPushJournal: PushJournal {
 
     private func check() throws { if isFull { throw Full() } }
 
-    func add(_ push: StoredPush) throws {
+    func change(removing removed: [String], adding pushes: [StoredPush], adopting adopted: [String]) throws {
         try check()
-        saved.pushes.append(push)
-    }
-
-    func removePush(_ name: String) throws {
-        try check()
-        saved.pushes.removeAll { $0.name == name }
+        saved.pushes.removeAll { removed.contains($0.name) }
+        saved.pushes += pushes
+        for index in saved.pushes.indices where adopted.contains(saved.pushes[index].name) {
+            saved.pushes[index].isDeclared = true
+        }
     }
 
     func receive(_ message: WaitingPush, of push: String) throws -> Bool {

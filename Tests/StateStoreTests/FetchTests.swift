@@ -15,7 +15,7 @@ import Testing
     init() throws { fixture = try StoreFixture() }
 
     private func add(_ source: FetchDefinition, to store: StateStore) async throws {
-        try await store.save([.added(source, state: Self.state)])
+        try await store.save([.added(source, state: Self.state, isDeclared: false)])
     }
 
     private static func run(_ id: Int, of source: String = "a") -> FetchRun {
@@ -45,7 +45,7 @@ import Testing
             try await store.save([.state("a", Data("x".utf8), unseen: 3)])
             var changed = sources[2]
             (changed.interval, changed.budget) = (.custom(60), 1)
-            try await store.save([.changed(changed)])
+            try await store.save([.changed(changed, isDeclared: false)])
             try store.close()
         }
         let saved = try fixture.open().fetchSources()

@@ -39,15 +39,18 @@ import Testing
     @Test func `pushes and their counts are restored, oldest first`() async throws {
         let fixture = try StoreFixture()
         var store = try fixture.open()
-        try await store.add(Self.stored())
-        try await store.add(Self.stored("a", "mqtts://b:1", topic: "#", credentials: nil, clientID: "two"))
-        await #expect(throws: DatabaseError.self) { try await store.add(Self.stored()) }
+        try await store.changePushes(removing: [], adding: [Self.stored()], adopting: [])
+        let second = try Self.stored("a", "mqtts://b:1", topic: "#", credentials: nil, clientID: "two")
+        try await store.changePushes(removing: [], adding: [second], adopting: [])
+        await #expect(throws: DatabaseError.self) {
+            try await store.changePushes(removing: [], adding: [Self.stored()], adopting: [])
+        }
         #expect(try await Self.take(Self.message("1"), in: store))
         #expect(try await !Self.take(Self.message("1"), in: store))
         var ignored = PushIgnored()
         (ignored.retained, ignored.expired, ignored.oversize, ignored.malformed, ignored.unknown) = (1, 2, 3, 4, 5)
         try await store.count(ignored, of: "p")
-        try await store.removePush("nothing")
+        try await store.changePushes(removing: ["nothing"], adding: [], adopting: [])
         try store.close()
         store = try fixture.open()
         var expected = try Self.stored()
@@ -55,7 +58,7 @@ import Testing
         (expected.received, expected.ignored) = (1, ignored)
         #expect(try store.pushes().map(\.name) == ["p", "a"])
         #expect(try store.pushes()[0] == expected)
-        try await store.removePush("p")
+        try await store.changePushes(removing: ["p"], adding: [], adopting: [])
         #expect(try store.pushes().map(\.name) == ["a"])
         try store.close()
     }

@@ -4,6 +4,8 @@ package import WebSupport
 package enum FetchError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchSource(String)
     case exists(String)
+    /// The configuration file declares the source.
+    case declared(String, file: String)
     /// The request is invalid; the string is the whole message.
     case invalid(String)
     case credentials(CredentialsError)
@@ -20,6 +22,7 @@ package enum FetchError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .noSuchSource(let name): "no source \(name.debugDescription)"
         case .exists(let name): "the source \(name.debugDescription) already exists"
+        case .declared(let name, let file): "the source \(name.debugDescription) is declared in \(file)"
         case .invalid(let problem): problem
         case .credentials(let error): error.description
         case .tooMany(let limit): "cannot add the source: \(limit) exist, the maximum"

@@ -19,12 +19,15 @@ package struct SavedFetchState: Sendable {
         package var state: FetchSourceState
         /// The number of new items since the last open.
         package var unseen: Int
+        /// Whether the configuration declares it.
+        package var isDeclared: Bool
 
         /// Creates a source as it was saved.
-        package init(definition: FetchDefinition, state: FetchSourceState, unseen: Int = 0) {
+        package init(definition: FetchDefinition, state: FetchSourceState, unseen: Int = 0, isDeclared: Bool = false) {
             self.definition = definition
             self.state = state
             self.unseen = unseen
+            self.isDeclared = isDeclared
         }
     }
 

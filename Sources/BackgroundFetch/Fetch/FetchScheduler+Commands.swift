@@ -34,8 +34,8 @@ extension FetchScheduler {
         try await changing { () throws(FetchError) in
             guard sources[name] == nil else { throw .exists(name) }
             guard sources.count < FetchLimits.sourceLimit else { throw .tooMany(FetchLimits.sourceLimit) }
-            let source = Source(definition: definition, state: FetchSourceState(since: now()))
-            try await save([.added(definition, state: try source.encodedState())])
+            let source = Source(definition: definition, isDeclared: false, state: FetchSourceState(since: now()))
+            try await save([.added(definition, state: try source.encodedState(), isDeclared: false)])
             sources[name] = source
             names.append(name)
         }
@@ -48,9 +48,10 @@ extension FetchScheduler {
         if let problem = change.budget.flatMap(FetchDefinition.problem(ofBudget:)) { throw .invalid(problem) }
         try await changing { () throws(FetchError) in
             guard var source = sources[name] else { throw .noSuchSource(name) }
+            if source.isDeclared { throw .declared(name, file: declarationFile) }
             source.definition.interval = change.interval ?? source.definition.interval
             source.definition.budget = change.budget ?? source.definition.budget
-            try await save([.changed(source.definition)])
+            try await save([.changed(source.definition, isDeclared: false)])
             sources[name]?.definition = source.definition
             sources[name]?.planEnd = .distantPast
         }
@@ -61,18 +62,26 @@ extension FetchScheduler {
     package func remove(_ name: String) async throws(FetchError) {
         var cancelled: Task<FetchRun, Never>?
         try await changing { () throws(FetchError) in
-            guard sources[name] != nil else { throw .noSuchSource(name) }
+            guard let source = sources[name] else { throw .noSuchSource(name) }
+            if source.isDeclared { throw .declared(name, file: declarationFile) }
             try await save([.removed(name)])
-            sources[name] = nil
-            names.removeAll { $0 == name }
-            waiting[name] = nil
-            untold[name] = nil
-            // Within the turn, before a source of the same name can be added.
-            running[name]?.isRemoved = true
-            cancelled = running[name]?.task
-            cancelled?.cancel()
+            cancelled = forget(name)
         }
         _ = await cancelled?.value
+    }
+
+    /// Forgets a source that is no longer stored.
+    ///
+    /// - Returns: its current run, which is cancelled.
+    func forget(_ name: String) -> Task<FetchRun, Never>? {
+        sources[name] = nil
+        names.removeAll { $0 == name }
+        waiting[name] = nil
+        untold[name] = nil
+        // Within the turn, before a source of the same name can be added.
+        running[name]?.isRemoved = true
+        running[name]?.task.cancel()
+        return running[name]?.task
     }
 
     /// Deletes the content of a source, with its validators, its freshness and the number of unseen items.
@@ -185,6 +194,7 @@ extension FetchScheduler {
             }
         return FetchSource(
             name: name,
+            declared: source.isDeclared,
             kind: definition.kind,
             url: definition.url,
             command: definition.command,
@@ -206,7 +216,7 @@ extension FetchScheduler {
 
     /// Makes a change while no other one is in progress, then adapts plans and timer to it. It is reported with the new
     /// plans.
-    private func changing(_ body: () async throws(FetchError) -> Void) async throws(FetchError) {
+    func changing(_ body: () async throws(FetchError) -> Void) async throws(FetchError) {
         let result: Result<Void, FetchError> = await exclusively {
             do throws(FetchError) {
                 return .success(try await body())
@@ -220,7 +230,7 @@ extension FetchScheduler {
         wake()
     }
 
-    private func save(_ changes: [FetchChange]) async throws(FetchError) {
+    func save(_ changes: [FetchChange]) async throws(FetchError) {
         do {
             try await journal.save(changes)
         } catch {

@@ -16,6 +16,8 @@ package actor FetchScheduler: Service {
     /// A source with its state and its plan.
     struct Source {
         var definition: FetchDefinition
+        /// Whether the configuration declares it.
+        var isDeclared: Bool
         var state: FetchSourceState
         /// The number of new items since the last open.
         var unseen = 0
@@ -70,6 +72,8 @@ package actor FetchScheduler: Service {
     var running: [String: Running] = [:]
     /// The sources that are due but wait because of the concurrency limits.
     var waiting: [String: FetchTrigger] = [:]
+    /// The configuration file, for errors about declared sources.
+    var declarationFile = ""
     var isOn: Bool
     var lastRun: Int
     var isDeclared = true
@@ -121,6 +125,7 @@ package actor FetchScheduler: Service {
             names.append(name)
             sources[name] = Source(
                 definition: entry.definition,
+                isDeclared: entry.isDeclared,
                 state: entry.state,
                 unseen: entry.unseen,
                 opens: saved.opens[name] ?? []

@@ -2,8 +2,9 @@ package import FoundationEssentials
 
 /// A change of the fetch mode's stored state. Changes that are saved together are one transaction.
 package enum FetchChange: Sendable {
-    case added(FetchDefinition, state: Data)
-    case changed(FetchDefinition)
+    /// A source was added, by command or because the configuration declares it.
+    case added(FetchDefinition, state: Data, isDeclared: Bool)
+    case changed(FetchDefinition, isDeclared: Bool)
     /// A source was removed with everything that belongs to it.
     case removed(String)
     /// The encoded state of a source, and the number of its unseen items.

@@ -4,6 +4,8 @@ import SystemSupport
 /// A source of background fetch.
 package struct FetchSource: Codable, Hashable, Sendable {
     package var name: String
+    /// Whether the configuration file declares it, so that commands can neither change nor remove it.
+    package var declared: Bool
     package var kind: FetchKind
     /// Absent for a source by command.
     package var url: String?
@@ -37,6 +39,7 @@ package struct FetchSource: Codable, Hashable, Sendable {
     /// Creates a fetch source.
     package init(
         name: String,
+        declared: Bool = false,
         kind: FetchKind,
         url: String? = nil,
         command: [String]? = nil,
@@ -55,6 +58,7 @@ package struct FetchSource: Codable, Hashable, Sendable {
         pending: PendingFetch? = nil
     ) {
         self.name = name
+        self.declared = declared
         self.kind = kind
         self.url = url
         self.command = command

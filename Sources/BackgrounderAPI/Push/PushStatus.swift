@@ -1,6 +1,8 @@
 /// A push: a topic of a broker whose messages trigger fetches.
 package struct PushStatus: Codable, Hashable, Sendable {
     package var name: String
+    /// Whether the configuration file declares it, so that commands cannot remove it.
+    package var declared: Bool
     package var url: String
     package var topic: String
     package var state: PushState
@@ -12,6 +14,7 @@ package struct PushStatus: Codable, Hashable, Sendable {
     /// Creates a push status.
     package init(
         name: String,
+        declared: Bool = false,
         url: String,
         topic: String,
         state: PushState = .connecting,
@@ -20,6 +23,7 @@ package struct PushStatus: Codable, Hashable, Sendable {
         lastError: String? = nil
     ) {
         self.name = name
+        self.declared = declared
         self.url = url
         self.topic = topic
         self.state = state

@@ -9,6 +9,8 @@ package struct StoredPush: Hashable, Sendable {
     package var credentials: String?
     /// The MQTT client identifier, by which the broker finds the session and its queued messages again.
     package var clientID: String
+    /// Whether the configuration declares it.
+    package var isDeclared: Bool
     package var received = 0
     package var ignored = PushIgnored()
 
@@ -19,6 +21,7 @@ package struct StoredPush: Hashable, Sendable {
         topic: TopicFilter,
         credentials: String? = nil,
         clientID: String,
+        isDeclared: Bool = false,
         received: Int = 0,
         ignored: PushIgnored = PushIgnored()
     ) {
@@ -27,6 +30,7 @@ package struct StoredPush: Hashable, Sendable {
         self.topic = topic
         self.credentials = credentials
         self.clientID = clientID
+        self.isDeclared = isDeclared
         self.received = received
         self.ignored = ignored
     }

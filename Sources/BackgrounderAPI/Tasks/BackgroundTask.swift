@@ -81,6 +81,8 @@ package enum BackgroundTaskState: String, Codable, CaseIterable, Sendable {
 package struct TaskHook: Codable, Hashable, Sendable {
     /// The name of the hook and of its tasks.
     package var name: String
+    /// Whether the configuration file declares it, so that commands cannot remove it.
+    package var declared: Bool
     package var command: [String]
     /// The working directory of its tasks; absent for that of the service.
     package var directory: String?
@@ -94,12 +96,13 @@ package struct TaskHook: Codable, Hashable, Sendable {
     package var `repeat`: Bool
 
     private enum CodingKeys: String, CodingKey {
-        case name, command, directory, budget, grace, strict, `repeat`
+        case name, declared, command, directory, budget, grace, strict, `repeat`
     }
 
     /// Creates a task hook.
     package init(
         name: String,
+        declared: Bool = false,
         command: [String],
         directory: String? = nil,
         environment: [String: String] = [:],
@@ -109,6 +112,7 @@ package struct TaskHook: Codable, Hashable, Sendable {
         repeat: Bool = false
     ) {
         self.name = name
+        self.declared = declared
         self.command = command
         self.directory = directory
         self.environment = environment

@@ -45,6 +45,17 @@ struct Client: Sendable {
         }
     }
 
+    /// Returns what `find` finds, or else what `add` adds. Another client may add it meanwhile.
+    func findOrAdd<Value>(_ find: () async throws -> Value?, _ add: () async throws -> Value) async throws -> Value {
+        if let value = try await find() { return value }
+        do {
+            return try await add()
+        } catch {
+            guard let value = try? await find() else { throw error }
+            return value
+        }
+    }
+
     /// Returns the body of the reply to `GET path` as a stream.
     ///
     /// - Parameter patience: The time limit for the whole stream; `nil` for none.

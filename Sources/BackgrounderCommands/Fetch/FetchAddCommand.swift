@@ -26,6 +26,7 @@ extension FetchCommand {
                     --credentials ~/.config/mail.credentials
                   backgrounder fetch add map --url https://example.com/map.png --kind raw
                   backgrounder fetch add disk --exec 'df -h /' --interval 15m --budget 5s
+                  backgrounder fetch add news --url https://example.com/rss --if-absent
                 """
         )
         @Argument(help: "Name of your choice: letters, digits, - . and _.")
@@ -59,6 +60,8 @@ extension FetchCommand {
             completion: .file()
         )
         var credentials: String?
+        @Flag(help: "If a source of that name exists, change nothing and show it.")
+        var ifAbsent = false
         @OptionGroup var reading: ReadingOptions
 
         private var definition: FetchDefinition {
@@ -89,7 +92,17 @@ extension FetchCommand {
 
         func run() async throws {
             let client = reading.client
-            let source = try await client.call(Routes.addFetchSource, body: definition)
+            let add = { try await client.call(Routes.addFetchSource, body: definition) }
+            let source =
+                if ifAbsent {
+                    try await client.findOrAdd {
+                        try await client.call(Routes.fetchSources).first { $0.name == name }
+                    } _: {
+                        try await add()
+                    }
+                } else {
+                    try await add()
+                }
             // The source is added, so a failure now must not look like one of adding it.
             let modes = (try? await client.call(Routes.status))?.modes
             try reading.show(source) { $0.lines.printable }

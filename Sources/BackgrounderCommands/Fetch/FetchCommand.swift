@@ -140,6 +140,8 @@ struct FetchCommand: AsyncParsableCommand {
             commandName: "remove",
             abstract: "Remove a source and its stored content.",
             discussion: """
+                A source that the configuration file declares is removed from there.
+
                 EXAMPLE
                   backgrounder fetch remove news
                 """

@@ -11,12 +11,13 @@ enum FetchTable {
         }
         var table = Table([
             ("NAME", .left), ("UNSEEN", .right), ("INTERVAL", .left), ("REFRESH", .left), ("UPDATED", .time),
-            ("NEXT", .time), ("FROM", .left),
+            ("NEXT", .time), ("ADDED", .left), ("FROM", .left),
         ])
         for source in sources {
             table.add([
                 source.name, source.unseen == 0 ? "" : String(source.unseen), source.interval.text,
-                source.refreshText, source.updatedText, source.next.map(\.shown) ?? "", source.origin,
+                source.refreshText, source.updatedText, source.next.map(\.shown) ?? "",
+                source.declared ? "in file" : "by command", source.origin,
             ])
         }
         let failures = sources.compactMap { source in
@@ -90,6 +91,7 @@ extension FetchSource {
             "refresh   \(refreshText)",
             "next      " + (next.map { "\($0.shown): " } ?? "") + (why ?? ""),
         ]
+        if declared { lines.append("declared  in the configuration file") }
         if let failureText { lines.append("failure   \(failureText)") }
         if let download { lines.append("download  \(download)") }
         if let pending { lines.append("running   since \(pending.at.shown)") }

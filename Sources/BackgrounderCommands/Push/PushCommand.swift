@@ -66,6 +66,8 @@ extension PushCommand {
             completion: .file()
         )
         var credentials: String?
+        @Flag(help: "If a push of that name exists, change nothing and show it.")
+        var ifAbsent = false
         @OptionGroup var reading: ReadingOptions
 
         private var request: PushRequest {
@@ -82,7 +84,18 @@ extension PushCommand {
         }
 
         func run() async throws {
-            let status = try await reading.client.call(Routes.addPush, body: request)
+            let client = reading.client
+            let add = { try await client.call(Routes.addPush, body: request) }
+            let status =
+                if ifAbsent {
+                    try await client.findOrAdd {
+                        try await client.call(Routes.pushes).first { $0.name == name }
+                    } _: {
+                        try await add()
+                    }
+                } else {
+                    try await add()
+                }
             try reading.show(status) { PushTable.line($0) }
             if status.state != .connected, let error = status.lastError {
                 Output.note("backgrounder: not connected yet: \(error); the service keeps trying")
@@ -166,12 +179,14 @@ enum PushTable {
     static func render(_ pushes: [PushStatus]) -> String {
         guard !pushes.isEmpty else { return "No pushes; add one with `backgrounder push add`." }
         var table = Table([
-            ("NAME", .left), ("STATE", .left), ("RECEIVED", .right), ("IGNORED", .left), ("BROKER", .left),
+            ("NAME", .left), ("ADDED", .left), ("STATE", .left), ("RECEIVED", .right), ("IGNORED", .left),
+            ("BROKER", .left),
             ("TOPIC", .left), ("ERROR", .left),
         ])
         for push in pushes {
             table.add([
-                push.name, push.state.rawValue, String(push.received), push.ignored.summary, push.url, push.topic,
+                push.name, push.declared ? "in file" : "by command", push.state.rawValue, String(push.received),
+                push.ignored.summary, push.url, push.topic,
                 push.lastError ?? "",
             ])
         }

@@ -37,6 +37,8 @@ extension TaskCommand {
         var strict = false
         @Option(help: ArgumentHelp("Begin it not now but each time the last client detaches.", valueName: "detach"))
         var on: Occasion?
+        @Flag(help: "With --on: if a hook of that name exists, change nothing.")
+        var ifAbsent = false
         @Option(
             help: ArgumentHelp("Set an environment variable; may be repeated.", valueName: "name=value"),
             transform: assignment
@@ -82,15 +84,27 @@ extension TaskCommand {
                 )
             }
             _ = try times.checked()
+            if ifAbsent, on == nil { throw ValidationError("--if-absent has an effect only with --on; pass --on too") }
         }
 
         func run() async throws {
+            let client = reading.client
             switch on {
             case nil:
-                let task = try await reading.client.call(Routes.beginTask, body: request)
+                let task = try await client.call(Routes.beginTask, body: request)
                 try reading.show(task) { String($0.id) }
             case .detach:
-                let hook = try await reading.client.call(Routes.addTaskHook, body: request)
+                let add = { try await client.call(Routes.addTaskHook, body: request) }
+                let hook =
+                    if ifAbsent {
+                        try await client.findOrAdd {
+                            try await client.call(Routes.taskHooks).first { $0.name == name }
+                        } _: {
+                            try await add()
+                        }
+                    } else {
+                        try await add()
+                    }
                 try reading.show(hook) { $0.name.withoutControlCharacters }
             }
         }

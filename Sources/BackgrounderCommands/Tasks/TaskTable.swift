@@ -27,12 +27,12 @@ enum TaskTable {
             return "No hooks; add one with `backgrounder task begin NAME --on detach -- COMMAND`."
         }
         var table = Table([
-            ("NAME", .left), ("ON", .left), ("BUDGET", .right), ("GRACE", .right), ("COMMAND", .left),
+            ("NAME", .left), ("ADDED", .left), ("ON", .left), ("BUDGET", .right), ("GRACE", .right), ("COMMAND", .left),
         ])
         for hook in hooks {
             table.add([
-                hook.name, "detach", "\(hook.budget.decimals(1)) s", "\(hook.grace.decimals(1)) s",
-                hook.command.joined(separator: " "),
+                hook.name, hook.declared ? "in file" : "by command", "detach", "\(hook.budget.decimals(1)) s",
+                "\(hook.grace.decimals(1)) s", hook.command.joined(separator: " "),
             ])
         }
         return table.render()

@@ -36,6 +36,7 @@ struct LaunchForFetch: Sendable {
             options: [:],
             directory: RuntimePaths.absolute(".")
         ).load()
+        try TrustedPath.require(configuration.file)
         chdir("/")
         try paths.makeDirectories()
         let launch = Launch(
@@ -93,6 +94,7 @@ struct LaunchForFetch: Sendable {
             logger: log.makeLogger()
         ) { _ in }
         try await scheduler.closeOpenRuns()
+        try await scheduler.declare(configuration.declarations.sources, in: configuration.file)
         if !configuration.value(Keys.modes).contains(.fetch), (try? await scheduler.source(source)) != nil {
             DaemonCommand.fail("fetch is not in modes; add it to modes in \(configuration.file)")
         }

@@ -50,7 +50,7 @@ struct ConfigurationFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// Creates the fault of a key that does not exist, with the name that was probably meant.
     init(place: ConfigurationPlace, unknownKey name: String) {
         let section = name.split(separator: ".").dropLast().first.map { $0 + "." } ?? ""
-        let siblings = Keys.all.map(\.name).filter { section.isEmpty || $0.hasPrefix(section) }
+        let siblings = Keys.names.filter { section.isEmpty || $0.hasPrefix(section) }
         let known = Set(siblings.map { $0.dropFirst(section.count).prefix { $0 != "." } }.map(String.init)).sorted()
         let own = String(name.dropFirst(section.count))
         let hint: String
@@ -60,6 +60,17 @@ struct ConfigurationFault: Error, Hashable, Sendable, CustomStringConvertible {
             hint = "known keys: \(known.map { section + $0 }.joined(separator: ", "))"
         }
         self.init(place: place, key: name, problem: "unknown key \(name); \(hint)")
+    }
+
+    /// Creates the fault of a key that does not exist in an entry of `section`.
+    ///
+    /// - Parameter fields: the keys of its entries.
+    init(place: ConfigurationPlace, section: String, unknownKey name: String, among fields: [String]) {
+        let own = name.split(separator: ".").last.map(String.init) ?? name
+        let hint =
+            Spelling.closest(to: own, among: fields).map { "did you mean \($0)?" }
+            ?? "known keys: \(fields.joined(separator: ", "))"
+        self.init(place: place, key: section, problem: "unknown key \(name); \(hint)")
     }
 
     /// Returns the key of another section with the name `name`.

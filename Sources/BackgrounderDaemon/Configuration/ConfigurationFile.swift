@@ -11,6 +11,9 @@ struct ConfigurationLayer: Sendable {
     }
 
     private(set) var entries: [String: Entry] = [:]
+    private(set) var declarations = Declarations()
+    /// The lines of declared fields, such as `fetch.sources.news.url`.
+    private(set) var declaredPlaces: [String: ConfigurationPlace] = [:]
     private(set) var faults: [ConfigurationFault] = []
     /// The folder that relative paths start from.
     let directory: String
@@ -88,7 +91,9 @@ extension ConfigurationLayer {
             case .mapping, .alias:
                 faults.append(ConfigurationFault(place: place, key: name, allowed: known.allowed))
             }
-        } else if Keys.all.contains(where: { $0.name.hasPrefix(name + ".") }) {
+        } else if let section = Declarations.Section(rawValue: name) {
+            declare(section, value, at: place, path: path)
+        } else if Keys.names.contains(where: { $0.hasPrefix(name + ".") }) {
             switch value {
             case .mapping(let mapping):
                 for (inner, value) in mapping {
@@ -100,6 +105,35 @@ extension ConfigurationLayer {
             }
         } else {
             faults.append(ConfigurationFault(place: place, unknownKey: name))
+        }
+    }
+
+    /// Reads the entries of a section with declarations.
+    private mutating func declare(
+        _ section: Declarations.Section,
+        _ value: Node,
+        at place: ConfigurationPlace,
+        path: String
+    ) {
+        guard case .mapping(let mapping) = value else {
+            guard !value.isNull else { return }
+            let allowed = "names, each with keys of its own: \(section.fields.joined(separator: ", "))"
+            faults.append(ConfigurationFault(place: place, key: section.rawValue, allowed: allowed))
+            return
+        }
+        for (key, value) in mapping {
+            var entry = DeclaredEntry(key, value, of: section, path: path, directory: directory)
+            if case .mapping = value {
+                switch section {
+                case .sources: if let source = entry.fetchSource() { declarations.sources.append(source) }
+                case .pushes: if let push = entry.push() { declarations.pushes.append(push) }
+                case .hooks: if let hook = entry.hook() { declarations.hooks.append(hook) }
+                }
+            }
+            faults += entry.faults
+            for field in section.fields {
+                declaredPlaces["\(section.rawValue).\(entry.name).\(field)"] = entry.place(of: field)
+            }
         }
     }
 
@@ -174,8 +208,6 @@ extension ConfigurationLayer {
 }
 
 extension Node {
-    fileprivate var line: Int { mark?.line ?? 1 }
-
     /// Whether this is empty, or YAML's null.
     fileprivate var isNull: Bool {
         guard case .scalar(let scalar) = self else { return false }

@@ -229,11 +229,18 @@ enum Keys {
         .init(retention), .init(maximumSize), .init(logLevel), .init(logProgress),
     ]
 
+    /// The names of the sections with declarations.
+    static let declared = Declarations.Section.allCases.map(\.rawValue)
+    /// The names of all keys and sections.
+    static let names = all.map(\.name) + declared
+
     /// The names of the keys that a reload applies; the others need a restart.
-    static let reloadable: Set<String> = [
-        desiredAccuracy.name, distanceFilter.name, maximumAccuracy.name, jitterGuard.name, source.name,
-        usageDescription.name, modes.name, observerInterval.name, logLevel.name, logProgress.name,
-    ]
+    static let reloadable = Set(
+        [
+            desiredAccuracy.name, distanceFilter.name, maximumAccuracy.name, jitterGuard.name, source.name,
+            usageDescription.name, modes.name, observerInterval.name, logLevel.name, logProgress.name,
+        ] + declared
+    )
     /// The names of the keys that are read only while the store has no queue.
     static let initial: Set<String> = [queue.name, autoplay.name]
 
@@ -242,7 +249,7 @@ enum Keys {
     }
 
     /// Parses YAML 1.1's boolean words.
-    private static func boolean(_ text: String) -> Bool? {
+    static func boolean(_ text: String) -> Bool? {
         switch text.lowercased() {
         case "true", "yes", "on": true
         case "false", "no", "off": false

@@ -4,6 +4,7 @@ import FoundationEssentials
 import LocationUpdates
 import Logging
 import MPDServer
+import SilentPush
 import SystemSupport
 import WebSupport
 
@@ -30,6 +31,9 @@ struct DaemonConfiguration: Sendable {
     /// The file that was read, or would have been if it existed.
     let file: String
     private let hasFile: Bool
+    /// What the file declares.
+    let declarations: Declarations
+    private let declaredPlaces: [String: ConfigurationPlace]
     /// Whether the file sets a key. A file without keys equals no file.
     private let hasKeys: Bool
     private let environmentWarnings: [String]
@@ -42,9 +46,10 @@ struct DaemonConfiguration: Sendable {
         if hasFile {
             let content = ConfigurationLayer(file: file)
             layers.append(content)
-            hasKeys = !content.entries.isEmpty
+            (declarations, declaredPlaces) = (content.declarations, content.declaredPlaces)
+            hasKeys = !content.entries.isEmpty || !declarations.isEmpty
         } else {
-            hasKeys = false
+            (declarations, declaredPlaces, hasKeys) = (Declarations(), [:], false)
         }
         self.layers = layers
         environmentWarnings = EnvironmentNames.unknown(in: source.environment)
@@ -82,7 +87,7 @@ struct DaemonConfiguration: Sendable {
         if let key = locationRequest {
             check([key, Keys.modes.name, Keys.usageDescription.name]) {
                 // A misspelt key may be the missing one.
-                guard faulty.isSubset(of: Keys.all.map(\.name)), locationOffReason != nil else { return nil }
+                guard faulty.isSubset(of: Keys.names), locationOffReason != nil else { return nil }
                 return "the location mode needs \(Keys.usageDescription.name), \(Keys.usageDescription.allowed)"
                     + (text(Keys.modes.name) == nil ? "; to turn the mode off, set modes: [audio]" : "")
             }
@@ -103,11 +108,64 @@ struct DaemonConfiguration: Sendable {
         check([Keys.driver.name]) {
             value(Keys.driver).file.flatMap(Self.obstacle(toWriting:)).map { "audio.driver: \($0)" }
         }
+        return faults + checkDeclarations(except: faulty)
+    }
+
+    /// Checks what depends on other keys or on files: addresses, folders and credentials.
+    private func checkDeclarations(except faulty: Set<String>) -> [ConfigurationFault] {
+        var faults: [ConfigurationFault] = []
+        func check(_ section: Declarations.Section, _ name: String, _ field: String, _ problem: String?) {
+            guard let problem else { return }
+            let key = "\(section.rawValue).\(name).\(field)"
+            let place = declaredPlaces[key] ?? .file(file)
+            faults.append(ConfigurationFault(place: place, key: section.rawValue, problem: "\(key): \(problem)"))
+        }
+        for source in declarations.sources {
+            if !faulty.contains(Keys.allowHTTP.name) { check(.sources, source.name, "url", webProblem(of: source)) }
+            if !faulty.contains(Keys.transferRoots.name) {
+                check(.sources, source.name, "download", source.download.flatMap(rootProblem))
+            }
+            check(.sources, source.name, "credentials", source.credentials.flatMap(Self.problem(ofCredentials:)))
+        }
+        for push in declarations.pushes {
+            check(.pushes, push.name, "credentials", push.credentials.flatMap(Self.problem(ofBroker:)))
+        }
         return faults
+    }
+
+    /// Returns why the service may not contact the server of `source`; `nil` if it may.
+    func webProblem(of source: FetchDefinition) -> String? {
+        guard let url = source.url.flatMap({ try? WebURL($0) }) else { return nil }
+        do throws(RedirectError) { try webPolicy.check(url) } catch { return error.description }
+        return nil
+    }
+
+    /// Returns why downloads may not be written to `folder`; `nil` if they may.
+    func rootProblem(of folder: String) -> String? {
+        let (folder, roots) = (RuntimePaths.absolute(folder), transferRoots)
+        guard !roots.contains(where: { isPath(folder, in: $0) }) else { return nil }
+        return "\(folder) is outside the transfer folders (\(roots.joined(separator: ", "))); use one of them, or add "
+            + "the folder to transfers.roots"
+    }
+
+    private static func problem(ofCredentials path: String) -> String? {
+        do throws(CredentialsError) { _ = try WebCredentials(path: path) } catch { return error.description }
+        return nil
+    }
+
+    private static func problem(ofBroker path: String) -> String? {
+        do throws(CredentialsError) { _ = try BrokerCredentials(path: path) } catch { return error.description }
+        return nil
     }
 }
 
 extension DaemonConfiguration {
+    /// The folders that downloads may be written to.
+    var transferRoots: [String] {
+        let roots = value(Keys.transferRoots)
+        return roots.isEmpty ? [RuntimePaths.absolute(file + "/../downloads")] : roots
+    }
+
     /// Why the location mode is off, in one line; `nil` if it may work.
     ///
     /// As on a phone, a configuration must say why it tracks. Without one, the service tracks as its documentation says.
@@ -194,8 +252,9 @@ extension DaemonConfiguration {
         return variables
     }
 
-    /// Returns the keys whose text differs from that in `other`.
+    /// Returns the keys whose text differs from that in `other`, and the sections whose declarations do.
     func changes(from other: DaemonConfiguration) -> [String] {
         Keys.all.map(\.name).filter { text($0) != other.text($0) }
+            + Declarations.Section.allCases.filter { !declarations.isSame($0, as: other.declarations) }.map(\.rawValue)
     }
 }

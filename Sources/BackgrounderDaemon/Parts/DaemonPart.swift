@@ -23,6 +23,9 @@ protocol DaemonPart: Sendable {
     /// - Parameter changed: the names of the keys whose values changed.
     func reload(_ configuration: DaemonConfiguration, changed: Set<String>, isAnyoneAttached: Bool) async
 
+    /// Called at the start and after the configuration was read again, to adopt what it declares.
+    func declare(_ configuration: DaemonConfiguration) async throws
+
     /// Called when the database can be written again, to store what waits in memory.
     func storeWaiting() async
 
@@ -38,6 +41,7 @@ extension DaemonPart {
     func isAtWork() async -> Bool { false }
     func apply(isAnyoneAttached: Bool) async {}
     func reload(_ configuration: DaemonConfiguration, changed: Set<String>, isAnyoneAttached: Bool) async {}
+    func declare(_ configuration: DaemonConfiguration) async throws {}
     func storeWaiting() async {}
     func addRoutes(to router: inout ControlRouter) {}
     func report(in status: inout ServiceStatus) async {}

@@ -7,6 +7,8 @@ package struct SavedFetch: Sendable {
     package var definition: FetchDefinition
     package var state: Data
     package var unseen: Int
+    /// Whether the configuration declares it.
+    package var isDeclared: Bool
 }
 
 extension StateStore {
@@ -27,7 +29,8 @@ extension StateStore {
                         credentials: row["credentials"]
                     ),
                     state: row["standing"],
-                    unseen: row["unseen"]
+                    unseen: row["unseen"],
+                    isDeclared: row["declared"]
                 )
             }
         }
@@ -112,23 +115,30 @@ extension StateStore {
 extension Database {
     fileprivate func apply(_ change: FetchChange) throws {
         switch change {
-        case .added(let source, let state):
+        case .added(let source, let state, let isDeclared):
             try execute(
                 sql: """
                     INSERT INTO fetchSource
-                        (name, kind, url, command, interval, budget, download, directory, credentials, standing)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        (name, kind, url, command, interval, budget, download, directory, credentials, standing,
+                        declared)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """,
                 arguments: [
                     source.name, source.kind.rawValue, source.url, try source.command.map { try JSON.line($0) },
                     try JSON.line(source.interval), source.budget, source.download, source.directory,
-                    source.credentials, state,
+                    source.credentials, state, isDeclared,
                 ]
             )
-        case .changed(let source):
+        case .changed(let source, let isDeclared):
             try execute(
-                sql: "UPDATE fetchSource SET interval = ?, budget = ? WHERE name = ?",
-                arguments: [try JSON.line(source.interval), source.budget, source.name]
+                sql: """
+                    UPDATE fetchSource SET interval = ?, budget = ?, download = ?, directory = ?, credentials = ?,
+                        declared = ? WHERE name = ?
+                    """,
+                arguments: [
+                    try JSON.line(source.interval), source.budget, source.download, source.directory,
+                    source.credentials, isDeclared, source.name,
+                ]
             )
         case .removed(let name): try execute(sql: "DELETE FROM fetchSource WHERE name = ?", arguments: [name])
         case .state(let name, let state, let unseen):

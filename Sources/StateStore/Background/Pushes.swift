@@ -25,6 +25,7 @@ extension StateStore {
                     topic: topic,
                     credentials: row["credentials"],
                     clientID: row["client"],
+                    isDeclared: row["declared"],
                     received: row["received"],
                     ignored: ignored
                 )
@@ -68,24 +69,31 @@ extension StateStore {
         }
     }
 
-    /// Stores a new subscription durably.
+    /// Deletes the subscriptions with the names `removed`, stores new ones, and marks those with the names `adopted` as
+    /// declared, in one durable transaction.
     ///
-    /// - Throws: `DatabaseError` if there is one with this name.
-    package func add(_ push: StoredPush) async throws {
+    /// - Throws: `DatabaseError` if there is one with the name of a new one.
+    package func changePushes(
+        removing removed: [String],
+        adding pushes: [StoredPush],
+        adopting adopted: [String]
+    ) async throws {
         try await write(durable: true) { database in
-            try database.execute(
-                sql: "INSERT INTO push (name, url, topic, credentials, client) VALUES (?, ?, ?, ?, ?)",
-                arguments: [
-                    push.name, push.address.description, push.topic.description, push.credentials, push.clientID,
-                ]
-            )
-        }
-    }
-
-    /// Deletes the subscription with this name durably.
-    package func removePush(_ name: String) async throws {
-        try await write(durable: true) { database in
-            try database.execute(sql: "DELETE FROM push WHERE name = ?", arguments: [name])
+            for name in removed { try database.execute(sql: "DELETE FROM push WHERE name = ?", arguments: [name]) }
+            for push in pushes {
+                try database.execute(
+                    sql: """
+                        INSERT INTO push (name, url, topic, credentials, client, declared) VALUES (?, ?, ?, ?, ?, ?)
+                        """,
+                    arguments: [
+                        push.name, push.address.description, push.topic.description, push.credentials, push.clientID,
+                        push.isDeclared,
+                    ]
+                )
+            }
+            for name in adopted {
+                try database.execute(sql: "UPDATE push SET declared = 1 WHERE name = ?", arguments: [name])
+            }
         }
     }
 

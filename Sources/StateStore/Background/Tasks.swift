@@ -78,6 +78,7 @@ extension StateStore {
             try Row.fetchAll(database, sql: "SELECT * FROM taskHook ORDER BY name").map { row in
                 TaskHook(
                     name: row["name"],
+                    declared: row["declared"],
                     command: try JSON.decode([String].self, from: Data((row["command"] as String).utf8)),
                     directory: row["directory"],
                     environment: try variables(row),
@@ -90,28 +91,27 @@ extension StateStore {
         }
     }
 
-    /// Stores a new task hook durably.
+    /// Deletes the task hooks with the names `removed`, then stores new ones, in one durable transaction.
     ///
-    /// - Throws: `DatabaseError` if there is one with this name.
-    package func add(_ hook: TaskHook) async throws {
+    /// - Throws: `DatabaseError` if there is one with the name of a new one.
+    package func changeTaskHooks(removing removed: [String], adding hooks: [TaskHook]) async throws {
         try await write(durable: true) { database in
-            try database.execute(
-                sql: """
-                    INSERT INTO taskHook (name, command, directory, budget, grace, strict, repeats, environment)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                    """,
-                arguments: [
-                    hook.name, try JSON.line(hook.command), hook.directory, hook.budget, hook.grace, hook.strict,
-                    hook.repeat, try JSON.line(hook.environment),
-                ]
-            )
-        }
-    }
-
-    /// Deletes the task hook with this name durably.
-    package func removeTaskHook(_ name: String) async throws {
-        try await write(durable: true) { database in
-            try database.execute(sql: "DELETE FROM taskHook WHERE name = ?", arguments: [name])
+            for name in removed {
+                try database.execute(sql: "DELETE FROM taskHook WHERE name = ?", arguments: [name])
+            }
+            for hook in hooks {
+                try database.execute(
+                    sql: """
+                        INSERT INTO taskHook (name, command, directory, budget, grace, strict, repeats, environment,
+                            declared)
+                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        """,
+                    arguments: [
+                        hook.name, try JSON.line(hook.command), hook.directory, hook.budget, hook.grace, hook.strict,
+                        hook.repeat, try JSON.line(hook.environment), hook.declared,
+                    ]
+                )
+            }
         }
     }
 }

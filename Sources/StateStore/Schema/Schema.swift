@@ -96,6 +96,16 @@ enum Schema {
         migrator.registerMigration("11 fetch notes") { try addFetchNotes($0) }
         migrator.registerMigration("12 recent points") { try createRecentPoints($0) }
         migrator.registerMigration("13 stickers") { try createStickers($0) }
+        migrator.registerMigration("14 declarations") { try addDeclarations($0) }
         return migrator
+    }
+
+    /// Marks the fetch sources, pushes and task hooks that the configuration declares.
+    private static func addDeclarations(_ database: Database) throws {
+        for table in ["fetchSource", "push", "taskHook"] {
+            try database.execute(
+                sql: "ALTER TABLE \(table) ADD COLUMN declared INTEGER NOT NULL DEFAULT 0 CHECK (declared IN (0, 1))"
+            )
+        }
     }
 }

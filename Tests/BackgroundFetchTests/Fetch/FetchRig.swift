@@ -201,11 +201,13 @@ extension MemoryFetchJournal.State {
     fileprivate mutating func take(_ change: FetchChange) throws {
         func index(_ name: String) -> Int? { saved.sources.firstIndex { $0.definition.name == name } }
         switch change {
-        case .added(let definition, let state):
+        case .added(let definition, let state, let isDeclared):
             let state = try JSON.decode(FetchSourceState.self, from: state)
-            saved.sources.append(.init(definition: definition, state: state))
-        case .changed(let definition):
-            if let index = index(definition.name) { saved.sources[index].definition = definition }
+            saved.sources.append(.init(definition: definition, state: state, isDeclared: isDeclared))
+        case .changed(let definition, let isDeclared):
+            guard let index = index(definition.name) else { return }
+            saved.sources[index].definition = definition
+            saved.sources[index].isDeclared = isDeclared
         case .removed(let name):
             saved.sources.removeAll { $0.definition.name == name }
             open.removeAll { $0.source == name }

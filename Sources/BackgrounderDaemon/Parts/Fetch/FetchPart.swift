@@ -4,7 +4,6 @@ import BackgrounderAPI
 import Logging
 import ServiceLifecycle
 import SystemSupport
-import WebSupport
 
 /// Background fetch as a part of the service.
 struct FetchPart: DaemonPart {
@@ -57,22 +56,9 @@ struct FetchPart: DaemonPart {
     ///
     /// - Throws: a `conflict` otherwise.
     func check(_ definition: FetchDefinition) throws(WireError) {
-        if let url = definition.url.flatMap({ try? WebURL($0) }) {
-            do throws(RedirectError) { try context.initialConfiguration.webPolicy.check(url) } catch {
-                throw WireError(.conflict, error.description)
-            }
-        }
-        if let folder = definition.download { try checkDownload(folder) }
-    }
-
-    private func checkDownload(_ folder: String) throws(WireError) {
-        let folder = RuntimePaths.absolute(folder)
-        guard !transfers.roots.contains(where: { isPath(folder, in: $0) }) else { return }
-        throw WireError(
-            .conflict,
-            "\(folder) is outside the transfer folders (\(transfers.roots.joined(separator: ", ")))",
-            hint: "use one of them, or add the folder to transfers.roots"
-        )
+        let configuration = context.initialConfiguration
+        let problem = configuration.webProblem(of: definition) ?? definition.download.flatMap(configuration.rootProblem)
+        if let problem { throw WireError(.conflict, problem) }
     }
 
     /// Returns a downloader that hands enclosures to the transfers. One that is refused permanently is logged and dropped, so that
@@ -121,6 +107,10 @@ struct FetchPart: DaemonPart {
 
     func reload(_ configuration: DaemonConfiguration, changed: Set<String>, isAnyoneAttached: Bool) async {
         await apply(isAnyoneAttached: isAnyoneAttached)
+    }
+
+    func declare(_ configuration: DaemonConfiguration) async throws {
+        try await scheduler.declare(configuration.declarations.sources, in: configuration.file)
     }
 
     func report(in status: inout ServiceStatus) async {

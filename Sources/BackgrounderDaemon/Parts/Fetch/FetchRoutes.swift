@@ -84,6 +84,7 @@ extension FetchError: WireErrorConvertible {
                 description,
                 hint: "use another name, or remove it first with `backgrounder fetch remove`"
             )
+        case .declared: WireError(.conflict, description, hint: "change the file, then run `backgrounder reload`")
         case .credentials(.missing): WireError(.notFound, description, hint: "check the path")
         case .invalid, .credentials: WireError(.invalid, description)
         case .tooMany: WireError(.conflict, description, hint: "remove one with `backgrounder fetch remove NAME`")

@@ -42,7 +42,12 @@ struct StoreFetchJournal: FetchJournal {
                 logger.error("\(source.definition.name): cannot read the saved state: \(error); starting fresh")
                 state = FetchSourceState(since: Date())
             }
-            return .init(definition: source.definition, state: state, unseen: source.unseen)
+            return .init(
+                definition: source.definition,
+                state: state,
+                unseen: source.unseen,
+                isDeclared: source.isDeclared
+            )
         }
         saved.opens = try store.fetchOpens()
         saved.lastRun = try store.lastFetchRun()

@@ -43,6 +43,10 @@ struct PushPart: DaemonPart {
         await apply(isAnyoneAttached: isAnyoneAttached)
     }
 
+    func declare(_ configuration: DaemonConfiguration) async throws {
+        try await receiver.declare(configuration.declarations.pushes, in: configuration.file)
+    }
+
     func addRoutes(to router: inout ControlRouter) {
         router.on(Routes.pushes) { _ in await receiver.status() }
         router.on(Routes.addPush) { request in try await receiver.add(request.body) }
@@ -62,6 +66,7 @@ extension PushError: WireErrorConvertible {
         switch self {
         case .noSuchPush: WireError(.notFound, description, hint: "`backgrounder push list` lists them")
         case .exists: WireError(.conflict, description, hint: "remove it first, or use another name")
+        case .declared: WireError(.conflict, description, hint: "change the file, then run `backgrounder reload`")
         case .tooMany: WireError(.conflict, description, hint: "remove one with `backgrounder push remove NAME`")
         case .invalid: WireError(.invalid, description)
         case .credentials(.missing): WireError(.notFound, description, hint: "check the path")

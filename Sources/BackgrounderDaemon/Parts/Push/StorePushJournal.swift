@@ -16,9 +16,9 @@ struct StorePushJournal: PushJournal {
         )
     }
 
-    func add(_ push: StoredPush) async throws { try await store.add(push) }
-
-    func removePush(_ name: String) async throws { try await store.removePush(name) }
+    func change(removing removed: [String], adding pushes: [StoredPush], adopting adopted: [String]) async throws {
+        try await store.changePushes(removing: removed, adding: pushes, adopting: adopted)
+    }
 
     func receive(_ message: WaitingPush, of push: String) async throws -> Bool {
         try await store.accept(

@@ -30,6 +30,7 @@ struct StoreTaskJournal: TaskJournal {
     func add(_ record: TaskRecord) async throws -> Int { try await store.add(record) }
     func save(_ records: [TaskRecord]) async throws { try await store.save(records) }
     func remove(_ ids: [Int]) async throws { try await store.removeTasks(ids) }
-    func add(_ hook: TaskHook) async throws { try await store.add(hook) }
-    func removeHook(_ name: String) async throws { try await store.removeTaskHook(name) }
+    func changeHooks(removing removed: [String], adding hooks: [TaskHook]) async throws {
+        try await store.changeTaskHooks(removing: removed, adding: hooks)
+    }
 }

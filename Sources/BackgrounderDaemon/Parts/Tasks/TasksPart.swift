@@ -42,6 +42,9 @@ struct TasksPart: DaemonPart {
     var services: [any Service] { [scheduler] }
     func isAtWork() async -> Bool { await scheduler.isAtWork }
     func apply(isAnyoneAttached: Bool) async { await scheduler.apply(isAnyoneAttached: isAnyoneAttached) }
+    func declare(_ configuration: DaemonConfiguration) async throws {
+        try await scheduler.declareHooks(configuration.declarations.hooks, in: configuration.file)
+    }
     func report(in status: inout ServiceStatus) async { status.tasks = await scheduler.openTasks() }
 
     func addRoutes(to router: inout ControlRouter) {
@@ -79,6 +82,8 @@ extension TaskError: WireErrorConvertible {
             )
         case .hookExists(let name):
             WireError(.conflict, description, hint: "remove it first with `backgrounder task unhook \(name)`")
+        case .hookDeclared:
+            WireError(.conflict, description, hint: "change the file, then run `backgrounder reload`")
         case .noSuchHook: WireError(.notFound, description, hint: "`backgrounder task hooks` lists them")
         case .tooManyHooks: WireError(.conflict, description, hint: "remove one with `backgrounder task unhook NAME`")
         case .stopping: WireError(.unavailable, description)

@@ -8,20 +8,15 @@ import WebSupport
 /// The transfers as a part of the service.
 struct TransfersPart: DaemonPart {
     private let session: TransferSession
-    /// The folders that downloads may be written to.
-    let roots: [String]
 
     init(_ context: PartContext) async throws {
         let journal = StoreTransferJournal(store: context.store)
         let configuration = context.initialConfiguration
-        var roots = configuration.value(Keys.transferRoots)
-        if roots.isEmpty { roots = [RuntimePaths.absolute(configuration.file + "/../downloads")] }
-        self.roots = roots
         var limits = TransferLimits()
         limits.retryMaximum = configuration.value(Keys.retryMaximum)
         session = TransferSession(
             configuration: TransferConfiguration(
-                roots: roots,
+                roots: configuration.transferRoots,
                 // Group members may use the socket; do not let them read arbitrary files through the service.
                 sendsOnlyFromRoots: configuration.value(Keys.controlGroup) != nil,
                 policy: configuration.webPolicy,

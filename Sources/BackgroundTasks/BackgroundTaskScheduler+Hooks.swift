@@ -1,0 +1,105 @@
+package import BackgrounderAPI
+import Logging
+import SystemSupport
+
+// The hooks: commands that begin as tasks each time the last client detaches.
+extension BackgroundTaskScheduler {
+    /// Returns the hooks, ordered by name.
+    package func taskHooks() -> [TaskHook] { hooks.sorted { $0.name < $1.name } }
+
+    /// Stores `request`, which then begins as a task each time the last client detaches.
+    ///
+    /// - Throws: ``TaskError``, or the error of the journal.
+    package func addHook(_ request: TaskRequest) async throws -> TaskHook {
+        let hook = TaskHook(request, try check(request))
+        await hookTurn.begin()
+        defer { hookTurn.end() }
+        guard !hooks.contains(where: { $0.name == hook.name }) else { throw TaskError.hookExists(name: hook.name) }
+        guard hooks.count < TaskLimits.hooks else { throw TaskError.tooManyHooks(limit: TaskLimits.hooks) }
+        try await journal.changeHooks(removing: [], adding: [hook])
+        hooks.append(hook)
+        return hook
+    }
+
+    /// Removes a hook; tasks that it began continue.
+    ///
+    /// - Throws: ``TaskError/noSuchHook(name:)``, ``TaskError/hookDeclared(name:file:)``, or the error of the journal.
+    package func removeHook(_ name: String) async throws {
+        await hookTurn.begin()
+        defer { hookTurn.end() }
+        guard let hook = hooks.first(where: { $0.name == name }) else { throw TaskError.noSuchHook(name: name) }
+        if hook.declared { throw TaskError.hookDeclared(name: name, file: declarationFile) }
+        try await journal.changeHooks(removing: [name], adding: [])
+        hooks.removeAll { $0.name == name }
+    }
+
+    /// Makes the declared hooks those of `requests`, in one transaction: adds, changes and removes hooks.
+    ///
+    /// Hooks that a command added stay. One with a declared name becomes a declared one.
+    ///
+    /// - Parameters:
+    ///   - requests: requests with different names.
+    ///   - file: the configuration file, for errors of commands.
+    /// - Throws: ``TaskError``, or the error of the journal; nothing changes then.
+    package func declareHooks(_ requests: [TaskRequest], in file: String) async throws {
+        var declared: [TaskHook] = []
+        for request in requests {
+            var hook = TaskHook(request, try check(request))
+            hook.declared = true
+            declared.append(hook)
+        }
+        await hookTurn.begin()
+        defer { hookTurn.end() }
+        declarationFile = file
+        let added = declared.filter { !hooks.contains($0) }
+        let removed = hooks.filter { hook in
+            hook.declared && !declared.contains(hook) || added.contains { $0.name == hook.name }
+        }.map(\.name)
+        guard !(added.isEmpty && removed.isEmpty) else { return }
+        guard hooks.count - removed.count + added.count <= TaskLimits.hooks else {
+            throw TaskError.tooManyHooks(limit: TaskLimits.hooks)
+        }
+        try await journal.changeHooks(removing: removed, adding: added)
+        hooks.removeAll { removed.contains($0.name) }
+        hooks += added
+    }
+
+    func runHooks() async {
+        for hook in taskHooks() {
+            do {
+                _ = try await begin(
+                    TaskRequest(
+                        name: hook.name,
+                        command: hook.command,
+                        directory: hook.directory,
+                        environment: hook.environment,
+                        budget: hook.budget,
+                        grace: hook.grace,
+                        strict: hook.strict,
+                        repeat: hook.repeat
+                    )
+                )
+            } catch TaskError.stopping {
+                // The clients detached because the service is stopping.
+                return
+            } catch {
+                logger.error("Cannot begin the task of the hook \(hook.name): \(error)")
+            }
+        }
+    }
+}
+
+extension TaskHook {
+    fileprivate init(_ request: TaskRequest, _ times: TaskTimes) {
+        self.init(
+            name: request.name,
+            command: request.command,
+            directory: request.directory,
+            environment: request.environment ?? [:],
+            budget: times.budget.roundedSeconds,
+            grace: times.grace.roundedSeconds,
+            strict: request.strict ?? false,
+            repeat: request.repeat ?? false
+        )
+    }
+}
