@@ -103,6 +103,8 @@ package protocol TransferJournal: Sendable {
     func transfer(_ id: Int) async throws -> Transfer?
     /// Removes the transfers that have ended, and returns their number. Their events stay.
     func removeEnded() async throws -> Int
+    /// Returns the sessions that ever had a transfer, none of them as declared.
+    func sessions() async throws -> [SessionStatus]
     /// Returns the unacknowledged events of a session, oldest first; `nil` if the session never had a transfer.
     func events(of session: String) async throws -> [TransferEvent]?
     /// Removes the events of a session up to and including `seq`, and returns the others; `nil` if the session never

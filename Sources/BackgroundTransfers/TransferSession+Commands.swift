@@ -14,10 +14,8 @@ extension TransferSession {
     ) async throws(TransferError) -> Transfer {
         guard entries.count < configuration.limits.open else { throw .tooMany(configuration.limits.open) }
         let session = request.session ?? TransferRequest.defaultSession
-        let isName =
-            (1...100).contains(session.utf8.count) && session.withoutControlCharacters == session
-            && !session.utf8.contains(UInt8(ascii: "/"))
-        guard isName else { throw .session(session) }
+        guard TransferRequest.isSession(session) else { throw .session(session) }
+        let defaults = declared[session]
         let url: WebURL
         do {
             url = try WebURL(request.url)
@@ -30,7 +28,7 @@ extension TransferSession {
         } catch {
             throw .url(.malformed(""))
         }
-        let limit = request.sizeMax ?? configuration.limits.size
+        let limit = request.sizeMax ?? defaults?.sizeMax ?? configuration.limits.size
         guard limit > 0 else { throw .sizeLimit }
         let digest = request.sha256?.lowercased()
         if let digest, !SHA256.isDigest(digest) { throw .digest(request.sha256 ?? "") }
@@ -40,7 +38,7 @@ extension TransferSession {
             do throws(CredentialsError) { _ = try await WebCredentials.read(path) } catch { throw .credentials(error) }
         }
 
-        let exists = request.exists ?? .fail
+        let exists = request.exists ?? defaults?.exists ?? .fail
         var detail = TransferDetail(
             url: request.url,
             sha256: digest,
@@ -71,7 +69,7 @@ extension TransferSession {
                 url: "\(url)",
                 destination: destination,
                 total: total,
-                discretionary: request.discretionary ?? false
+                discretionary: request.discretionary ?? defaults?.discretionary ?? false
             ),
             detail
         )
@@ -187,12 +185,33 @@ extension TransferSession {
         entries[id].flatMap { $0.end == nil ? $0.record : nil }
     }
 
+    /// Replaces the declared sessions. Their defaults apply to transfers that are added from now on.
+    package func declare(_ definitions: [SessionDefinition]) {
+        declared = Dictionary(definitions.map { ($0.name, $0) }) { $1 }
+    }
+
+    /// Returns the sessions that ever had a transfer and the declared ones, by name.
+    ///
+    /// - Throws: an error of the journal.
+    package func sessions() async throws -> [SessionStatus] {
+        var all = Dictionary(try await journal.sessions().map { ($0.name, $0) }) { $1 }
+        for (name, definition) in declared {
+            var session = all[name] ?? SessionStatus(name: name)
+            session.declared = true
+            (session.discretionary, session.exists) = (definition.discretionary, definition.exists)
+            session.sizeMax = definition.sizeMax
+            all[name] = session
+        }
+        return all.values.sorted { $0.name < $1.name }
+    }
+
     /// Returns the unacknowledged events of `session`, oldest first.
     ///
     /// - Throws: ``TransferError/noSuchSession(_:)``, or an error of the journal.
     package func events(of session: String) async throws -> [TransferEvent] {
-        guard let events = try await journal.events(of: session) else { throw TransferError.noSuchSession(session) }
-        return events
+        if let events = try await journal.events(of: session) { return events }
+        guard declared[session] != nil else { throw TransferError.noSuchSession(session) }
+        return []
     }
 
     /// Removes the events of `session` up to and including `seq`.
@@ -200,10 +219,9 @@ extension TransferSession {
     /// - Returns: the remaining events.
     /// - Throws: ``TransferError/noSuchSession(_:)``, or an error of the journal.
     package func acknowledge(_ session: String, through seq: Int) async throws -> [TransferEvent] {
-        guard let events = try await journal.acknowledge(session, through: seq, at: now()) else {
-            throw TransferError.noSuchSession(session)
-        }
-        return events
+        if let events = try await journal.acknowledge(session, through: seq, at: now()) { return events }
+        guard declared[session] != nil else { throw TransferError.noSuchSession(session) }
+        return []
     }
 }
 

@@ -96,6 +96,8 @@ package actor TransferSession: Service {
 
     /// The transfers that have not ended, by id.
     var entries: [Int: Entry] = [:]
+    /// The sessions that the configuration declares, by name.
+    var declared: [String: SessionDefinition] = [:]
     var isRunning = false
     var watch: HostWatch?
     /// The changes that ``watch`` reports.

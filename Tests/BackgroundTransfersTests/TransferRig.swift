@@ -230,6 +230,12 @@ final class MemoryJournal: TransferJournal {
         }
     }
 
+    func sessions() async throws -> [SessionStatus] {
+        state.withLock { state in
+            Set(state.records.values.map(\.transfer.session)).map { SessionStatus(name: $0) }
+        }
+    }
+
     func events(of session: String) async throws -> [TransferEvent]? {
         state.withLock { state in
             state.records.values.contains { $0.transfer.session == session }

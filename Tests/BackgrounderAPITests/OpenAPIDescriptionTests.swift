@@ -47,7 +47,7 @@ import Testing
         .init(Routes.refresh), .init(Routes.changeRefresh),
         .init(Routes.transfers), .init(Routes.addTransfer), .init(Routes.transfer), .init(Routes.cancelTransfer),
         .init(Routes.pauseTransfer), .init(Routes.resumeTransfer), .init(Routes.sessionEvents),
-        .init(Routes.acknowledgeEvents), .init(Routes.clearTransfers), .init(Routes.clearTasks),
+        .init(Routes.acknowledgeEvents), .init(Routes.clearTransfers), .init(Routes.clearTasks), .init(Routes.sessions),
         .init(Routes.pushes), .init(Routes.addPush), .init(Routes.removePush), .init(Routes.simulatePush),
         .init(Routes.tasks), .init(Routes.beginTask), .init(Routes.beginSample), .init(Routes.task),
         .init(Routes.endTask),
@@ -133,6 +133,9 @@ import Testing
         #expect(try problems(Sample.transfer, of: Routes.addTransfer) == [])
         #expect(try problems(Sample.transferEvents, of: Routes.sessionEvents) == [])
         #expect(try problems(Sample.transferEvents, of: Routes.acknowledgeEvents) == [])
+        var session = SessionStatus(name: "s", open: 1, events: 2)
+        (session.declared, session.discretionary, session.exists, session.sizeMax) = (true, true, .rename, 1)
+        #expect(try problems([session, SessionStatus(name: "t")], of: Routes.sessions) == [])
         #expect(try problems(ClearReply(removed: 0), of: Routes.clearTransfers) == [])
         #expect(try problems(ClearReply(removed: 1), of: Routes.clearTasks) == [])
         #expect(try problems([Sample.source, Sample.bareSource], of: Routes.fetchSources) == [])

@@ -114,6 +114,10 @@ import Testing
                   strict: yes
                   repeat: true
                 plain: {command: [./sync.sh]}
+            transfers:
+              sessions:
+                maps: {discretionary: true, exists: rename, sizeMax: 2K}
+                "a b": {}
             """
         ).declarations
         #expect(
@@ -153,6 +157,12 @@ import Testing
                     strict: true,
                     repeat: true
                 ), TaskRequest(name: "plain", command: ["./sync.sh"]),
+            ]
+        )
+        #expect(
+            declarations.sessions == [
+                SessionDefinition(name: "maps", discretionary: true, exists: .rename, sizeMax: 2048),
+                SessionDefinition(name: "a b"),
             ]
         )
         #expect(try load("modes: [audio]\nfetch: {sources: }\npush:\ntasks: {hooks: {}}").declarations.isEmpty)
@@ -216,6 +226,19 @@ import Testing
                 "unknown key fetch.sources.a.colour; known keys: url, exec, interval"
             ),
             ("fetch:\n  source:\n    a: {exec: ls}", 2, "unknown key fetch.source; did you mean sources?"),
+            ("transfers:\n  sessions:\n    a/b: {}", 3, "transfers.sessions.a/b: \"a/b\" is not a valid session name"),
+            (
+                "transfers:\n  sessions:\n    a:\n      exists: maybe", 4,
+                "transfers.sessions.a.exists: \"maybe\" is not valid; use fail, overwrite or rename"
+            ),
+            (
+                "transfers:\n  sessions:\n    a:\n      sizeMax: 0", 4,
+                "transfers.sessions.a.sizeMax: \"0\" is not valid; use 1 byte or more"
+            ),
+            (
+                "transfers:\n  sessions:\n    a:\n      discretionary: 2", 4,
+                "transfers.sessions.a.discretionary: \"2\" is not valid; use true or false"
+            ),
             ("push:\n  subscriptions:\n    a: {topic: t}", 3, "push.subscriptions.a: a push needs mqtt; add it"),
             (
                 "push:\n  subscriptions:\n    a: {mqtt: \"mqtt://b\"}", 3,

@@ -111,7 +111,8 @@ import Testing
             (200, "GET", "/v1/status", nil), (200, "POST", "/v1/transfers/1/resume", nil),
             (200, "DELETE", "/v1/transfers/1", nil), (200, "GET", "/v1/transfers", nil),
             (200, "GET", "/v1/sessions/s%201/events", nil), (200, "POST", "/v1/sessions/s%201/ack", #"{"seq":1}"#),
-            (200, "GET", "/v1/sessions/s%201/events", nil), (200, "DELETE", "/v1/transfers", nil),
+            (200, "GET", "/v1/sessions/s%201/events", nil), (200, "GET", "/v1/sessions", nil),
+            (200, "DELETE", "/v1/transfers", nil),
         ]
         let connection = try service.connection()
         var seen: Set<String> = []

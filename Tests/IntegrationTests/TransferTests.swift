@@ -147,6 +147,30 @@ import Testing
         #expect(done.text == "3\n")
     }
 
+    @Test func `a reload applies the defaults of declared sessions to new transfers`() async throws {
+        let service = try Self.service()
+        try await service.start()
+        let server = try TestWebServer()
+        server.reply(to: "/x", body: "hello")
+        let transfers = "transfers: {allowHTTP: [127.0.0.1], sessions: {maps: {exists: rename, sizeMax: 3}}}"
+        try service.configure(TestConfiguration(modes: "[]", rest: [transfers]))
+        let reply: ReloadReply = try await service.json("reload")
+        #expect(reply.applied == ["modes", "transfers.sessions"] || reply.applied == ["transfers.sessions"])
+        #expect(reply.needsRestart.isEmpty)
+        let get = ["transfer", "get", server.url("/x"), service.file("downloads/x"), "--session", "maps", "--wait"]
+        let large = try await service.command(get)
+        #expect(large.exitCode == 1, "\(large)")
+        for _ in 0..<2 { try await service.run(get + ["--size-max", "10"]) }
+        let failed = try await service.command(get + ["--size-max", "10", "--exists", "fail"])
+        #expect(failed.errors.contains("already exists"), "\(failed)")
+        let sessions: [SessionStatus] = try await service.json("transfer", "sessions")
+        #expect(sessions.map(\.name) == ["maps"])
+        #expect(sessions.map(\.declared) == [true])
+        #expect(sessions.map(\.events) == [3])
+        let table = try await service.run("transfer", "sessions").text
+        #expect(table.contains("maps  in file     0       3  exists rename, at most 3 bytes"), "\(table)")
+    }
+
     @Test func `ended transfers are cleared for good, and open ones continue`() async throws {
         let service = try Self.service()
         try await service.start()

@@ -98,6 +98,7 @@ import Testing
             let id = try await store.add(Self.transfer(), detail: detail)
             try await store.end(Self.transfer(id, .done), at: Date(timeIntervalSince1970: 0))
         }
+        #expect(try await store.transferSessions() == [SessionStatus(name: "s", open: 1, events: 2)])
         #expect(try await store.removeEndedTransfers() == 2)
         #expect(try await store.removeEndedTransfers() == 0)
         try store.close()

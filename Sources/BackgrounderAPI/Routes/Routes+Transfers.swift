@@ -1,3 +1,5 @@
+import SystemSupport
+
 extension Routes {
     package static let transfers = Route<Empty, [Transfer]>(.get, "/v1/transfers")
     package static let addTransfer = Route<TransferRequest, Transfer>(
@@ -13,6 +15,7 @@ extension Routes {
     package static let cancelTransfer = Route<Empty, Transfer>(.delete, "/v1/transfers/{id}")
     package static let pauseTransfer = Route<Empty, Transfer>(.post, "/v1/transfers/{id}/pause")
     package static let resumeTransfer = Route<Empty, Transfer>(.post, "/v1/transfers/{id}/resume")
+    package static let sessions = Route<Empty, [SessionStatus]>(.get, "/v1/sessions")
     package static let sessionEvents = Route<Empty, [TransferEvent]>(.get, "/v1/sessions/{name}/events")
     package static let acknowledgeEvents = Route<Acknowledgement, [TransferEvent]>(.post, "/v1/sessions/{name}/ack")
 }
@@ -59,6 +62,14 @@ package struct TransferRequest: RouteBody, Hashable {
 
     private enum CodingKeys: String, CodingKey, CaseIterable {
         case direction, url, destination, session, sha256, sizeMax, exists, discretionary, credentials
+    }
+}
+
+extension TransferRequest {
+    /// Returns whether `name` is valid for a session: 1 to 100 bytes without slashes and control characters.
+    package static func isSession(_ name: String) -> Bool {
+        (1...100).contains(name.utf8.count) && name.withoutControlCharacters == name
+            && !name.utf8.contains(UInt8(ascii: "/"))
     }
 }
 

@@ -24,6 +24,25 @@ func transferTable(_ transfers: [Transfer]) -> String {
     return ([table.render()] + errors).joined(separator: "\n")
 }
 
+/// A table of sessions.
+func sessionTable(_ sessions: [SessionStatus]) -> String {
+    guard !sessions.isEmpty else { return "No sessions; the first transfer creates one." }
+    var table = Table([
+        ("NAME", .left), ("ADDED", .left), ("OPEN", .right), ("EVENTS", .right), ("DEFAULTS", .left),
+    ])
+    for session in sessions {
+        let defaults = [
+            session.discretionary.map { $0 ? "discretionary" : "immediate" },
+            session.exists.map { "exists \($0.rawValue)" }, session.sizeMax.map { "at most \($0.inBytes)" },
+        ]
+        table.add([
+            session.name, session.declared ? "in file" : "by transfer", String(session.open), String(session.events),
+            defaults.compactMap(\.self).joined(separator: ", "),
+        ])
+    }
+    return table.render()
+}
+
 extension Transfer {
     /// The progress as a bar and a percentage; empty while the size is unknown.
     func bar(width: Int) -> String {

@@ -38,8 +38,8 @@ extension TransferCommand {
             help: ArgumentHelp("Largest size to accept, in bytes or with K, M or G (default 8G).", valueName: "bytes")
         )
         var sizeMax: String?
-        @Option(help: "What to do if the file already exists.")
-        var exists = ExistingFile.fail
+        @Option(help: "What to do if the file already exists (default fail, or that of the session).")
+        var exists: ExistingFile?
         @OptionGroup var beginning: BeginningOptions
         @OptionGroup var reading: ReadingOptions
 
@@ -140,7 +140,8 @@ struct BeginningOptions: ParsableArguments {
     )
     var credentials: String?
 
-    var isDiscretionary: Bool? { discretionary ? true : nil }
+    /// `nil` if the session decides.
+    var isDiscretionary: Bool? { discretionary ? true : now ? false : nil }
 
     func validate() throws {
         if credentials == "" { throw ValidationError("the file name of --credentials is empty; pass a path") }

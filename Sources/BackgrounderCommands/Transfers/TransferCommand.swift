@@ -20,7 +20,7 @@ struct TransferCommand: AsyncParsableCommand {
               backgrounder transfer events default --ack 3
             """,
         subcommands: [
-            Get.self, Put.self, List.self, Pause.self, Resume.self, Cancel.self, Clear.self, Events.self,
+            Get.self, Put.self, List.self, Pause.self, Resume.self, Cancel.self, Clear.self, Sessions.self, Events.self,
         ],
         defaultSubcommand: List.self
     )
@@ -103,6 +103,25 @@ struct TransferCommand: AsyncParsableCommand {
         func run() async throws {
             let reply = try await reading.client.call(Routes.clearTransfers)
             try reading.show(reply) { "removed \(counted($0.removed, "transfer"))" }
+        }
+    }
+
+    struct Sessions: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "sessions",
+            abstract: "List the sessions, their open transfers and their events.",
+            discussion: """
+                A session exists from its first transfer on, or because the configuration file
+                declares it, with defaults for its transfers.
+
+                EXAMPLE
+                  backgrounder transfer sessions
+                """
+        )
+        @OptionGroup var reading: ReadingOptions
+
+        func run() async throws {
+            try reading.show(try await reading.client.call(Routes.sessions), sessionTable)
         }
     }
 

@@ -31,7 +31,7 @@ struct DaemonConfiguration: Sendable {
     /// The file that was read, or would have been if it existed.
     let file: String
     private let hasFile: Bool
-    /// What the file declares.
+    /// The entries that the file declares by name.
     let declarations: Declarations
     private let declaredPlaces: [String: ConfigurationPlace]
     /// Whether the file sets a key. A file without keys equals no file.

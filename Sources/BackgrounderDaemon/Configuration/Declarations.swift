@@ -1,13 +1,14 @@
 import BackgrounderAPI
 import SystemSupport
 
-/// What the configuration file declares by name, besides the keys: fetch sources, pushes and task hooks.
+/// The fetch sources, pushes, task hooks and transfer sessions that the configuration file declares by name.
 struct Declarations: Hashable, Sendable {
     /// A section of the file that maps names to entries.
     enum Section: String, CaseIterable, Sendable {
         case sources = "fetch.sources"
         case pushes = "push.subscriptions"
         case hooks = "tasks.hooks"
+        case sessions = "transfers.sessions"
 
         /// The keys of its entries.
         var fields: [String] {
@@ -16,6 +17,7 @@ struct Declarations: Hashable, Sendable {
                 ["url", "exec", "interval", "kind", "budget", "download", "directory", "credentials"]
             case .pushes: ["mqtt", "topic", "credentials"]
             case .hooks: ["command", "directory", "environment", "budget", "grace", "strict", "repeat"]
+            case .sessions: ["discretionary", "exists", "sizeMax"]
             }
         }
     }
@@ -23,6 +25,7 @@ struct Declarations: Hashable, Sendable {
     var sources: [FetchDefinition] = []
     var pushes: [PushRequest] = []
     var hooks: [TaskRequest] = []
+    var sessions: [SessionDefinition] = []
 
     var isEmpty: Bool { self == Declarations() }
 
@@ -32,6 +35,7 @@ struct Declarations: Hashable, Sendable {
         case .sources: sources == other.sources
         case .pushes: pushes == other.pushes
         case .hooks: hooks == other.hooks
+        case .sessions: sessions == other.sessions
         }
     }
 }
@@ -118,6 +122,22 @@ extension DeclaredEntry {
             }
         }
         return faults.isEmpty ? request : nil
+    }
+
+    /// Reads a transfer session; `nil` if it has a fault.
+    mutating func session() -> SessionDefinition? {
+        if !TransferRequest.isSession(name) {
+            fault("\(name.debugDescription) is not a valid session name; use 1 to 100 bytes without slashes")
+        }
+        let exists = text("exists", allowed: "fail, overwrite or rename") { ExistingFile(rawValue: $0) }
+        let size = text("sizeMax", allowed: "1 byte or more, such as 500, 20K, 10M or 2G") { ByteCount.bytes($0) }
+        let definition = SessionDefinition(
+            name: name,
+            discretionary: flag("discretionary"),
+            exists: exists,
+            sizeMax: size
+        )
+        return faults.isEmpty ? definition : nil
     }
 
     private mutating func duration(_ field: String) -> Duration? {

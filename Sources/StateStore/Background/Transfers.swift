@@ -94,6 +94,21 @@ extension StateStore {
         }
     }
 
+    /// Returns the sessions that ever had a transfer, by name, with the numbers of their open transfers and events.
+    package func transferSessions() async throws -> [SessionStatus] {
+        try await read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT name,
+                        (SELECT count(*) FROM transfer WHERE session = name AND detail IS NOT NULL) AS open,
+                        (SELECT count(*) FROM transferEvent WHERE session = name) AS events
+                    FROM transferSession ORDER BY name
+                    """
+            ).map { SessionStatus(name: $0["name"], open: $0["open"], events: $0["events"]) }
+        }
+    }
+
     /// Returns the events of a session that were not acknowledged, oldest first; `nil` if the session never had a
     /// transfer.
     package func transferEvents(of session: String) async throws -> [TransferEvent]? {

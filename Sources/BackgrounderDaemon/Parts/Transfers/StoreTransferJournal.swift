@@ -34,6 +34,8 @@ struct StoreTransferJournal: TransferJournal {
 
     func removeEnded() async throws -> Int { try await store.removeEndedTransfers() }
 
+    func sessions() async throws -> [SessionStatus] { try await store.transferSessions() }
+
     func events(of session: String) async throws -> [TransferEvent]? { try await store.transferEvents(of: session) }
 
     func acknowledge(_ session: String, through seq: Int, at: Date) async throws -> [TransferEvent]? {

@@ -38,6 +38,10 @@ struct TransfersPart: DaemonPart {
 
     func isAtWork() async -> Bool { await session.isAtWork }
 
+    func declare(_ configuration: DaemonConfiguration) async throws {
+        await session.declare(configuration.declarations.sessions)
+    }
+
     func report(in status: inout ServiceStatus) async {
         let open = await session.open
         status.transfers = open.isEmpty ? nil : open
@@ -68,6 +72,7 @@ struct TransfersPart: DaemonPart {
         router.on(Routes.cancelTransfer) { [session] request in try await session.cancel(request.id) }
         router.on(Routes.pauseTransfer) { [session] request in try await session.pause(request.id) }
         router.on(Routes.resumeTransfer) { [session] request in try await session.resume(request.id) }
+        router.on(Routes.sessions) { [session] _ in try await session.sessions() }
         router.on(Routes.sessionEvents) { [session] request in try await session.events(of: request.name) }
         router.on(Routes.acknowledgeEvents) { [session] request in
             try await session.acknowledge(request.name, through: request.body.seq)
