@@ -148,7 +148,9 @@ private struct KnownPoints {
         if !isNewTime, ids[time] == nil {
             var found: [Place: Int64] = [:]
             try RowReader.forEachRow(of: statement, [time], database) { row in
-                guard let id = row.integer(0), let latitude = row.number(1), let longitude = row.number(2) else { return }
+                guard let id = row.integer(0), let latitude = row.number(1), let longitude = row.number(2) else {
+                    return
+                }
                 found[Place(latitude: latitude, longitude: longitude)] = id
             }
             ids[time] = found
