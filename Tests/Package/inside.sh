@@ -51,7 +51,7 @@ ok "the service runs as the user backgrounder"
 samples=/usr/share/doc/backgrounder/examples
 sed -i "s|^  source: .*|  source: gpx:$samples/freeway-drive.gpx?rate=10|; s|^  driver: .*|  driver: \"null\"|; s|^  #queue: .*|  queue: [$samples/]|" \
     /etc/backgrounder/config.yaml
-check "the edited configuration is valid" backgrounderd --check-configuration
+check "the edited configuration is valid" backgrounderd --check
 systemctl restart backgrounder.service
 eventually "the sample track is recorded" has_points 50
 check "a map is drawn" sh -c "backgrounder track map > /test/map.svg"

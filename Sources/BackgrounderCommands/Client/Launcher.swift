@@ -69,7 +69,7 @@ enum Launcher {
 
     /// Returns the service's message about a faulty configuration, or `nil` if the configuration is valid.
     static func configurationProblem(_ arguments: [String]) throws -> String? {
-        let (status, words) = try run(arguments + ["--check-configuration"], reading: STDERR_FILENO)
+        let (status, words) = try run(arguments + ["--check"], reading: STDERR_FILENO)
         let line = words.split(separator: "\n").first.map(String.init)
         return status == 0 ? nil : line?.withoutPrefix("backgrounderd: ") ?? "cannot check the configuration"
     }
