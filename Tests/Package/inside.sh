@@ -51,7 +51,8 @@ ok "the service runs as the user backgrounder"
 samples=/usr/share/doc/backgrounder/examples
 sed -i "s|^  source: .*|  source: gpx:$samples/freeway-drive.gpx?rate=10|; s|^  driver: .*|  driver: \"null\"|; s|^  #queue: .*|  queue: [$samples/]|" \
     /etc/backgrounder/config.yaml
-check "the edited configuration is valid" backgrounderd --check
+# The name of the option that version 0.1 knows.
+check "the edited configuration is valid" backgrounderd --check-configuration
 systemctl restart backgrounder.service
 eventually "the sample track is recorded" has_points 50
 check "a map is drawn" sh -c "backgrounder track map > /test/map.svg"
