@@ -136,7 +136,7 @@ let package = Package(
             name: "BackgrounderDaemon",
             dependencies: [
                 "AudioPlayback", "BackgroundFetch", "BackgroundTasks", "BackgroundTransfers", "BackgrounderAPI",
-                "CLinux", "ChildProcesses", "ControlServer", "LocationUpdates", "MPDServer", "MediaFiles",
+                "CExecutor", "CLinux", "ChildProcesses", "ControlServer", "LocationUpdates", "MPDServer", "MediaFiles",
                 "MusicLibrary", "ReplayTools", "SilentPush", "StateStore", "SystemSupport", "WebSupport",
                 serviceLifecycle,
                 logging,
@@ -161,6 +161,7 @@ let package = Package(
             // See `programs` in the Makefile.
             linkerSettings: [.unsafeFlags(["-Xclang-linker", "-static-libgcc"], .when(configuration: .release))]
         ),
+        .target(name: "CExecutor"),
         .target(name: "CICUData", cSettings: [.define("RELEASE", .when(configuration: .release))]),
         .executableTarget(name: "backgrounderd", dependencies: ["BackgrounderDaemon", "CICUData"]),
         .testTarget(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CExecutor
 import CLinux
 import ChildProcesses
 import Dispatch
@@ -15,9 +16,12 @@ package enum EntryPoint {
         signal(SIGPIPE, SIG_IGN)
         // Tuned: after 8 minutes of work the heaps take 12.5 MB instead of 14.6 MB.
         clinux_limit_heaps(2)
-        // The default executor wakes an idle process once a second; NIO's event loops do not. If it cannot be replaced,
-        // everything works the same, with those wakeups.
-        NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
+        // The default executor wakes an idle process once a second; NIO's event loops do not.
+        cexecutor_replace_default { job in
+            let job = unsafeBitCast(job, to: UnownedJob.self)
+            let loop = MultiThreadedEventLoopGroup.singleton.any()
+            loop.execute { job.runSynchronously(on: loop.executor.asUnownedSerialExecutor()) }
+        }
         Task.detached {
             do {
                 var command = try DaemonCommand.parseAsRoot()
