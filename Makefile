@@ -25,6 +25,8 @@ ALONE = IntegrationTests.IdleTests BackgroundFetchTests.SchedulerSimulationTests
     SystemSupportTests.LocalClockTests
 # Half of the time of AudioPlaybackTests.
 HALF_OF_PLAYING = ^AudioPlaybackTests.Playback/(SoundServerTests|RecoveryTests)/
+# Suites that also run with the released programs, which are linked in another way and lack data of ICU.
+WITH_RELEASE = ^IntegrationTests.(FetchTests|HistoryTests|LogTests|MPDTests|PushTests|SecureTransferTests|ServiceTests|TransferTests)/
 SANITIZERS ?= thread address
 SANITIZER_OPTIONS = TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.supp log_path=$(CURDIR)/$$build/report" \
     ASAN_OPTIONS="detect_leaks=0 log_path=$(CURDIR)/$$build/report"
@@ -79,6 +81,7 @@ test: lint ## run all tests; installs missing packages first
 	run AudioPlaybackTests.1 --filter '$(HALF_OF_PLAYING)' $(SKIPPED) & half=$$!; \
 	run AudioPlaybackTests.2 --filter '^AudioPlaybackTests[./]' --skip '$(HALF_OF_PLAYING)' $(SKIPPED); wait $$half; \
 	for tests in $(filter-out AudioPlaybackTests $(CHECKED),$(MODULES)); do run $$tests --filter "^$$tests[./]" $(SKIPPED); done; \
+	(export PROGRAMS=$(CURDIR)/$(RELEASE); run Release --filter '$(WITH_RELEASE)'); \
 	awk '/^━ / { print; next } /^✘ |^error: |^[A-Za-z.0-9]+ failed$$/ { print; failed = reason = 1; next } /^↳ / && reason { print substr($$0, 1, 1000); next } \
 	    { reason = 0 } END { exit failed }' .build/test/*.log
 	@# The short forms of `make torture` and `make sanitize`. The short form of `make fuzz` is a test.

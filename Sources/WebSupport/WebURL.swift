@@ -37,7 +37,10 @@ package struct WebURL: Hashable, Sendable, CustomStringConvertible {
             throw .malformed(Self.withoutCredentials(text))
         }
         guard let scheme = Scheme(rawValue: name) else { throw .scheme(name) }
-        guard let host = parts.percentEncodedHost?.lowercased(), !host.isEmpty, !host.contains("%"), host != "[]" else {
+        // Not `percentEncodedHost`, which needs ICU's data: the released service has none.
+        guard Self.authority(text).allSatisfy({ $0 < 0x80 }), let host = parts.encodedHost?.lowercased(),
+            !host.isEmpty, !host.contains("%"), host != "[]"
+        else {
             throw .noHost(Self.withoutCredentials(text))
         }
         guard parts.percentEncodedUser == nil, parts.percentEncodedPassword == nil else { throw .credentials }
@@ -47,6 +50,12 @@ package struct WebURL: Hashable, Sendable, CustomStringConvertible {
         isDefaultPort = port == scheme.port
         let path = parts.percentEncodedPath
         target = (path.isEmpty ? "/" : path) + (parts.percentEncodedQuery.map { "?" + $0 } ?? "")
+    }
+
+    /// Returns the part between `//` and the path, the query or the fragment.
+    private static func authority(_ text: String) -> Substring.UTF8View {
+        let start = text.utf8.firstIndex(of: UInt8(ascii: "/")) ?? text.utf8.endIndex
+        return text.utf8[start...].dropFirst(2).prefix { !"/?#".utf8.contains($0) }
     }
 
     /// The URL as it is requested and shown.

@@ -1,12 +1,13 @@
 import Foundation
 
-/// The programs that were built along with the tests.
+/// The programs under test: those that were built along with the tests, or those in the folder of the variable `PROGRAMS`.
 package enum BuiltProducts {
     package static let backgrounder = folder + "/backgrounder"
     package static let backgrounderd = folder + "/backgrounderd"
 
     /// The nearest folder above this test bundle that contains both programs.
     private static let folder: String = {
+        if let folder = ProcessInfo.processInfo.environment["PROGRAMS"] { return folder }
         guard let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
             preconditionFailure("cannot read /proc/self/exe")
         }

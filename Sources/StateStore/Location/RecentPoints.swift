@@ -20,7 +20,7 @@ extension StateStore {
     }
 }
 
-/// The trip in progress, of which the history has an earlier state or nothing yet.
+/// The trip in progress. The history has an earlier state of it, or nothing yet.
 private struct OpenTrip: Codable {
     static let record = "location.trip"
 
@@ -31,9 +31,9 @@ private struct OpenTrip: Codable {
 
 /// The newest points, which are in a small table of their own before they are moved to the history together.
 ///
-/// SQLite writes whole pages. A point in the history changes four of them (its own, and those of the index of times, of its trip and of
-/// the index of trips), each of which holds a few points or none of the next one's. Here, a point changes the one page of this table, and
-/// the trip in progress is beside the state of the mode, in a page that changes with each point anyway.
+/// SQLite writes whole pages. A point in the history changes four of them: its own, and those of the index of times, of its trip and of
+/// the index of trips. Here, a point changes the page of this table. The trip in progress is beside the state of the mode, whose page
+/// changes with each point anyway.
 extension Database {
     // Tuned: a page of 4096 bytes holds 40 points.
     private static var recentLimit: Int { 32 }
