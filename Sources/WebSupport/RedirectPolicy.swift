@@ -1,3 +1,5 @@
+import NIOCore
+
 /// The servers that a request may go to, initially and after each redirect.
 package struct RedirectPolicy: Hashable, Sendable {
     /// The maximum number of redirects. Tuned: enough to get from a short link to a mirror.
@@ -7,19 +9,29 @@ package struct RedirectPolicy: Hashable, Sendable {
     package var plainHosts: Set<String>
     /// Servers with local addresses that a server on the Internet may point to, each written as `host` or `host:port`.
     package var localHosts: Set<String>
+    /// Whether this machine itself may be contacted by http, too.
+    private var allowsPlainLoopback = false
 
     /// Creates a policy that allows http to `plainHosts`, and local addresses only for `localHosts`.
     package init(plainHosts: Set<String>, localHosts: Set<String> = []) {
         (self.plainHosts, self.localHosts) = (plainHosts, localHosts)
     }
 
+    /// Returns the policy of a fetch. One without credentials may use http on this machine, where nobody listens.
+    package func forFetch(hasCredentials: Bool) -> Self {
+        var policy = self
+        policy.allowsPlainLoopback = !hasCredentials
+        return policy
+    }
+
     /// Checks that the scheme of `url` is allowed for its host.
     ///
     /// - Throws: ``RedirectError/plain(host:)`` for http to a host that is not in ``plainHosts``.
     package func check(_ url: WebURL) throws(RedirectError) {
-        guard url.origin.scheme == .https || url.origin.isOne(of: plainHosts) else {
-            throw .plain(host: url.origin.host)
-        }
+        guard
+            url.origin.scheme == .https || url.origin.isOne(of: plainHosts)
+                || allowsPlainLoopback && url.origin.isLoopback
+        else { throw .plain(host: url.origin.host) }
     }
 
     /// Returns whether ``localHosts`` contains the server of `url`.
@@ -60,6 +72,12 @@ package struct RedirectPolicy: Hashable, Sendable {
 }
 
 extension WebURL.Origin {
+    /// Whether the host is this machine (RFC 6761, 6.3 and RFC 6890).
+    fileprivate var isLoopback: Bool {
+        ["localhost", "[::1]"].contains(host)
+            || host.hasPrefix("127.") && (try? SocketAddress(ipAddress: host, port: 0)) != nil
+    }
+
     /// Returns whether `hosts` contains this server.
     ///
     /// - Parameter hosts: each written as `host` or `host:port`; an IPv6 address needs no brackets.

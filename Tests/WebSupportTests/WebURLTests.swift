@@ -8,7 +8,7 @@ import Testing
         "", "x", "/etc/passwd", "file:///etc/passwd", "ftp://h/x", "unix:///run/x", "http+unix://%2Frun%2Fx/",
         "http://",
         "http:///x", "http://u@/x", "http://h:0/", "http://h:99999/", "http://h/a b", "http://h/\n", "http://h/\u{0}",
-        "http://%41/", "javascript:1", "https://" + String(repeating: "a", count: 9000),
+        "http://%41/", "http://ü.example/", "javascript:1", "https://" + String(repeating: "a", count: 9000),
     ])
     func `a URL that is not a web address is refused`(text: String) {
         #expect(throws: WebURLError.self) { try WebURL(text) }
@@ -73,5 +73,19 @@ import Testing
             try policy.next(from: plain, location: "http://other.example/", hop: 1)
         }
         #expect(throws: RedirectError.plain(host: "127.0.0.1")) { try policy.check(WebURL("http://127.0.0.1/")) }
+    }
+
+    @Test func `a fetch without credentials may use http on this machine`() throws {
+        let policy = RedirectPolicy(plainHosts: [])
+        for text in ["http://127.0.0.1:80/", "http://127.9.9.9/", "http://localhost/", "http://[::1]/"] {
+            try policy.forFetch(hasCredentials: false).check(WebURL(text))
+            #expect(throws: RedirectError.self) { try policy.forFetch(hasCredentials: true).check(WebURL(text)) }
+            #expect(throws: RedirectError.self) { try policy.check(WebURL(text)) }
+        }
+        for text in ["http://127.example/", "http://localhost.example/", "http://10.0.0.1/", "http://[::2]/"] {
+            #expect(throws: RedirectError.self) {
+                try policy.forFetch(hasCredentials: false).check(WebURL(text))
+            }
+        }
     }
 }

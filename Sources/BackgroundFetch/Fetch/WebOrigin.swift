@@ -31,6 +31,7 @@ package struct WebOrigin: Sendable {
         do {
             let credentials: WebCredentials? =
                 if let path = source.credentials { try await .read(path) } else { nil }
+            let policy = policy.forFetch(hasCredentials: credentials != nil)
             var route = try WebRoute(to: WebURL(address), policy, credentials)
             while true {
                 server = "\(route.url.origin.host):\(route.url.origin.port)"

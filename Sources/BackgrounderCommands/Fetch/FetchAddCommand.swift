@@ -12,7 +12,8 @@ extension FetchCommand {
                 the content, and its exit status the result: 0 for new data, 3 for no new
                 data, anything else for a failure.
 
-                Unencrypted http is allowed only for the hosts in transfers.allowHTTP.
+                Unencrypted http is allowed only for the hosts in transfers.allowHTTP, and without
+                --credentials for this machine.
 
                 The file of --credentials has lines such as `user = ann`, `password = …`,
                 `bearer = TOKEN` and `header = Name: value`, and the mode 0600. It is read for

@@ -136,7 +136,8 @@ struct DaemonConfiguration: Sendable {
     /// Returns why the service may not contact the server of `source`; `nil` if it may.
     func webProblem(of source: FetchDefinition) -> String? {
         guard let url = source.url.flatMap({ try? WebURL($0) }) else { return nil }
-        do throws(RedirectError) { try webPolicy.check(url) } catch { return error.description }
+        let policy = webPolicy.forFetch(hasCredentials: source.credentials != nil)
+        do throws(RedirectError) { try policy.check(url) } catch { return error.description }
         return nil
     }
 
