@@ -17,7 +17,7 @@ package struct RedirectPolicy: Hashable, Sendable {
         (self.plainHosts, self.localHosts) = (plainHosts, localHosts)
     }
 
-    /// Returns the policy of a fetch. One without credentials may use http on this machine, where nobody listens.
+    /// Returns the policy of a fetch. One without credentials may use http on this machine: no network carries it.
     package func forFetch(hasCredentials: Bool) -> Self {
         var policy = self
         policy.allowsPlainLoopback = !hasCredentials

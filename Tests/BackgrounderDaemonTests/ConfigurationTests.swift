@@ -10,31 +10,15 @@ import Testing
 @testable import BackgrounderDaemon
 
 @Suite struct ConfigurationTests {
-    private let scratch: ScratchDirectory
+    private let fixture: ConfigurationFixture
 
     init() throws {
-        scratch = try ScratchDirectory()
-    }
-
-    private func load(
-        _ yaml: String,
-        environment: [String: String] = [:],
-        options: [String: (option: String, value: String?)] = [:]
-    ) throws -> DaemonConfiguration {
-        let file = try scratch.write(yaml, to: "config.yaml")
-        chmod(file, 0o600)
-        return try ConfigurationSource(
-            file: file,
-            standardFile: "/nowhere/config.yaml",
-            environment: environment,
-            options: options,
-            directory: scratch.path
-        ).load()
+        fixture = try ConfigurationFixture()
     }
 
     @Test func `the values of an example file are read`() throws {
-        try scratch.write("<gpx/>", to: "drive.gpx")
-        let configuration = try load(
+        try fixture.scratch.write("<gpx/>", to: "drive.gpx")
+        let configuration = try fixture.load(
             """
             modes: [audio, location]            # also fetch, remote-notification
             location:
@@ -59,10 +43,10 @@ import Testing
             """
         )
         #expect(configuration.value(Keys.modes) == [.audio, .location])
-        #expect(configuration.value(Keys.source) == .gpx(path: scratch.file("drive.gpx"), rate: .times(10)))
+        #expect(configuration.value(Keys.source) == .gpx(path: fixture.scratch.file("drive.gpx"), rate: .times(10)))
         #expect(configuration.value(Keys.distanceFilter) == 0)
         #expect(configuration.value(Keys.maximumAccuracy) == nil)
-        #expect(configuration.value(Keys.queue) == [scratch.file("media")])
+        #expect(configuration.value(Keys.queue) == [fixture.scratch.file("media")])
         #expect(configuration.value(Keys.latency) == .milliseconds(300))
         #expect(configuration.value(Keys.format) == AudioFormat("48000:16:2"))
         #expect(configuration.value(Keys.retryMaximum) == .seconds(600))
@@ -121,7 +105,7 @@ import Testing
         line: String,
         word: String
     ) throws {
-        let error = try #require(throws: ConfigurationError.self) { try load(yaml) }
+        let error = try #require(throws: ConfigurationError.self) { try fixture.load(yaml) }
         #expect(error.description.contains("config.yaml\(line)"), "\(error)")
         #expect(error.description.contains(word), "\(error)")
         #expect(!error.description.contains("\n"))
@@ -129,7 +113,7 @@ import Testing
 
     @Test func `a password of the wrong type is refused without showing it`() throws {
         let error = try #require(throws: ConfigurationError.self) {
-            try load("modes: [audio]\nmpd: {password: [sesame]}")
+            try fixture.load("modes: [audio]\nmpd: {password: [sesame]}")
         }
         #expect(error.description.contains("mpd.password"), "\(error)")
         #expect(!error.description.contains("sesame"), "\(error)")
@@ -148,23 +132,23 @@ import Testing
             }.description
         }
         #expect(
-            try refusal(scratch.write([0x61, 0x0A, 0xFF, 0xFE], to: "binary")).hasSuffix(
+            try refusal(fixture.scratch.write([0x61, 0x0A, 0xFF, 0xFE], to: "binary")).hasSuffix(
                 "binary:2: not valid UTF-8; save the file as UTF-8"
             )
         )
         #expect(
-            try refusal(scratch.write(Array(repeating: 0x23, count: 1_048_577), to: "large")).contains(
+            try refusal(fixture.scratch.write(Array(repeating: 0x23, count: 1_048_577), to: "large")).contains(
                 "larger than 1 MiB"
             )
         )
-        #expect(try refusal(scratch.path).contains("not a regular file"))
-        #expect(try refusal(scratch.file("none")).contains("No such file or directory; check the path"))
+        #expect(try refusal(fixture.scratch.path).contains("not a regular file"))
+        #expect(try refusal(fixture.scratch.file("none")).contains("No such file or directory; check the path"))
     }
 
     @Test func `without a file the defaults apply, and the location mode needs no usage description`() throws {
         let configuration = try ConfigurationSource(
             file: nil,
-            standardFile: scratch.file("none.yaml"),
+            standardFile: fixture.scratch.file("none.yaml"),
             environment: [:],
             options: [:],
             directory: "/"
@@ -174,24 +158,24 @@ import Testing
     }
 
     @Test func `log progress is every, off or a duration, and one minute by default`() throws {
-        #expect(try load("modes: [audio]").value(Keys.logProgress) == .at(.seconds(60)))
-        #expect(try load("modes: [audio]\nlog: {progress: every}").value(Keys.logProgress) == .every)
-        #expect(try load("modes: [audio]\nlog: {progress: off}").value(Keys.logProgress) == .off)
-        #expect(try load("modes: [audio]\nlog: {progress: 90s}").value(Keys.logProgress) == .at(.seconds(90)))
+        #expect(try fixture.load("modes: [audio]").value(Keys.logProgress) == .at(.seconds(60)))
+        #expect(try fixture.load("modes: [audio]\nlog: {progress: every}").value(Keys.logProgress) == .every)
+        #expect(try fixture.load("modes: [audio]\nlog: {progress: off}").value(Keys.logProgress) == .off)
+        #expect(try fixture.load("modes: [audio]\nlog: {progress: 90s}").value(Keys.logProgress) == .at(.seconds(90)))
     }
 
     @Test(arguments: [("1y", 365), ("0.5y", 182.5), ("2w", 14), ("90d", 90), ("36h", 1.5), ("100y", 36_500)])
     func `the retention is a duration in hours, days, weeks or years`(text: String, days: Double) throws {
-        let fromFile = try load("modes: [audio]\nstore: {retention: \(text)}")
+        let fromFile = try fixture.load("modes: [audio]\nstore: {retention: \(text)}")
         #expect(fromFile.value(Keys.retention) == .seconds(days * 86_400))
-        let fromVariable = try load("modes: [audio]", environment: ["BACKGROUNDER_STORE_RETENTION": text])
+        let fromVariable = try fixture.load("modes: [audio]", environment: ["BACKGROUNDER_STORE_RETENTION": text])
         #expect(fromVariable.value(Keys.retention) == .seconds(days * 86_400))
     }
 
     @Test func `a retention of less than an hour or more than 100 years is refused`() throws {
         for text in ["59m", "101y", "1month"] {
             let error = try #require(throws: ConfigurationError.self) {
-                try load("modes: [audio]\nstore: {retention: \(text)}")
+                try fixture.load("modes: [audio]\nstore: {retention: \(text)}")
             }
             #expect(error.description.hasSuffix("use a duration from 1h to 100y, such as 90d or 1y"), "\(error)")
         }
@@ -201,29 +185,31 @@ import Testing
         for yaml in [
             "mpd: {password: \"hunter2\\n\"}", "mpd: {passwords: [\"hunter2@reed\"]}", "mpd: {passwords: [hunter2]}",
         ] {
-            let error = try #require(throws: ConfigurationError.self) { try load("modes: [audio]\n" + yaml) }
+            let error = try #require(throws: ConfigurationError.self) { try fixture.load("modes: [audio]\n" + yaml) }
             #expect(!error.description.contains("hunter2"), "\(error)")
         }
         let variable = try #require(throws: ConfigurationError.self) {
-            try load("modes: [audio]", environment: ["BACKGROUNDER_MPD_PASSWORDS": "hunter2"])
+            try fixture.load("modes: [audio]", environment: ["BACKGROUNDER_MPD_PASSWORDS": "hunter2"])
         }
         #expect(!variable.description.contains("hunter2"))
     }
 
     @Test func `passwords and default permissions are read as MPD reads them`() throws {
         let yaml = "modes: [audio]\nmpd: {password: old, passwords: [\"a@read,add\", \"b@control\"]}"
-        let configuration = try load(yaml)
+        let configuration = try fixture.load(yaml)
         #expect(configuration.mpdPasswords.map(\.text) == ["old", "a", "b"])
         #expect(configuration.mpdPasswords.map(\.permissions) == [.all, [.read, .add], [.control, .player]])
         #expect(configuration.value(Keys.mpdDefaultPermissions) == nil)
-        let limited = try load("modes: [audio]\nmpd: {listen: [0.0.0.0:6600], defaultPermissions: [read, player]}")
+        let limited = try fixture.load(
+            "modes: [audio]\nmpd: {listen: [0.0.0.0:6600], defaultPermissions: [read, player]}"
+        )
         #expect(limited.value(Keys.mpdDefaultPermissions) == [.read, .player])
     }
 
     @Test func `options override the environment, and the environment overrides the file`() throws {
         let yaml =
             "modes: [audio]\naudio: {driver: pulse, latency: 100ms, queue: [a]}\nlocation: {desiredAccuracy: best}"
-        let configuration = try load(
+        let configuration = try fixture.load(
             yaml,
             environment: [
                 "BACKGROUNDER_AUDIO_DRIVER": "alsa", "BACKGROUNDER_LOCATION_DESIRED_ACCURACY": "kilometer",
@@ -231,26 +217,26 @@ import Testing
             ],
             options: [Keys.driver.name: ("--driver", "wav:out.wav")]
         )
-        #expect(configuration.value(Keys.driver) == .wav(scratch.file("out.wav")))
+        #expect(configuration.value(Keys.driver) == .wav(fixture.scratch.file("out.wav")))
         #expect(configuration.value(Keys.desiredAccuracy) == .kilometer)
         #expect(configuration.value(Keys.latency) == .milliseconds(100))
-        #expect(configuration.value(Keys.queue) == [scratch.file("b"), "/c"])
+        #expect(configuration.value(Keys.queue) == [fixture.scratch.file("b"), "/c"])
     }
 
     @Test func `an invalid variable or option is refused with its name`() throws {
         let variable = try #require(throws: ConfigurationError.self) {
-            try load("modes: [audio]", environment: ["BACKGROUNDER_LOCATION_DISTANCE_FILTER": "far"])
+            try fixture.load("modes: [audio]", environment: ["BACKGROUNDER_LOCATION_DISTANCE_FILTER": "far"])
         }
         #expect(variable.description.hasPrefix("BACKGROUNDER_LOCATION_DISTANCE_FILTER: location.distanceFilter"))
         let option = try #require(throws: ConfigurationError.self) {
-            try load("modes: [audio]", options: [Keys.source.name: ("--source", "nmea:/dev/ttyS0")])
+            try fixture.load("modes: [audio]", options: [Keys.source.name: ("--source", "nmea:/dev/ttyS0")])
         }
         #expect(option.description.hasPrefix("--source: "))
     }
 
     @Test(arguments: ["null", "~", "\"null\""])
     func `YAML's null is the null driver but not a latency`(word: String) throws {
-        #expect(try load("modes: [audio]\naudio: {driver: \(word)}").value(Keys.driver) == .null)
-        #expect(throws: ConfigurationError.self) { try load("modes: [audio]\naudio: {latency: \(word)}") }
+        #expect(try fixture.load("modes: [audio]\naudio: {driver: \(word)}").value(Keys.driver) == .null)
+        #expect(throws: ConfigurationError.self) { try fixture.load("modes: [audio]\naudio: {latency: \(word)}") }
     }
 }
