@@ -184,6 +184,59 @@ def replay(report, scratch):
     report.ratio("  memory, against a tenth of the points", "MB", rss["table"], "a tenth", rss["small"], 1.1)
 
 
+def exchange(report, scratch):
+    """The service's CPU for an export and an import of a large history."""
+    service = Service(scratch / "exports", "gpsd://127.0.0.1:1")
+    process = service.start()
+    service.wait_until_ready()
+    process.stop()
+    with service.connect() as database:
+        for statement in history_sql(POINTS, int(time.time())):
+            database.execute(statement)
+    database.close()
+    process = service.start()
+    service.wait_until_ready()
+    gpx = scratch / "export.gpx"
+
+    def export(name, path):
+        before = process.cpu()
+        service.command("track", "export", "--format", name, "--output", path, "--force")
+        return (process.cpu() - before,)
+
+    columns = "latitude, longitude, altitude, horizontalAccuracy, accuracySource, verticalAccuracy, speed, course, time, mode"
+
+    def dump():
+        return (run("sqlite3", "-readonly", "-csv", service.database, f"SELECT {columns} FROM point").cpu,)
+
+    def convert():
+        return (run("gpsbabel", "-i", "gpx", "-f", gpx, "-o", "gpx", "-F", "/dev/null").cpu,)
+
+    formats = {name: (lambda name=name: export(name, scratch / name)) for name in ("csv", "json", "geojson", "kml")}
+    cost = medians(TURNS, gpx=lambda: export("gpx", gpx), **formats, dump=dump, convert=convert)
+    process.stop()
+    peers = {"csv": ("sqlite3", "dump"), "gpx": ("gpsbabel, from GPX", "convert")}
+    for name in ("csv", "gpx", "json", "geojson", "kml"):
+        peer, key = peers.get(name, ("", ""))
+        theirs = cost[key][0] if key else 0
+        report.limit(f"Export of {POINTS:,} points as {name}, CPU", "s", cost[name][0], 3 * POINTS / 1e6, peer, theirs)
+
+    large = make(WORK / f"track-{POINTS}.gpx", lambda out: write_gpx(out, POINTS))
+    numbers = iter(range(TURNS))
+
+    def bring():
+        target = Service(scratch / f"import-{next(numbers)}", "gpsd://127.0.0.1:1")
+        process = target.start()
+        target.wait_until_ready()
+        before = process.cpu()
+        target.command("track", "import", large)
+        seconds = process.cpu() - before
+        process.stop()
+        return (seconds,)
+
+    imported = medians(TURNS, bring=bring)["bring"][0]
+    report.limit(f"Import of {POINTS:,} points, CPU", "s", imported, 5 * POINTS / 1e6, "", 0)
+
+
 def history(report, scratch):
     """Queries of a year of history against reading all of it. The file is kept for the next run."""
     large = Service(WORK / f"history-{HISTORY}", "gpsd://127.0.0.1:1")
@@ -226,8 +279,9 @@ def history(report, scratch):
     process.stop()
     for name, (seconds,) in answers.items():
         report.ratio(f"track {name}, of {HISTORY:,} points", "s", seconds, "full scan", scan, 0.1)
+    report.limit(f"Full scan of {HISTORY:,} points as CSV", "s", scan, 30 * HISTORY / 1e7, "", 0)
     report.ratio("Start with that history", "s", times["large"][0], "empty", times["empty"][0], 1.25)
 
 
 if __name__ == "__main__":
-    sys.exit(run_parts([epochs, tracking, writing, replay, history], sys.argv[1:], ("gpxlogger", "-V"), ("gpsbabel", "-V")))
+    sys.exit(run_parts([epochs, tracking, writing, replay, exchange, history], sys.argv[1:], ("gpxlogger", "-V"), ("gpsbabel", "-V")))

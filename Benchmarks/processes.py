@@ -76,6 +76,11 @@ class Process:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait(expected=(-signal.SIGKILL,))
 
+    def cpu(self):
+        """CPU seconds so far."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def voluntary_switches(self):
         """The voluntary context switches of all current threads."""
         return sum(wakeups for _, wakeups in self.threads().values())
