@@ -151,7 +151,7 @@ let package = Package(
         .target(
             name: "BackgrounderCommands",
             dependencies: [
-                "BackgrounderAPI", "ChildProcesses", "Playlists", "SystemSupport",
+                "BackgrounderAPI", "CExecutor", "ChildProcesses", "Playlists", "SystemSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),

@@ -40,9 +40,14 @@ package struct RootCommand: AsyncParsableCommand {
     /// Required by `ParsableCommand`.
     package init() {}
 
-    /// Parses the arguments of this process, runs the command, and exits with its status.
-    package static func runAndExit() async -> Never {
+    /// Parses the arguments of this process, runs the command, and exits with its status. Call it on the main thread.
+    package static func runAndExit() -> Never {
+        occupyStandardDescriptors()
         signal(SIGPIPE, SIG_IGN)
+        MainLoop.run { await runCommand() }
+    }
+
+    private static func runCommand() async -> Never {
         var arguments = Array(CommandLine.arguments.dropFirst())
         do {
             arguments = try adoptLeadingHome(arguments)

@@ -1,3 +1,3 @@
 import BackgrounderCommands
 
-await RootCommand.runAndExit()
+RootCommand.runAndExit()

@@ -31,7 +31,7 @@ actor ControlConnection {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    private let executor = QueueExecutor("backgrounder.client")
+    private nonisolated let executor: ThreadExecutor
     private nonisolated let socket: ClientSocket
     private let deadline: MonotonicTime?
     private var received: ArraySlice<UInt8> = []
@@ -40,6 +40,11 @@ actor ControlConnection {
     /// - Parameter patience: the time for the whole request; `nil` for no limit.
     init(patience: Duration?) throws(Failure) {
         deadline = patience.map { .now + $0 }
+        do throws(SystemRefusal) {
+            executor = try ThreadExecutor("connection")
+        } catch {
+            throw .notConnected(error.code)
+        }
         socket = try ClientSocket()
     }
 
