@@ -4,6 +4,13 @@ extension TextBuffer {
     /// Appends `<+37.33482105,-122.03350886> +/- 5.00m (speed 15.90 mps / course 255.94) @ 2014-12-22T04:05:13.000Z`, without unknown
     /// values.
     package mutating func append(_ location: Location) {
+        append(withoutTime: location)
+        append(" @ ")
+        append(location.timestamp)
+    }
+
+    /// Appends `<+37.33482105,-122.03350886> +/- 5.00m (speed 15.90 mps / course 255.94)`, without unknown values.
+    package mutating func append(withoutTime location: Location) {
         append("<")
         append(location.latitude, places: 8, signed: true)
         append(",")
@@ -24,7 +31,5 @@ extension TextBuffer {
             append(course, places: 2)
         }
         if location.speed != nil || location.course != nil { append(")") }
-        append(" @ ")
-        append(location.timestamp)
     }
 }

@@ -6,20 +6,23 @@ import SystemSupport
 /// Prints one row per fix: the filter's figures and its decision.
 struct ExplanationPrinter: ReplaySink {
     private let format: ReplayFormat
+    private let style: RowStyle
     private var isFirst = true
     private var output = BufferedOutput()
 
     var wantsExplanations: Bool { true }
 
-    private static let columns: [(title: String, width: Int, isRight: Bool)] = [
-        ("INDEX", 7, true), ("TIME", 24, false), ("± m", 8, true), ("SOURCE", 8, false), ("LIMIT m", 7, true),
-        ("DIST m", 10, true), ("DECISION", 0, false),
-    ]
+    private let columns: [(heading: String, alignment: Table.Alignment, width: Int)]
 
     /// Creates a printer for `format`, which is table or json.
-    init(format: ReplayFormat) {
+    init(format: ReplayFormat, style: RowStyle = .output) {
         self.format = format
-        output.text.append(text: format == .json ? "[" : Self.line(Self.columns.map(\.title)))
+        self.style = style
+        columns = [
+            ("INDEX", .right, 7), ("TIME", .left, style.timeWidth), ("± m", .right, 8),
+            ("SOURCE", .left, 8), ("LIMIT m", .right, 7), ("DIST m", .right, 10), ("DECISION", .left, 0),
+        ]
+        output.text.append(text: format == .json ? "[" : line(columns.map(\.heading)))
     }
 
     mutating func receive(_ decision: Decision, _ fix: ReplayedFix) throws(OutputError) {
@@ -28,7 +31,7 @@ struct ExplanationPrinter: ReplaySink {
             // The filter's numbers are finite, so a row always encodes.
             try output.append((isFirst ? "\n" : ",\n") + ((try? JSON.line(row)) ?? "null"))
         } else {
-            try output.append(Self.line(row))
+            try output.append(line(row))
         }
         isFirst = false
     }
@@ -40,20 +43,16 @@ struct ExplanationPrinter: ReplaySink {
         try output.flush()
     }
 
-    private static func line(_ row: ExplainedFix) -> String {
+    private func line(_ row: ExplainedFix) -> String {
         func number(_ value: Double?) -> String { value?.decimals(2) ?? "" }
         return line([
-            "\(row.index)", row.timestamp.map { ISO8601.string($0) } ?? "", number(row.estimate),
-            row.source?.rawValue ?? "", number(row.limit), number(row.distance), row.decisionInWords,
+            "\(row.index)", row.timestamp.map(style.time) ?? "", number(row.estimate), row.source?.rawValue ?? "",
+            number(row.limit), number(row.distance), row.decisionInWords,
         ])
     }
 
-    private static func line(_ cells: [String]) -> String {
-        let padded = zip(cells, columns).map { cell, column in
-            let padding = String(repeating: " ", count: max(0, column.width - cell.count))
-            return column.isRight ? padding + cell : cell + padding
-        }
-        return padded.joined(separator: "  ") + "\n"
+    private func line(_ cells: [String]) -> String {
+        style.line(Table.line(cells, columns.map(\.alignment), columns.map(\.width)))
     }
 }
 

@@ -6,14 +6,16 @@ import SystemSupport
 struct ReplayPrinter: ReplaySink {
     private let format: ReplayFormat
     private let showsRejected: Bool
+    private let style: RowStyle
     private var encoder: (any TrackEncoder)?
     private var isFirst = true
     private var output = BufferedOutput()
 
     var wantsExplanations: Bool { false }
 
-    init(format: ReplayFormat, showsRejected: Bool) {
+    init(format: ReplayFormat, showsRejected: Bool, style: RowStyle = .output) {
         self.format = format
+        self.style = style
         self.showsRejected = showsRejected
         encoder = showsRejected ? nil : TrackFormat(rawValue: format.rawValue)?.makeEncoder(indexed: true)
         output.text.append(text: encoder?.begin() ?? (format == .json ? "[" : ""))
@@ -24,10 +26,7 @@ struct ReplayPrinter: ReplaySink {
         case .accepted(let location):
             guard !showsRejected else { return }
             if encoder?.append(location, index: fix.index, to: &output.text) == nil {
-                output.text.append(UInt64(fix.index))
-                output.text.append("  ")
-                output.text.append(location)
-                output.text.append("\n")
+                append(location, fix.index)
             }
             try output.flushIfLong()
         case .rejected(let rejection):
@@ -49,13 +48,27 @@ struct ReplayPrinter: ReplaySink {
         (isFirst ? "\n" : ",\n") + ((try? JSON.line(IndexedRejection(index: index, rejection: rejection))) ?? "null")
     }
 
+    private mutating func append(_ location: Location, _ index: Int) {
+        switch style {
+        case .pipe:
+            output.text.append(UInt64(index))
+            output.text.append("  ")
+            output.text.append(location)
+            output.text.append("\n")
+        case .terminal:
+            var text = TextBuffer()
+            text.append(withoutTime: location)
+            output.text.append(text: style.line("\(index)  \(text.string) @ \(style.time(location.timestamp))"))
+        }
+    }
+
     private func line(_ index: Int, _ rejection: Rejection) -> String {
         let numbers = [
             rejection.value.map { "is \($0.decimals(2))" }, rejection.limit.map { "limit \($0.decimals(2))" },
         ]
         let detail = numbers.compactMap(\.self).joined(separator: ", ")
-        let time = rejection.timestamp.map { " @ \(ISO8601.string($0))" } ?? ""
-        return "\(index)  \(rejection.reason.rawValue)\(detail.isEmpty ? "" : " (\(detail))")\(time)\n"
+        let time = rejection.timestamp.map { " @ \(style.time($0))" } ?? ""
+        return style.line("\(index)  \(rejection.reason.rawValue)\(detail.isEmpty ? "" : " (\(detail))")\(time)")
     }
 }
 

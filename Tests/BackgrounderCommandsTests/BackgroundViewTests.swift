@@ -1,7 +1,7 @@
 import BackgrounderAPI
 import FoundationEssentials
+import SystemSupport
 import Testing
-
 @testable import BackgrounderCommands
 
 /// Tasks, fetches and transfers in the live view, in its plain lines and in `status`.

@@ -99,6 +99,51 @@ import Testing
         #expect(piped.text.split(separator: "\n").last.map { $0.count > 250 } == true, "\(piped)")
     }
 
+    @Test func `every table fits terminals of 40 to 200 columns`() async throws {
+        let service = try Service(
+            TestConfiguration(
+                modes: "[location, audio, fetch, remote-notification]",
+                source: "gpx:\(Samples.walk)?rate=max"
+            )
+        )
+        try await service.start()
+        try await service.waitForEndOfTrack()
+        let words = String(repeating: "words ", count: 20)
+        for arguments in [
+            ["queue", "add", Samples.announcement],
+            ["task", "begin", "task", "--", "sh", "-c", "exec sleep 60 # \(words)"],
+            ["fetch", "add", "source", "--exec", "echo \(words); exit 3"],
+            [
+                "transfer", "get", "https://127.0.0.1:1/\(words.replacing(" ", with: "/"))",
+                "\(service.home)/downloads/file",
+            ],
+            ["push", "add", "push", "--mqtt", "mqtt://127.0.0.1:1", "--topic", words.replacing(" ", with: "/")],
+        ] { try await service.run(arguments) }
+        let opens = try service.scratch.write(#"{"at": "2026-03-15T07:30:00Z"}"#, to: "opens.jsonl")
+        let badFixes = Products.repository("tracks/bad-fixes.gpx")
+        let commands = [
+            "track", "track trips", "queue", "task list", "fetch list", "transfer list", "push list",
+            "audio drivers", "track replay \(Samples.walk)", "track replay \(badFixes) --rejected",
+            "track replay \(badFixes) --explain", "fetch plan --opens \(opens) --at 2026-03-17",
+        ]
+        for command in commands {
+            let runs = [40, 60, 80, 120, 200].map {
+                "stty cols \($0); echo 'width \($0)'; '\(Products.backgrounder)' \(command) 2>/dev/null"
+            }
+            let lines = try await onTerminal(service, "--version", after: runs.joined(separator: "; "))
+            var width = 0
+            var rows = 0
+            for line in lines.dropLast() {
+                if line.hasPrefix("width ") { (width, rows) = (Int(line.dropFirst(6)) ?? 0, 0) }
+                rows += 1
+                // The reasons of failures stand below the table, whole.
+                if line.hasPrefix("1: ") { continue }
+                #expect(line.terminalColumns <= width, "\(command): \(line)")
+            }
+            #expect(width == 200 && rows > 1, "\(command): \(lines)")
+        }
+    }
+
     @Test func `times are local with their age on a terminal, and UTC in a pipe and in JSON`() async throws {
         let service = try Service(
             TestConfiguration(source: "gpx:\(Products.repository("tracks/freeway-drive.gpx"))?rate=max")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BackgrounderAPI
+import SystemSupport
 
 struct AttachCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,7 +21,7 @@ struct AttachCommand: AsyncParsableCommand {
 
     func run() async throws {
         let client = service.client
-        if Output.isTerminal {
+        if StandardOutput.isTerminal {
             try await LiveView(client: client).run()
         } else {
             try await PlainView(client: client).run()

@@ -37,7 +37,7 @@ struct LiveView {
             if content.isQuit { return }
             if let failure = content.failure { throw failure }
             if content.isSuspended { terminal.suspend() } else if content.isResumed { terminal.enter() }
-            let size = Output.terminalSize
+            let size = StandardOutput.terminalSize
             try terminal.draw(Self.lines(content.state, columns: size.columns, rows: size.rows))
             if content.state.isCounting { redraw.arm() } else { redraw.disarm() }
         }

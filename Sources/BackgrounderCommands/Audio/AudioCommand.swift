@@ -203,6 +203,6 @@ private func act(_ route: Route<Empty, AudioStatus>, _ reading: ReadingOptions) 
 extension ReadingOptions {
     /// Prints `status` as JSON, or as lines for this terminal.
     func show(_ status: AudioStatus) throws {
-        try show(status) { $0.details(columns: Output.terminalSize.columns).printable }
+        try show(status) { $0.details(columns: StandardOutput.terminalSize.columns).printable }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BackgrounderAPI
+import SystemSupport
 
 extension AudioCommand {
     struct Drivers: AsyncParsableCommand {

@@ -74,8 +74,8 @@ extension FetchCommand {
             if let opens { try exec(opens) }
             let plan = try await reading.client.call(Routes.fetchPlan)
             try reading.show(plan) { FetchTable.plan($0) }
-            if reading.format == .table, Output.isTerminal, !plan.isEmpty {
-                try Output.print("\n" + FetchTable.chart(plan, from: Date(), width: Output.terminalSize.columns))
+            if reading.format == .table, StandardOutput.isTerminal, !plan.isEmpty {
+                try Output.print("\n" + FetchTable.chart(plan, from: Date(), width: StandardOutput.terminalSize.columns))
             }
         }
 

@@ -122,7 +122,7 @@ extension FetchCommand {
         func run() async throws {
             let client = service.client
             let content = try await client.stream(client.path(Routes.fetchContentPath, name: source.name))
-            if Output.isTerminal {
+            if StandardOutput.isTerminal {
                 try Output.write(String(decoding: try await content.collect(), as: UTF8.self).printableLines)
             } else {
                 for try await piece in content { try Output.write(bytes: Array(piece)) }

@@ -29,10 +29,12 @@ struct LocationTable {
 
     private let time: TimeStyle
     private let columns: [Column]
+    private let limit: Int?
 
     /// - Parameter limit: the most terminal columns of a line; `nil` for any number.
-    init(time: TimeStyle = .output, limit: Int? = Output.widthLimit) {
+    init(time: TimeStyle = .output, limit: Int? = StandardOutput.widthLimit) {
         self.time = time
+        self.limit = limit
         var columns = Column.allCases
         if case .utc = time { columns.removeAll { $0 == .age } }
         func width() -> Int { columns.reduce(2 * (columns.count - 1)) { $0 + Self.width($1, time) } }
@@ -53,7 +55,7 @@ struct LocationTable {
     /// The speeds as a row of bars; `nil` if fewer than two points have a speed.
     ///
     /// - Parameter limit: the most terminal columns of the line.
-    static func speeds(of locations: [Location], limit: Int = Output.terminalSize.columns) -> String? {
+    static func speeds(of locations: [Location], limit: Int = StandardOutput.terminalSize.columns) -> String? {
         let speeds = locations.compactMap(\.speed)
         guard speeds.count > 1, let top = speeds.max() else { return nil }
         let words = "up to \(top.decimals(1)) m/s"
@@ -96,6 +98,7 @@ struct LocationTable {
 
     private func line(_ cells: [String]) -> String {
         let alignments = columns.map { $0 == .time || $0 == .segment ? Table.Alignment.left : .right }
-        return Table.line(cells, alignments, columns.map { Self.width($0, time) })
+        let line = Table.line(cells, alignments, columns.map { Self.width($0, time) })
+        return limit.map(line.cut) ?? line
     }
 }

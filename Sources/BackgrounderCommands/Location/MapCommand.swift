@@ -1,5 +1,6 @@
 import ArgumentParser
 import BackgrounderAPI
+import SystemSupport
 
 extension TrackCommand {
     struct Map: AsyncParsableCommand {
@@ -33,8 +34,8 @@ extension TrackCommand {
             guard let svg = TrackMap(path: path, title: range.title).render() else {
                 throw CommandFailure("no points in this range; nothing to draw")
             }
-            guard Output.isTerminal else { return try Output.write(svg) }
-            let size = Output.terminalSize
+            guard StandardOutput.isTerminal else { return try Output.write(svg) }
+            let size = StandardOutput.terminalSize
             let lines = TrackDrawing(path).render(columns: size.columns - 1, rows: min(size.rows - 2, size.columns / 3))
             try Output.print(lines.joined(separator: "\n"))
             Output.note("redirect the output to write an SVG: backgrounder track map > map.svg")

@@ -70,7 +70,7 @@ struct TrackCommand: AsyncParsableCommand {
                 try Output.write(track, as: format)
             } else {
                 try Output.print(LocationTable().render(track))
-                if Output.isTerminal, let line = LocationTable.speeds(of: track) { try Output.print(line) }
+                if StandardOutput.isTerminal, let line = LocationTable.speeds(of: track) { try Output.print(line) }
             }
         }
 

@@ -28,7 +28,7 @@ extension Date {
     /// The time, such as `06:55`, local on a terminal and else in UTC; with the month and the day if it is not on the day
     /// of `now`.
     func clock(on now: Date) -> String {
-        let format = Output.isTerminal ? \Date.localText : \Date.utcText
+        let format = StandardOutput.isTerminal ? \Date.localText : \Date.utcText
         let (text, today) = (self[keyPath: format], now[keyPath: format].prefix(10))
         let time = text.dropFirst(11).prefix(5)
         return text.prefix(10) == today ? String(time) : "\(text.dropFirst(5).prefix(5)) \(time)"
@@ -36,21 +36,7 @@ extension Date {
 }
 
 extension Date {
-    /// The local time with its offset from UTC, such as `2026-11-21T07:55:49.786+01:00`.
-    var localText: String {
-        let offset = LocalClock.offset(at: self)
-        let minutes = abs(offset) / 60
-        let zone = "\(offset < 0 ? "-" : "+")\((minutes / 60).twoDigits):\((minutes % 60).twoDigits)"
-        return ISO8601.string(addingTimeInterval(TimeInterval(offset))).dropLast() + zone
-    }
-}
-
-extension Date {
     fileprivate var utcText: String { ISO8601.string(self) }
-}
-
-extension Int {
-    fileprivate var twoDigits: String { self < 10 ? "0\(self)" : String(self) }
 }
 
 extension [String] {

@@ -9,7 +9,7 @@ enum TimeStyle {
     case local(now: Date)
 
     /// The style of stdout.
-    static var output: Self { Output.isTerminal ? .local(now: Date()) : .utc }
+    static var output: Self { StandardOutput.isTerminal ? .local(now: Date()) : .utc }
 
     func text(_ date: Date) -> String { clock(date) + age(date) }
 
@@ -65,7 +65,4 @@ enum TimeStyle {
 extension Date {
     /// The time in the style of stdout.
     var shown: String { TimeStyle.output.text(self) }
-
-    /// Such as `2026-11-21 07:55:49`.
-    var localSeconds: String { String(localText.prefix(19).replacing("T", with: " ")) }
 }

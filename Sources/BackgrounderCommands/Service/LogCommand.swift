@@ -84,7 +84,7 @@ struct LogCommand: AsyncParsableCommand {
     private func show(_ record: LogRecord) throws {
         switch reading.format {
         case .json: try Output.json(record)
-        case .table: try Output.print(record.line(isLocal: Output.isTerminal).withoutControlCharacters)
+        case .table: try Output.print(record.line(isLocal: StandardOutput.isTerminal).withoutControlCharacters)
         }
     }
 }

@@ -77,19 +77,16 @@ struct PlanCommand: ParsableCommand {
     }
 
     private func table(_ entries: [PlannedTime], _ habit: UsageHabit, _ zone: LocalZone) -> String {
-        let lines = entries.map { "\(ISO8601.string($0.at))  \($0.why)" }
-        let heading = "AT                        WHY"
-        let text = ([heading] + lines).joined(separator: "\n") + "\n"
-        guard isatty(STDOUT_FILENO) == 1 else { return text }
-        var chart = DayChart(from: at.date, secondsFromGMT: zone.secondsFromGMT(at.date), width: Self.terminalWidth)
+        var rows = Table([("AT", .time), ("WHY", .left)])
+        for entry in entries {
+            rows.add([StandardOutput.isTerminal ? entry.at.localSeconds : ISO8601.string(entry.at), entry.why])
+        }
+        let text = rows.render() + "\n"
+        guard let width = StandardOutput.widthLimit else { return text }
+        var chart = DayChart(from: at.date, secondsFromGMT: zone.secondsFromGMT(at.date), width: width)
         if habit.isKnown { chart.add("looks", values: habit.day(from: at.date, zone: zone)) }
         chart.add("fetches", marks: entries.map(\.at))
         return text + "\n" + chart.render() + "\n"
-    }
-
-    private static var terminalWidth: Int {
-        var size = winsize()
-        return ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
     }
 
     /// A ``PlanEntry`` without a source.

@@ -15,9 +15,9 @@ package struct DayChart: Sendable {
 
     /// Creates the chart of a day from `start` on.
     ///
-    /// - Parameter width: columns; a column is a quarter of an hour if there is room, otherwise half an hour.
+    /// - Parameter width: columns; a column is a quarter of an hour, half an hour or an hour, as there is room.
     package init(from start: Date, secondsFromGMT: Int, width: Int) {
-        columns = width >= 96 + Self.margin ? 96 : 48
+        columns = [96, 48].first { width > $0 + Self.margin } ?? 24
         seconds = 86_400 / Double(columns)
         // Columns begin at quarters of an hour.
         self.start = Date(timeIntervalSince1970: (start.timeIntervalSince1970 / seconds).rounded(.down) * seconds)

@@ -1,12 +1,12 @@
 extension String {
     /// The number of terminal columns that the string takes.
-    var terminalColumns: Int { reduce(0) { $0 + $1.terminalColumns } }
+    package var terminalColumns: Int { reduce(0) { $0 + $1.terminalColumns } }
 
     /// Returns the string, cut with an ellipsis if it takes more than `width` terminal columns.
-    func cut(to width: Int) -> String { terminalColumns <= width ? self : fitted(to: width) }
+    package func cut(to width: Int) -> String { terminalColumns <= width ? self : fitted(to: width) }
 
     /// Returns the string padded, or cut with an ellipsis, to `width` terminal columns.
-    func fitted(to width: Int, with filler: Character = " ") -> String {
+    package func fitted(to width: Int, with filler: Character = " ") -> String {
         guard width > 0 else { return "" }
         guard terminalColumns <= width else { return prefix(of: width - 1) + "…" }
         return self + String(repeating: filler, count: width - terminalColumns)

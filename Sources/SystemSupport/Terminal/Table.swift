@@ -1,11 +1,10 @@
-import SystemSupport
-
 /// A table of text. Each column is as wide as its widest cell, and aligned left or right.
 ///
 /// On a terminal that is too narrow the text columns become narrower, the widest first, and cut text ends with an
 /// ellipsis. Numbers are not cut.
-struct Table {
-    enum Alignment {
+package struct Table {
+    /// How a column is aligned and cut.
+    package enum Alignment {
         /// Text, which may be cut.
         case left
         /// Numbers.
@@ -27,18 +26,20 @@ struct Table {
     private let columns: [(heading: String, alignment: Alignment)]
     private var rows: [[String]] = []
 
-    init(_ columns: [(heading: String, alignment: Alignment)]) {
+    /// Creates a table without rows.
+    package init(_ columns: [(heading: String, alignment: Alignment)]) {
         self.columns = columns
     }
 
-    mutating func add(_ cells: [String]) {
+    /// Adds a row with one cell for each column, with control characters replaced.
+    package mutating func add(_ cells: [String]) {
         rows.append(cells.map(\.withoutControlCharacters))
     }
 
     /// Returns the lines of the table.
     ///
     /// - Parameter limit: the most terminal columns of a line; `nil` for any number.
-    func render(limit: Int? = Output.widthLimit) -> String {
+    package func render(limit: Int? = StandardOutput.widthLimit) -> String {
         let all = [columns.map(\.heading)] + rows
         var widths = columns.indices.map { column in all.map { $0[column].terminalColumns }.max() ?? 0 }
         if let limit { narrow(&widths, to: limit) }
@@ -61,7 +62,7 @@ struct Table {
     }
 
     /// Returns one row with the given column widths.
-    static func line(_ cells: [String], _ alignments: [Alignment], _ widths: [Int]) -> String {
+    package static func line(_ cells: [String], _ alignments: [Alignment], _ widths: [Int]) -> String {
         var line = zip(cells, zip(alignments, widths)).map { cell, column in
             let padding = String(repeating: " ", count: max(0, column.1 - cell.terminalColumns))
             return column.0 == .right ? padding + cell : cell + padding
