@@ -78,7 +78,7 @@ package actor TransferSession: Service {
         case hold
     }
 
-    let configuration: TransferConfiguration
+    private(set) var configuration: TransferConfiguration
     let journal: any TransferJournal
     let clock: any Clock<Duration>
     let now: @Sendable () -> Date
@@ -139,6 +139,9 @@ package actor TransferSession: Service {
             entries[record.transfer.id]?.lacksRoom = lacksRoom
         }
     }
+
+    /// Replaces the configuration for new transfers and attempts. What runs continues under the previous one.
+    package func use(_ configuration: TransferConfiguration) { self.configuration = configuration }
 
     /// Runs the transfers until graceful shutdown, then stops the attempts and waits for them.
     package func run() async throws {

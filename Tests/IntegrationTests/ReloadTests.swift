@@ -98,6 +98,41 @@ import Testing
         #expect(sources.map(\.name) == ["own"])
     }
 
+    @Test func `reload applies the servers and folders of fetches and transfers`() async throws {
+        let web = try TestWebServer()
+        web.reply(to: "/file.bin", body: "content")
+        let scratch = try ScratchDirectory()
+        let secret = try scratch.write("user = name\npassword = word", to: "secret")
+        chmod(secret, 0o600)
+        let downloads = scratch.path + "/downloads"
+        let get = ["transfer", "get", web.url("/file.bin"), downloads + "/file.bin", "--wait"]
+        func configuration(_ transfers: String) -> TestConfiguration {
+            TestConfiguration(
+                modes: "[fetch]",
+                rest: [
+                    transfers,
+                    "fetch: {sources: {news: {url: \"\(web.url("/file.bin"))\", kind: raw, credentials: \(secret)}}}",
+                ]
+            )
+        }
+
+        let service = try Service(TestConfiguration(modes: "[fetch]", rest: ["transfers: {allowHTTP: []}"]))
+        try await service.start()
+        try await service.command(get).expectRefusal(1, ["add 127.0.0.1 to transfers.allowHTTP"])
+        try service.configure(configuration("transfers: {allowHTTP: [\"127.0.0.1:\(web.port)\"]}"))
+        let hosts: ReloadReply = try await service.json("reload")
+        #expect(hosts == ReloadReply(applied: ["transfers.allowHTTP", "fetch.sources"], needsRestart: []))
+        try await service.command(get).expectRefusal(1, ["outside the transfer folders"])
+        #expect(try await service.run("fetch", "run", "news").text.contains("New data was fetched"))
+        try service.configure(
+            configuration("transfers: {allowHTTP: [\"127.0.0.1:\(web.port)\"], roots: [\(downloads)]}")
+        )
+        let roots: ReloadReply = try await service.json("reload")
+        #expect(roots == ReloadReply(applied: ["transfers.roots"], needsRestart: []))
+        try await service.run(get)
+        #expect(try String(contentsOfFile: downloads + "/file.bin", encoding: .utf8) == "content")
+    }
+
     @Test func `a file that others may write is not reloaded, because it may declare commands`() async throws {
         let service = try Service(TestConfiguration(modes: "[fetch]"))
         try await service.start()

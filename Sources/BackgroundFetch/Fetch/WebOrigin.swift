@@ -10,14 +10,18 @@ package import WebSupport
 package struct WebOrigin: Sendable {
     private let clients: WebClients
     private let now: @Sendable () -> Date
-    private let policy: RedirectPolicy
+    private let policy: @Sendable () async -> RedirectPolicy
 
     /// Creates an origin that sends its requests with `clients`.
     ///
     /// - Parameters:
-    ///   - policy: the servers that may be contacted.
+    ///   - policy: the servers that a fetch may contact, asked at its beginning.
     ///   - now: the current time, to interpret dates in replies.
-    package init(clients: WebClients, policy: RedirectPolicy, now: @escaping @Sendable () -> Date = { Date() }) {
+    package init(
+        clients: WebClients,
+        policy: @escaping @Sendable () async -> RedirectPolicy,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
         (self.clients, self.policy, self.now) = (clients, policy, now)
     }
 
@@ -31,7 +35,7 @@ package struct WebOrigin: Sendable {
         do {
             let credentials: WebCredentials? =
                 if let path = source.credentials { try await .read(path) } else { nil }
-            let policy = policy.forFetch(hasCredentials: credentials != nil)
+            let policy = await policy().forFetch(hasCredentials: credentials != nil)
             var route = try WebRoute(to: WebURL(address), policy, credentials)
             while true {
                 server = "\(route.url.origin.host):\(route.url.origin.port)"

@@ -75,7 +75,9 @@ extension FetchCommand {
             let plan = try await reading.client.call(Routes.fetchPlan)
             try reading.show(plan) { FetchTable.plan($0) }
             if reading.format == .table, StandardOutput.isTerminal, !plan.isEmpty {
-                try Output.print("\n" + FetchTable.chart(plan, from: Date(), width: StandardOutput.terminalSize.columns))
+                try Output.print(
+                    "\n" + FetchTable.chart(plan, from: Date(), width: StandardOutput.terminalSize.columns)
+                )
             }
         }
 

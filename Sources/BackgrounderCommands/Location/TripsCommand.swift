@@ -42,7 +42,9 @@ extension TrackCommand {
             let query = [since.map { ("since", $0) }, until.map { ("until", $0) }].compactMap(\.self)
                 .map { ($0, ISO8601.string($1.date)) }
             let trips = try await reading.client.call(Routes.trips, query: query)
-            try reading.show(trips) { TripTable.render($0, hasSparklines: (StandardOutput.widthLimit ?? 0) >= TripTable.wide) }
+            try reading.show(trips) {
+                TripTable.render($0, hasSparklines: (StandardOutput.widthLimit ?? 0) >= TripTable.wide)
+            }
         }
     }
 }
@@ -56,7 +58,12 @@ enum TripTable {
     static let wide = 100
 
     /// - Parameter limit: the most terminal columns of a line; `nil` for any number.
-    static func render(_ trips: [Trip], hasSparklines: Bool, time: TimeStyle = .output, limit: Int? = StandardOutput.widthLimit)
+    static func render(
+        _ trips: [Trip],
+        hasSparklines: Bool,
+        time: TimeStyle = .output,
+        limit: Int? = StandardOutput.widthLimit
+    )
         -> String
     {
         guard !trips.isEmpty else { return "No trips in this range." }

@@ -14,7 +14,9 @@ enum WaitLine {
         timer.setEventHandler {
             let seconds = Int((ContinuousClock.now - begun).seconds.rounded())
             // Cut the line: the first part of a wrapped line could not be erased.
-            StandardError.write("\r\u{1B}[K" + "\(text) … \(seconds) s".cut(to: StandardOutput.terminalSize.columns - 1))
+            StandardError.write(
+                "\r\u{1B}[K" + "\(text) … \(seconds) s".cut(to: StandardOutput.terminalSize.columns - 1)
+            )
         }
         timer.schedule(deadline: .now() + .seconds(1), repeating: .seconds(1), leeway: .milliseconds(50))
         timer.activate()

@@ -86,7 +86,7 @@ struct LaunchForFetch: Sendable {
             StoreFetchJournal(store: store),
             web: WebOrigin(
                 clients: WebClients(on: MultiThreadedEventLoopGroup.singleton),
-                policy: configuration.webPolicy
+                policy: { configuration.webPolicy }
             ),
             environment: configuration.commandEnvironment(paths, of: launch.environment),
             downloader: nil,

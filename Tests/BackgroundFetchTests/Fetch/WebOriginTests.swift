@@ -12,7 +12,7 @@ import WebSupport
     private let server: TestWebServer
     private let origin = WebOrigin(
         clients: WebClients(on: MultiThreadedEventLoopGroup.singleton),
-        policy: RedirectPolicy(plainHosts: ["127.0.0.1", "no-such-host.invalid"])
+        policy: { RedirectPolicy(plainHosts: ["127.0.0.1", "no-such-host.invalid"]) }
     )
 
     init() throws { server = try TestWebServer() }

@@ -16,7 +16,7 @@ struct FetchPart: DaemonPart {
         self.transfers = transfers
         scheduler = try FetchScheduler.make(
             StoreFetchJournal(store: context.store),
-            web: WebOrigin(clients: context.web, policy: context.initialConfiguration.webPolicy),
+            web: WebOrigin(clients: context.web, policy: { await context.preferences.configuration.webPolicy }),
             environment: context.commandEnvironment,
             downloader: Self.downloader(transfers, logger: context.logger),
             clock: context.clock,
@@ -55,8 +55,8 @@ struct FetchPart: DaemonPart {
     /// its folder.
     ///
     /// - Throws: a `conflict` otherwise.
-    func check(_ definition: FetchDefinition) throws(WireError) {
-        let configuration = context.initialConfiguration
+    func check(_ definition: FetchDefinition) async throws(WireError) {
+        let configuration = await context.preferences.configuration
         let problem = configuration.webProblem(of: definition) ?? definition.download.flatMap(configuration.rootProblem)
         if let problem { throw WireError(.conflict, problem) }
     }

@@ -8,7 +8,7 @@ extension FetchPart {
     func addRoutes(to router: inout ControlRouter) {
         router.on(Routes.fetchSources) { _ in await scheduler.list() }
         router.on(Routes.addFetchSource) { request in
-            try check(request.body)
+            try await check(request.body)
             return try await scheduler.add(request.body)
         }
         router.on(Routes.fetchSource) { request in try await scheduler.source(request.name) }

@@ -8,20 +8,14 @@ import WebSupport
 /// The transfers as a part of the service.
 struct TransfersPart: DaemonPart {
     private let session: TransferSession
+    /// Whether a group may use the socket, since the start.
+    private let isShared: Bool
 
     init(_ context: PartContext) async throws {
         let journal = StoreTransferJournal(store: context.store)
-        let configuration = context.initialConfiguration
-        var limits = TransferLimits()
-        limits.retryMaximum = configuration.value(Keys.retryMaximum)
+        isShared = context.initialConfiguration.value(Keys.controlGroup) != nil
         session = TransferSession(
-            configuration: TransferConfiguration(
-                roots: configuration.transferRoots,
-                // Group members may use the socket; do not let them read arbitrary files through the service.
-                sendsOnlyFromRoots: configuration.value(Keys.controlGroup) != nil,
-                policy: configuration.webPolicy,
-                limits: limits
-            ),
+            configuration: TransferConfiguration(context.initialConfiguration, isShared: isShared),
             records: try journal.open(),
             journal: journal,
             clock: context.clock,
@@ -37,6 +31,10 @@ struct TransfersPart: DaemonPart {
     var services: [any Service] { [session] }
 
     func isAtWork() async -> Bool { await session.isAtWork }
+
+    func reload(_ configuration: DaemonConfiguration, changed: Set<String>, isAnyoneAttached: Bool) async {
+        await session.use(TransferConfiguration(configuration, isShared: isShared))
+    }
 
     func declare(_ configuration: DaemonConfiguration) async throws {
         await session.declare(configuration.declarations.sessions)
@@ -77,6 +75,20 @@ struct TransfersPart: DaemonPart {
         router.on(Routes.acknowledgeEvents) { [session] request in
             try await session.acknowledge(request.name, through: request.body.seq)
         }
+    }
+}
+
+extension TransferConfiguration {
+    fileprivate init(_ configuration: DaemonConfiguration, isShared: Bool) {
+        var limits = TransferLimits()
+        limits.retryMaximum = configuration.value(Keys.retryMaximum)
+        self.init(
+            roots: configuration.transferRoots,
+            // Group members may use the socket; do not let them read arbitrary files through the service.
+            sendsOnlyFromRoots: isShared,
+            policy: configuration.webPolicy,
+            limits: limits
+        )
     }
 }
 
