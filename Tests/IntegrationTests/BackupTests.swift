@@ -22,7 +22,7 @@ import Testing
         let trips: [Trip] = try await service.json("track", "trips")
         let file = service.file("copy.sqlite")
         let backup = try await service.run("backup", file)
-        #expect(backup.text.hasPrefix("Wrote \(file): \(points.count) points, \(trips.count) trip"))
+        #expect(backup.text.hasPrefix("wrote \(file): \(points.count) points, \(trips.count) trip"))
         #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
 
         try await service.run("track", "delete", "--until", "1h", "--yes")
@@ -32,8 +32,8 @@ import Testing
         #expect(running.errors.contains("already running"), "\(running)")
         try await service.run("stop")
         let restore = try await service.run("restore", file)
-        #expect(restore.text.contains("Restored \(service.paths.database): \(points.count) points"))
-        let aside = try #require(restore.text.firstMatch(of: /is now (\S+)\.\n/)).output.1
+        #expect(restore.text.contains("restored \(service.paths.database): \(points.count) points"))
+        let aside = try #require(restore.text.firstMatch(of: /moved the previous database to (\S+)\n/)).output.1
         #expect(FileManager.default.fileExists(atPath: String(aside)))
 
         try await service.start()
@@ -52,9 +52,9 @@ import Testing
         try await service.run("backup", service.file("copy"))
         let other = service.file("other")
         let restore = try await service.run("restore", service.file("copy"), "--home", other)
-        #expect(restore.text.hasPrefix("Restored \(other)/state/backgrounder.sqlite: \(points.count) points"))
+        #expect(restore.text.hasPrefix("restored \(other)/state/backgrounder.sqlite: \(points.count) points"))
         let backup = try await service.run("backup", service.file("copy-of-copy"), "--home", other)
-        #expect(backup.text.hasPrefix("Wrote \(service.file("copy-of-copy")): \(points.count) points"))
+        #expect(backup.text.hasPrefix("wrote \(service.file("copy-of-copy")): \(points.count) points"))
         let missing = try await service.command(["backup", service.file("none"), "--home", service.file("nowhere")])
         #expect(missing.exitCode == 1)
         #expect(missing.errors.contains("no database at \(service.file("nowhere"))/"), "\(missing)")
@@ -88,6 +88,7 @@ import Testing
         let file = service.file("copy")
         try await service.run("backup", file)
         try await service.run("stop")
+        try await service.command(["restore", service.paths.state]).expectRefusal(1, ["is not a Backgrounder database"])
         let before = try Data(contentsOf: URL(filePath: service.paths.database))
         var damaged = try Data(contentsOf: URL(filePath: file))
         damaged.replaceSubrange(8192..<12288, with: Data(repeating: 0xA5, count: 4096))

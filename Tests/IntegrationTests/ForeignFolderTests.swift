@@ -1,4 +1,5 @@
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
@@ -92,5 +93,31 @@ import Testing
             #expect(run.errors.contains("theirs\" belongs to user 54321"), "\(run)")
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["home"])
+    }
+
+    @Test func `root restores with the rights of the owner of the state folder`() async throws {
+        let unit = try Service(source: "gpx:\(Samples.walk)?rate=max")
+        try await unit.start()
+        try await unit.waitForEndOfTrack()
+        let folder = try ScratchDirectory()
+        chmod(folder.path, 0o755)
+        let backup = folder.path + "/backup"
+        try await unit.run("backup", backup)
+        try await unit.run("stop")
+        let database = unit.paths.database
+        chmod(unit.home, 0o755)
+        chown(unit.paths.state, Self.other, Self.other)
+        chown(database, Self.other, Self.other)
+        try FileManager.default.removeItem(atPath: unit.paths.run)
+
+        chmod(backup, 0o600)
+        try await unit.command(["restore", backup]).expectRefusal(1, ["cannot read \(backup)", "Permission denied"])
+        chmod(backup, 0o644)
+        let restored = try await unit.run("restore", backup)
+        let before = try #require(restored.text.firstMatch(of: /moved the previous database to (.+)/)).output.1
+        for path in [unit.paths.run, database, String(before)] {
+            let owner = try FileManager.default.attributesOfItem(atPath: path)[.ownerAccountID] as? Int
+            #expect(owner == Int(Self.other), "\(path)")
+        }
     }
 }

@@ -79,6 +79,13 @@ check "the upgrade keeps the history" has_points "$((before - 1))"
 ok "the upgrade keeps the position ($where s)"
 check "the upgrade keeps the edited configuration" grep -q freeway-drive /etc/backgrounder/config.yaml
 
+check "root makes a backup" backgrounder backup /tmp/backup
+chmod 644 /tmp/backup
+check "the service stops" systemctl stop backgrounder.service
+check "root restores the backup" backgrounder restore /tmp/backup
+check "the restored service starts" systemctl start backgrounder.service
+check "the restored history is whole" has_points "$((before - 1))"
+
 useradd --create-home --groups backgrounder ann
 useradd --create-home bob
 check "a member of the group uses the service without sudo" runuser -u ann -- backgrounder status

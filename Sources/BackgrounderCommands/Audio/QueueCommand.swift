@@ -107,6 +107,7 @@ struct QueueCommand: AsyncParsableCommand {
         func run() async throws {
             let request = RemoveRequest(ids: id)
             _ = try await reading.client.call(Routes.removeItems, body: request)
+            try reading.confirm("removed \(counted(Set(id).count, "item"))")
         }
     }
 
@@ -127,7 +128,7 @@ struct QueueCommand: AsyncParsableCommand {
         func run() async throws {
             let request = MoveRequest(position: position)
             let item = try await reading.client.call(Routes.moveItem, body: request, id: id)
-            try reading.show(item) { "\($0.name) is now at position \($0.position)".withoutControlCharacters }
+            try reading.show(item) { "moved \($0.name) to position \($0.position)".withoutControlCharacters }
         }
     }
 
@@ -144,6 +145,7 @@ struct QueueCommand: AsyncParsableCommand {
 
         func run() async throws {
             _ = try await reading.client.call(Routes.clearQueue)
+            try reading.confirm("removed all items")
         }
     }
 
@@ -214,6 +216,7 @@ struct QueueCommand: AsyncParsableCommand {
             if !force { try ExportFile.checkNew(path, named: file) }
             let items = try await reading.client.call(Routes.queue)
             try Playlist.write(items, to: path)
+            try reading.confirm("wrote \(file): \(counted(items.count, "item"))")
         }
     }
 }

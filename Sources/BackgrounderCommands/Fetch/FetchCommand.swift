@@ -151,6 +151,7 @@ struct FetchCommand: AsyncParsableCommand {
 
         func run() async throws {
             _ = try await reading.client.call(Routes.removeFetchSource, name: source.name)
+            try reading.confirm("removed \(source.name)")
         }
     }
 }

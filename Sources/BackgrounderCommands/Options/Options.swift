@@ -36,6 +36,11 @@ struct ReadingOptions: ParsableArguments {
         }
     }
 
+    /// Prints what the command did. JSON has only the values of the reply.
+    func confirm(_ deed: String) throws {
+        if format == .table { try Output.print(deed.withoutControlCharacters) }
+    }
+
     var client: Client { service.client }
 }
 

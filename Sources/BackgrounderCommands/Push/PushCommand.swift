@@ -170,6 +170,7 @@ extension PushCommand {
 
         func run() async throws {
             _ = try await service.client.call(Routes.removePush, name: name)
+            try Output.print("removed \(name.withoutControlCharacters)")
         }
     }
 }

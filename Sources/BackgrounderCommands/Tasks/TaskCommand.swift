@@ -201,6 +201,7 @@ struct TaskCommand: AsyncParsableCommand {
 
         func run() async throws {
             _ = try await reading.client.call(Routes.removeTaskHook, name: name)
+            try reading.confirm("removed \(name)")
         }
     }
 }

@@ -23,7 +23,7 @@ struct BackupCommand: AsyncParsableCommand {
         do throws(BackupError) {
             let file = RuntimePaths.absolute(file)
             let summary = try Backup.write(from: paths.database, to: file)
-            print("Wrote \(file): \(summary.words).")
+            print("wrote \(file): \(summary.words)")
             if let salvage = summary.salvage {
                 DaemonCommand.fail("the database is damaged: \(salvage); restart the service to repair it")
             }
@@ -49,6 +49,7 @@ struct RestoreCommand: AsyncParsableCommand {
     func run() async throws {
         let paths = RuntimePaths.current(home: service.home)
         do {
+            try FolderOwner.become(of: paths)
             try paths.makeDirectories()
             // Prevents a start of the service meanwhile.
             let lock = try InstanceLock(
@@ -56,8 +57,8 @@ struct RestoreCommand: AsyncParsableCommand {
                 record: InstanceRecord(pid: getpid(), configuration: paths.configuration, source: "", driver: "")
             )
             let (summary, aside) = try Backup.restore(RuntimePaths.absolute(file), to: paths.database)
-            print("Restored \(paths.database): \(summary.words).")
-            if let aside { print("The previous database is now \(aside).") }
+            print("restored \(paths.database): \(summary.words)")
+            if let aside { print("moved the previous database to \(aside)") }
             _ = consume lock
         } catch let error as BackupError {
             DaemonCommand.fail(error.description)

@@ -238,7 +238,8 @@ enum Keys {
     static let reloadable = Set(
         [
             desiredAccuracy.name, distanceFilter.name, maximumAccuracy.name, jitterGuard.name, source.name,
-            usageDescription.name, modes.name, observerInterval.name, transferRoots.name, allowHTTP.name, retryMaximum.name, allowPrivate.name,
+            usageDescription.name, modes.name, observerInterval.name, transferRoots.name, allowHTTP.name,
+            retryMaximum.name, allowPrivate.name,
             logLevel.name, logProgress.name,
         ] + declared
     )

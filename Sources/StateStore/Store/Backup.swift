@@ -63,7 +63,7 @@ package enum Backup {
     package static func restore(_ file: String, to path: String) throws(BackupError) -> (
         summary: Summary, aside: String?
     ) {
-        guard FileManager.default.fileExists(atPath: file) else { throw .noFile(file: file) }
+        try requireReadable(file)
         let partial = path + ".restoring"
         unlink(partial)
         defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(partial + suffix) } }
@@ -85,6 +85,17 @@ package enum Backup {
         } catch {
             throw .failed(file: file, reason: reason(error))
         }
+    }
+
+    /// Checks that `file` is a file, neither a folder nor a pipe, and may be read.
+    private static func requireReadable(_ file: String) throws(BackupError) {
+        let descriptor = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw errno == ENOENT ? .noFile(file: file) : .unreadable(file: file, reason: systemMessage(errno))
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw .foreign(file: file) }
     }
 
     /// Creates a file that only its owner can read.
@@ -143,7 +154,12 @@ package enum Backup {
     }
 
     private static func reason(_ error: any Error) -> String {
-        (error as? DatabaseError).map { $0.message ?? "SQLite error \($0.resultCode.rawValue)" } ?? "\(error)"
+        switch error {
+        case let error as DatabaseError: error.message ?? "SQLite error \(error.resultCode.rawValue)"
+        case let error as CocoaError:
+            (error.underlying as? POSIXError).map { systemMessage($0.code.rawValue) } ?? "\(error)"
+        default: "\(error)"
+        }
     }
 }
 
@@ -151,6 +167,7 @@ package enum Backup {
 package enum BackupError: Error, Hashable, CustomStringConvertible {
     case noDatabase(path: String)
     case noFile(file: String)
+    case unreadable(file: String, reason: String)
     case exists(file: String)
     /// The file is not a Backgrounder database.
     case foreign(file: String)
@@ -163,6 +180,8 @@ package enum BackupError: Error, Hashable, CustomStringConvertible {
         switch self {
         case .noDatabase(let path): "no database at \(path); start the service first, or use another --home"
         case .noFile(let file): "cannot open \(file): no such file; name a file that `backgrounder backup` wrote"
+        case .unreadable(let file, let reason):
+            "cannot read \(file): \(reason); let the owner of the state folder read it"
         case .exists(let file): "\(file) already exists; name a new file"
         case .foreign(let file):
             "\(file) is not a Backgrounder database; name a file that `backgrounder backup` wrote"
