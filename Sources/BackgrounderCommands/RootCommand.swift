@@ -9,7 +9,7 @@ package struct RootCommand: AsyncParsableCommand {
         commandName: Backgrounder.commandName,
         abstract: "Background modes for machines without a screen.",
         discussion: """
-            The service, backgrounderd, tracks the location, plays audio, and runs tasks,
+            The service, backgrounderd, tracks the location, plays audio, and runs tasks, \
             fetches and transfers in the background. This command starts and controls it.
 
             EXAMPLES

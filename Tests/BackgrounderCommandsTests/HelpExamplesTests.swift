@@ -37,6 +37,27 @@ struct HelpExamplesTests {
         #expect(nameless(RootCommand.self) == [])
     }
 
+    @Test(arguments: [50, 60, 80, 120])
+    func `paragraphs fill the width of the terminal`(columns: Int) {
+        for command in Self.commands(under: RootCommand.self) {
+            let help = RootCommand.helpMessage(for: command, columns: columns)
+            let discussion = help.prefix(upTo: help.firstRange(of: "USAGE:")?.lowerBound ?? help.endIndex)
+            let lines = discussion.split(separator: "\n", omittingEmptySubsequences: false)
+            for (line, next) in zip(lines, lines.dropFirst()) {
+                // Examples and headings stay as they are.
+                guard let word = next.split(separator: " ").first, !line.isEmpty, !line.hasPrefix(" "),
+                    !next.hasPrefix(" "),
+                    line.contains(where: \.isLowercase)
+                else { break }
+                #expect(line.count + 1 + word.count >= columns, "\(command): \(line) | \(next)")
+            }
+        }
+    }
+
+    private static func commands(under command: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
+        [command] + command.configuration.subcommands.flatMap(commands)
+    }
+
     @Test(arguments: all)
     func `each command has an example that begins with its own words and fits 80 columns`(help: Help) throws {
         let lines = help.discussion.split(separator: "\n")

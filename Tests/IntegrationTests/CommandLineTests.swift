@@ -1,5 +1,6 @@
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
@@ -26,6 +27,36 @@ import Testing
             #expect(forced.exitCode == 0, "\(forced)")
             #expect(try String(contentsOfFile: path, encoding: .utf8) != "mine")
         }
+    }
+
+    @Test func `each change is confirmed in one style, and JSON has only the reply`() async throws {
+        let service = try Service(
+            TestConfiguration(modes: "[location, fetch, remote-notification]", source: "gpx:\(Samples.walk)?rate=max")
+        )
+        try await service.start()
+        try await service.waitForEndOfTrack()
+        for _ in 0..<3 { try await service.run("queue", "add", Samples.announcement) }
+        let (backup, list, track) = (service.file("backup"), service.file("list.m3u"), service.file("track.gpx"))
+        try await service.run("fetch", "add", "news", "--exec", "true")
+        try await service.run("push", "add", "home", "--mqtt", "mqtt://127.0.0.1:1", "--topic", "t")
+        try await service.run("task", "begin", "sync", "--on", "detach", "--", "true")
+        for (command, reply) in [
+            (["queue", "move", "1", "2"], "moved Backgrounder: Welcome Announcement to position 2"),
+            (["queue", "save", list], "wrote \(list): 3 items"), (["queue", "remove", "1", "2"], "removed 2 items"),
+            (["queue", "clear"], "removed all items"), (["fetch", "remove", "news"], "removed news"),
+            (["push", "remove", "home"], "removed home"), (["task", "unhook", "sync"], "removed sync"),
+            (["task", "clear"], "removed 0 tasks"), (["transfer", "clear"], "removed 0 transfers"),
+            (["backup", backup], "wrote \(backup): "), (["track", "export", "-o", track], "wrote \(track): "),
+            (["track", "delete", "--until", "now", "--yes"], "deleted "), (["restart"], "restarted, pid "),
+            (["stop"], "stopped, pid "), (["restore", backup], "restored \(service.paths.database): "),
+            (["start"], "started, pid "),
+        ] {
+            let text = try await service.run(command).text
+            #expect(text.hasPrefix(reply), "\(command): \(text)")
+            #expect(text.hasSuffix("\n") && !text.hasSuffix(".\n"), "\(command): \(text)")
+            #expect(text.split(separator: "\n").allSatisfy { $0.first?.isLowercase == true }, "\(command): \(text)")
+        }
+        #expect(try await service.run("queue", "clear", "--format", "json").text.isEmpty)
     }
 
     @Test func `track replay accepts its fixed words in any case`() async throws {

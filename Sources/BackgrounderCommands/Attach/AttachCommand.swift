@@ -7,8 +7,8 @@ struct AttachCommand: AsyncParsableCommand {
         commandName: "attach",
         abstract: "Watch the service live; q or Ctrl-C detaches.",
         discussion: """
-            The service keeps running after you detach. Keys: space plays or pauses, n is
-            next, p is previous, q detaches. If stdout is not a terminal, prints plain
+            The service keeps running after you detach. Keys: space plays or pauses, n is \
+            next, p is previous, q detaches. If stdout is not a terminal, prints plain \
             lines.
 
             EXAMPLES

@@ -47,7 +47,7 @@ struct AudioCommand: AsyncParsableCommand {
             commandName: "play",
             abstract: "Resume playback, play a queue item, or add files and play them.",
             discussion: """
-                With files, no setup is needed: if the service is not running, it is started,
+                With files, no setup is needed: if the service is not running, it is started, \
                 and keeps playing after this command has returned.
 
                 EXAMPLES
@@ -152,7 +152,7 @@ struct AudioCommand: AsyncParsableCommand {
             commandName: "seek",
             abstract: "Seek to a position, or by an offset.",
             discussion: """
-                A time is S, M:SS or H:MM:SS; with a sign, it is relative to the current
+                A time is S, M:SS or H:MM:SS; with a sign, it is relative to the current \
                 position. A time at or after the end of the item is rejected.
 
                 EXAMPLES

@@ -7,7 +7,7 @@ extension AudioCommand {
             commandName: "volume",
             abstract: "Set the volume, change it, or print it.",
             discussion: """
-                With a sign, the number is added to the current volume. The result is limited
+                With a sign, the number is added to the current volume. The result is limited \
                 to 0 to 100.
 
                 EXAMPLES
@@ -91,8 +91,8 @@ extension AudioCommand {
             commandName: "single",
             abstract: "Pause after each item, or print the current setting.",
             discussion: """
-                With oneshot, playback pauses after the current item, and single turns itself
-                off. If repeat is on and consume is off, single repeats the current item
+                With oneshot, playback pauses after the current item, and single turns itself \
+                off. If repeat is on and consume is off, single repeats the current item \
                 instead of pausing.
 
                 EXAMPLES
@@ -151,7 +151,7 @@ extension AudioCommand {
             commandName: "replaygain",
             abstract: "Set the ReplayGain mode, or print it.",
             discussion: """
-                ReplayGain plays all items equally loud, by the gains in their tags. With auto,
+                ReplayGain plays all items equally loud, by the gains in their tags. With auto, \
                 the album gain applies, or the track gain while random is on.
 
                 EXAMPLES

@@ -7,9 +7,9 @@ struct InterruptCommand: AsyncParsableCommand {
         commandName: "interrupt",
         abstract: "Play an announcement now, over the music or instead of it.",
         discussion: """
-            The music pauses and then resumes exactly where it stopped; with --duck, it
-            keeps playing at a lower volume. Announcements play one at a time, the highest
-            priority first, even while the player is paused or stopped. The command
+            The music pauses and then resumes exactly where it stopped; with --duck, it \
+            keeps playing at a lower volume. Announcements play one at a time, the highest \
+            priority first, even while the player is paused or stopped. The command \
             returns immediately. `audio stop` discards all announcements.
 
             EXAMPLES

@@ -8,15 +8,15 @@ extension FetchCommand {
             commandName: "add",
             abstract: "Add a source.",
             discussion: """
-                The command of --exec runs in the current directory with /bin/sh. Its output is
-                the content, and its exit status the result: 0 for new data, 3 for no new
+                The command of --exec runs in the current directory with /bin/sh. Its output is \
+                the content, and its exit status the result: 0 for new data, 3 for no new \
                 data, anything else for a failure.
 
-                Unencrypted http is allowed only for the hosts in transfers.allowHTTP, and without
+                Unencrypted http is allowed only for the hosts in transfers.allowHTTP, and without \
                 --credentials for this machine.
 
-                The file of --credentials has lines such as `user = ann`, `password = …`,
-                `bearer = TOKEN` and `header = Name: value`, and the mode 0600. It is read for
+                The file of --credentials has lines such as `user = ann`, `password = …`, \
+                `bearer = TOKEN` and `header = Name: value`, and the mode 0600. It is read for \
                 each fetch and sent only to the URL's origin (scheme, host and port).
 
                 EXAMPLES

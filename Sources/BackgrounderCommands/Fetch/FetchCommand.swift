@@ -7,9 +7,9 @@ struct FetchCommand: AsyncParsableCommand {
         commandName: "fetch",
         abstract: "Fetch feeds, web files and command output in the background.",
         discussion: """
-            The interval of a source says when it is fetched: never, at most once in a
-            given time, or minimum. With minimum, the service learns when you open the
-            source, and fetches it shortly before. No time is guaranteed, so do not use
+            The interval of a source says when it is fetched: never, at most once in a \
+            given time, or minimum. With minimum, the service learns when you open the \
+            source, and fetches it shortly before. No time is guaranteed, so do not use \
             this for anything urgent. Without a subcommand, runs `fetch list`.
 
             EXAMPLES
@@ -98,8 +98,8 @@ struct FetchCommand: AsyncParsableCommand {
             commandName: "open",
             abstract: "Record that you are opening a source now.",
             discussion: """
-                Marks all its items as seen. With the interval minimum, the service learns from
-                these times when to fetch. A source that was suspended with `backgrounder quit`
+                Marks all its items as seen. With the interval minimum, the service learns from \
+                these times when to fetch. A source that was suspended with `backgrounder quit` \
                 runs again.
 
                 EXAMPLE

@@ -9,12 +9,12 @@ extension FetchCommand {
             commandName: "plan",
             abstract: "Show the planned runs, with the time and the reason of each.",
             discussion: """
-                Sources with the interval minimum are planned for today and tomorrow, from the
-                times at which you opened them in the last months. Other sources run when their
+                Sources with the interval minimum are planned for today and tomorrow, from the \
+                times at which you opened them in the last months. Other sources run when their \
                 interval is over.
 
-                With --opens, plans the 24 hours after --at from the opens in a file, without
-                the service. The file has one line {"at": TIME} for each open. The planned
+                With --opens, plans the 24 hours after --at from the opens in a file, without \
+                the service. The file has one line {"at": TIME} for each open. The planned \
                 times are those by which a fetch should be finished. TZ sets the local time.
 
                 EXAMPLES

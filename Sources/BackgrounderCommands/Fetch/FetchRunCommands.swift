@@ -8,7 +8,7 @@ extension FetchCommand {
             commandName: "run",
             abstract: "Fetch a source now, and print the result.",
             discussion: """
-                Ignores the interval of the source. The exit status is 1 if the fetch
+                Ignores the interval of the source. The exit status is 1 if the fetch \
                 failed.
 
                 EXAMPLE
@@ -36,8 +36,8 @@ extension FetchCommand {
             commandName: "simulate",
             abstract: "Simulate a background fetch of a source.",
             discussion: """
-                Unlike `fetch run`, this is refused while background refresh is off for the
-                source. The exit status is 1 if the fetch failed. To test a start of the
+                Unlike `fetch run`, this is refused while background refresh is off for the \
+                source. The exit status is 1 if the fetch failed. To test a start of the \
                 service for one fetch, use `backgrounderd --launch-for-fetch NAME`.
 
                 EXAMPLE
@@ -108,7 +108,7 @@ extension FetchCommand {
             commandName: "content",
             abstract: "Print the content of the last fetch, byte for byte.",
             discussion: """
-                On a terminal, control characters are replaced. A pipe or a file gets the
+                On a terminal, control characters are replaced. A pipe or a file gets the \
                 bytes unchanged.
 
                 EXAMPLES

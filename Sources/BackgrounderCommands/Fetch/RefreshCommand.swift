@@ -7,8 +7,8 @@ struct RefreshCommand: AsyncParsableCommand {
         commandName: "refresh",
         abstract: "Turn background fetches on or off, for all sources or for one.",
         discussion: """
-            Prints the state of each source. available: the source may be fetched in the
-            background. denied: it is switched off. restricted: fetch is not in the modes
+            Prints the state of each source. available: the source may be fetched in the \
+            background. denied: it is switched off. restricted: fetch is not in the modes \
             of the configuration, and no client is attached.
 
             EXAMPLES

@@ -8,7 +8,7 @@ extension TrackCommand {
             commandName: "export",
             abstract: "Write the history, or a part of it, to a file or to stdout.",
             discussion: """
-                An existing file is not overwritten without --force. An incomplete file is
+                An existing file is not overwritten without --force. An incomplete file is \
                 named FILE.part. The history can be of any length; it is not read into memory.
 
                 \(HistoryRange.times)
@@ -61,6 +61,7 @@ extension TrackCommand {
             }
             progress.end()
             try file.complete()
+            try Output.print("wrote \(output.withoutControlCharacters): \(Int64(bytes).inBytes)")
         }
     }
 }

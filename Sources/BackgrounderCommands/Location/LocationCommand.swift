@@ -101,7 +101,7 @@ struct LocationCommand: AsyncParsableCommand {
             commandName: "filter",
             abstract: "Set the distance filter, or print it.",
             discussion: """
-                The filter is the least distance between two points, in metres. With 0 or
+                The filter is the least distance between two points, in metres. With 0 or \
                 none, every fix that passes the other checks becomes a point.
 
                 EXAMPLES
@@ -138,7 +138,7 @@ struct LocationCommand: AsyncParsableCommand {
             commandName: "maximum",
             abstract: "Set the largest position error to accept, or print it.",
             discussion: """
-                Fixes with a larger error are rejected at every accuracy level. With none,
+                Fixes with a larger error are rejected at every accuracy level. With none, \
                 only the limit of the level applies.
 
                 EXAMPLES

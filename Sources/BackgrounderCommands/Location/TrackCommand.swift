@@ -8,7 +8,7 @@ struct TrackCommand: AsyncParsableCommand {
         commandName: "track",
         abstract: "Show, export, import and replay the track of this machine.",
         discussion: """
-            The rolling track holds the newest 100 points, the history all stored points.
+            The rolling track holds the newest 100 points, the history all stored points. \
             Without a subcommand, runs `track show`, which prints the rolling track.
 
             EXAMPLES

@@ -8,16 +8,16 @@ struct PushCommand: AsyncParsableCommand {
         commandName: "push",
         abstract: "Trigger fetches with MQTT messages (silent push).",
         discussion: """
-            A message is JSON of at most 4096 bytes. It names a source that was added with
-            `fetch add`, and has an id that the sender chose. It cannot contain a URL or a
+            A message is JSON of at most 4096 bytes. It names a source that was added with \
+            `fetch add`, and has an id that the sender chose. It cannot contain a URL or a \
             command:
 
               {"content-available": 1, "source": "news", "id": "2026-11-21-7"}
 
-            "expires" (seconds since 1970) limits how long the message is valid. The text
-            of "alert" is shown after the fetch. Messages that are duplicate, expired,
-            retained, malformed or too long, or that name an unknown source, are counted
-            and ignored. A source is fetched at most three times an hour this way; beyond
+            "expires" (seconds since 1970) limits how long the message is valid. The text \
+            of "alert" is shown after the fetch. Messages that are duplicate, expired, \
+            retained, malformed or too long, or that name an unknown source, are counted \
+            and ignored. A source is fetched at most three times an hour this way; beyond \
             that, only the newest message counts. Without a subcommand, runs `push list`.
 
             EXAMPLES
@@ -39,12 +39,12 @@ extension PushCommand {
             commandName: "add",
             abstract: "Subscribe to a topic of a broker.",
             discussion: """
-                The broker stores messages while this machine is offline (QoS 1, with a
-                persistent session). The command waits briefly for the reply of the broker. If
+                The broker stores messages while this machine is offline (QoS 1, with a \
+                persistent session). The command waits briefly for the reply of the broker. If \
                 there is none, or the broker refuses, the service keeps trying.
 
-                The file of --credentials has the user on the first line and the password on
-                the second, or USER:PASSWORD on one line. Other users must not be able to read
+                The file of --credentials has the user on the first line and the password on \
+                the second, or USER:PASSWORD on one line. Other users must not be able to read \
                 it (chmod 600).
 
                 EXAMPLES
@@ -126,7 +126,7 @@ extension PushCommand {
             commandName: "simulate",
             abstract: "Handle a message as if it came from the broker.",
             discussion: """
-                The message is checked, counted and limited like any other. If it is ignored,
+                The message is checked, counted and limited like any other. If it is ignored, \
                 the reason goes to stderr and the exit status is 1.
 
                 EXAMPLES

@@ -6,7 +6,7 @@ struct BackupCommand: AsyncParsableCommand {
         commandName: "backup",
         abstract: "Back up the history, the queue, the settings and all other data.",
         discussion: """
-            Writes one new file. The service may be running, tracking and playing. The
+            Writes one new file. The service may be running, tracking and playing. The \
             copy is verified before it gets its name.
 
             EXAMPLES
@@ -28,7 +28,7 @@ struct RestoreCommand: AsyncParsableCommand {
         commandName: "restore",
         abstract: "Restore all data of the service from a backup.",
         discussion: """
-            The service must be stopped. The current database is not deleted but set aside
+            The service must be stopped. The current database is not deleted but set aside \
             under another name in the same folder.
 
             EXAMPLES

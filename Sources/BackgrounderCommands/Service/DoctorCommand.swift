@@ -9,8 +9,8 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor",
         abstract: "Check the installation and suggest fixes.",
         discussion: """
-            Checks the configuration, the folders, the database, gpsd, the sound, the clock,
-            the fetch sources and the restrictions of the systemd unit. The service does not
+            Checks the configuration, the folders, the database, gpsd, the sound, the clock, \
+            the fetch sources and the restrictions of the systemd unit. The service does not \
             need to run. The exit status is 1 if a check fails.
 
             EXAMPLES

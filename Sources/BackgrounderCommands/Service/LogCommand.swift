@@ -7,11 +7,11 @@ struct LogCommand: AsyncParsableCommand {
         commandName: "log",
         abstract: "Show the newest log lines.",
         discussion: """
-            The service does not need to run. On a terminal, times are local; in a pipe and
-            as JSON, they are UTC. \(HistoryRange.times)
+            The service does not need to run. On a terminal, times are local; in a pipe and \
+            as JSON, they are UTC. \(HistoryRange.times) \
             A line without a level, such as one of a crash report, counts as critical.
 
-            Under systemd, or in the foreground on a terminal, the service logs to stderr
+            Under systemd, or in the foreground on a terminal, the service logs to stderr \
             and not to this log; for systemd, see `journalctl -u backgrounder`.
 
             EXAMPLES

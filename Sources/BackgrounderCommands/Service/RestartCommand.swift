@@ -7,9 +7,9 @@ struct RestartCommand: AsyncParsableCommand {
         commandName: "restart",
         abstract: "Stop the service and start it with the same options.",
         discussion: """
-            The options are those of the `backgrounder start` that started the service; the
-            configuration file is read again, and the environment is that of this command.
-            If the configuration is faulty, the service continues. A service that systemd
+            The options are those of the `backgrounder start` that started the service; the \
+            configuration file is read again, and the environment is that of this command. \
+            If the configuration is faulty, the service continues. A service that systemd \
             or another supervisor started is refused: use `systemctl restart backgrounder`.
 
             EXAMPLE

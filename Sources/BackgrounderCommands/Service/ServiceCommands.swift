@@ -9,8 +9,8 @@ struct StartCommand: AsyncParsableCommand {
         commandName: "start",
         abstract: "Start the service and wait until it is ready.",
         discussion: """
-            The service runs detached from the terminal until `backgrounder stop`. The
-            options override the configuration. If the service is already running, this
+            The service runs detached from the terminal until `backgrounder stop`. The \
+            options override the configuration. If the service is already running, this \
             prints its pid, and fails if it runs with different options.
 
             EXAMPLES

@@ -8,12 +8,12 @@ extension TaskCommand {
             commandName: "begin",
             abstract: "Begin a task, and print its id.",
             discussion: """
-                The command runs in the current directory, as the user of the service. Its
-                environment has PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR and
-                XDG_RUNTIME_DIR of the service, the variables that lead backgrounder to it,
+                The command runs in the current directory, as the user of the service. Its \
+                environment has PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR and \
+                XDG_RUNTIME_DIR of the service, the variables that lead backgrounder to it, \
                 those of tasks.environment in the configuration, and those of --env.
 
-                With --on detach, nothing begins now. A task begins each time the last client
+                With --on detach, nothing begins now. A task begins each time the last client \
                 detaches, until `task unhook NAME`.
 
                 EXAMPLES

@@ -7,8 +7,8 @@ struct TaskCommand: AsyncParsableCommand {
         commandName: "task",
         abstract: "Run commands for a limited time in the background.",
         discussion: """
-            The budget of a task counts only while no client is attached. When only its
-            grace is left, the task gets SIGTERM. At the end of the budget it is killed,
+            The budget of a task counts only while no client is attached. When only its \
+            grace is left, the task gets SIGTERM. At the end of the budget it is killed, \
             with all processes that it started. Without a subcommand, runs `task list`.
 
             EXAMPLES
@@ -154,7 +154,7 @@ struct TaskCommand: AsyncParsableCommand {
             commandName: "clear",
             abstract: "Remove the ended tasks from the list, with their output.",
             discussion: """
-                Open tasks continue. A task of --repeat that begins again at the next attach
+                Open tasks continue. A task of --repeat that begins again at the next attach \
                 stays in the list.
 
                 EXAMPLE

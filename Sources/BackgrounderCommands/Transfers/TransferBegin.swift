@@ -8,11 +8,11 @@ extension TransferCommand {
             commandName: "get",
             abstract: "Start a download, and print its id.",
             discussion: """
-                The destination must be in one of the folders of transfers.roots. Unencrypted
+                The destination must be in one of the folders of transfers.roots. Unencrypted \
                 http is allowed only for the hosts in transfers.allowHTTP.
 
-                The file of --credentials has lines such as `user = ann`, `password = …`,
-                `bearer = TOKEN` and `header = Name: value`, and the mode 0600. It is read for
+                The file of --credentials has lines such as `user = ann`, `password = …`, \
+                `bearer = TOKEN` and `header = Name: value`, and the mode 0600. It is read for \
                 each attempt and sent only to the URL's origin (scheme, host and port).
 
                 EXAMPLES

@@ -7,8 +7,8 @@ struct TransferCommand: AsyncParsableCommand {
         commandName: "transfer",
         abstract: "Download and upload files in the background.",
         discussion: """
-            A transfer continues after a loss of the network, a crash of the service and a
-            reboot. A downloaded file gets its name only when it is complete and verified.
+            A transfer continues after a loss of the network, a crash of the service and a \
+            reboot. A downloaded file gets its name only when it is complete and verified. \
             Without a subcommand, runs `transfer list`.
 
             EXAMPLES
@@ -91,7 +91,7 @@ struct TransferCommand: AsyncParsableCommand {
             commandName: "clear",
             abstract: "Remove the ended transfers from the list.",
             discussion: """
-                Files that were downloaded stay, and so do the events of sessions. Open
+                Files that were downloaded stay, and so do the events of sessions. Open \
                 transfers continue.
 
                 EXAMPLE
@@ -111,7 +111,7 @@ struct TransferCommand: AsyncParsableCommand {
             commandName: "sessions",
             abstract: "List the sessions, their open transfers and their events.",
             discussion: """
-                A session exists from its first transfer on, or because the configuration file
+                A session exists from its first transfer on, or because the configuration file \
                 declares it, with defaults for its transfers.
 
                 EXAMPLE
@@ -130,7 +130,7 @@ struct TransferCommand: AsyncParsableCommand {
             commandName: "events",
             abstract: "List a session's events; each is repeated until acknowledged.",
             discussion: """
-                When all transfers of the session are over, the last event is
+                When all transfers of the session are over, the last event is \
                 all-events-delivered.
 
                 EXAMPLES

@@ -19,7 +19,7 @@ package struct DaemonCommand: AsyncParsableCommand {
         commandName: "backgrounderd",
         abstract: "Run the Backgrounder service in the foreground.",
         discussion: """
-            This is the program for systemd and other supervisors. `backgrounder start` runs it detached from
+            This is the program for systemd and other supervisors. `backgrounder start` runs it detached from \
             the terminal, and `backgrounder` controls it.
 
             EXAMPLES

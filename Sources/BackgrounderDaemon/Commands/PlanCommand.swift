@@ -12,7 +12,7 @@ struct PlanCommand: ParsableCommand {
         commandName: "plan",
         abstract: "Plan the fetches of 24 hours from a file of opens, without a service.",
         discussion: """
-            The file has one line {"at": TIME} for each open. The planned times are those by which a fetch should
+            The file has one line {"at": TIME} for each open. The planned times are those by which a fetch should \
             be finished. TZ sets the local time.
 
             EXAMPLES

@@ -13,7 +13,7 @@ struct ReplayCommand: AsyncParsableCommand {
         abstract: "Run a recording through the filter, without a service.",
         usage: DaemonCommand.isForCommand ? "backgrounder track replay <file> [<options>]" : nil,
         discussion: """
-            Prints the accepted points, and a summary to stderr. Without options, the filter has its default settings;
+            Prints the accepted points, and a summary to stderr. Without options, the filter has its default settings; \
             the configuration is not read.
 
             EXAMPLES
