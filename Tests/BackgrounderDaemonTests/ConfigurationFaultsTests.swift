@@ -61,6 +61,15 @@ import Testing
         )
     }
 
+    @Test func `the fault of a list names its first invalid element`() throws {
+        #expect(
+            try fixture.faults("modes: [location, video, task]") == [
+                "config.yaml:1: modes: \"video\" is not valid; use a list of audio, location, fetch, remote-notification"
+            ]
+        )
+        #expect(try fixture.faults("mpd: {listen: [\"127.0.0.1:6600\", nowhere]}").first?.contains("\"nowhere\"") == true)
+    }
+
     @Test func `a value that is refused has one fault`() throws {
         #expect(try fixture.faults("modes: [location]\nlocation: {usageDescription: ' '}").count == 1)
         #expect(try fixture.faults("modes: [audio]\nmpd: {listen: [\"[::]:6600\"], passwords: [guest]}").count == 1)

@@ -47,7 +47,7 @@ struct ConfigurationKey<Value: Sendable>: Sendable {
         self.fallback = fallback
         isList = true
         self.isSecret = isSecret
-        explain = nil
+        explain = { text in isSecret ? nil : Self.fault(of: text, allowed, parse) }
         self.parse = { text, directory in Self.elements(of: text, directory, parse) }
     }
 
@@ -62,8 +62,20 @@ struct ConfigurationKey<Value: Sendable>: Sendable {
         fallback = nil
         isList = true
         isSecret = false
-        explain = nil
+        explain = { text in Self.fault(of: text, allowed, parse) }
         self.parse = { text, directory in Self.elements(of: text, directory, parse).map { .some($0) } }
+    }
+
+    /// Names the first invalid element of a list; `nil` if the text is no list.
+    private static func fault<Element>(
+        of text: ConfigurationText,
+        _ allowed: String,
+        _ parse: (String, String) -> Element?
+    ) -> String? {
+        guard case .list(let texts) = text, let invalid = texts.first(where: { parse($0, "/") == nil }) else {
+            return nil
+        }
+        return "\(invalid.debugDescription) is not valid; use a list of \(allowed)"
     }
 
     private static func elements<Element>(
