@@ -14,12 +14,13 @@ extension ControlRouter {
     /// - Parameter readerLimit: how long a reader may take for a page before its connection is closed.
     package mutating func onItems<Body>(
         _ route: Route<Body, [PlayerItem]>,
+        query: Set<String> = [],
         readerLimit: Duration = .seconds(30),
         _ handler:
             @escaping @Sendable (RouteRequest<Body>) async throws -> any RandomAccessCollection<PlayerItem> & Sendable
     ) {
         let status = HTTPResponse.Status(code: route.status)
-        on(route.method, route.path, access: route.access, query: []) { request, context in
+        on(route.method, route.path, access: route.access, query: query) { request, context in
             let body = Body.keys.isEmpty && route.method != .post ? nil : try await RawBodyReader.read(request)
             let items = try await handler(RouteRequest(request: request, context: context, body: body))
             let channel = context.channel

@@ -132,7 +132,8 @@ enum Sample {
         health: failingStorage,
         lastFix: location,
         lastRejection: Rejection(reason: .accuracy, value: 40, limit: 30, timestamp: date),
-        trackCount: 1
+        trackCount: 1,
+        trip: TripProgress(start: date, distance: 1234.5, duration: 61, points: 12)
     )
     static let bareLocationStatus = LocationStatus(
         updating: false,

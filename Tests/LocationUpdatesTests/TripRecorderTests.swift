@@ -55,6 +55,30 @@ import Testing
         abs(value - expected) <= tolerance * max(1, expected)
     }
 
+    @Test func `the trip in progress is known from the first movement to the stop or a gap`() throws {
+        var drive = Drive()
+        var recorder = TripRecorder()
+        func receive(_ change: (inout Drive) -> Void) -> Date {
+            let before = drive.points.count
+            change(&drive)
+            for point in drive.points.dropFirst(before) { recorder.receive(point) }
+            return Date(timeIntervalSince1970: drive.time)
+        }
+        #expect(recorder.progress(at: Date()) == nil)
+        let start = receive { $0.go(300, at: 0) }
+        #expect(recorder.progress(at: start) == nil)
+        let now = receive { $0.go(100, at: 10) }
+        let trip = try #require(recorder.progress(at: now))
+        #expect(trip.start == start)
+        #expect(trip.points == 101)
+        #expect(trip.duration == 100)
+        #expect(isNear(trip.distance, 1000))
+        #expect(recorder.progress(at: now.addingTimeInterval(600)) == trip)
+        #expect(recorder.progress(at: now.addingTimeInterval(601)) == nil)
+        let stop = receive { $0.go(900, at: 0) }
+        #expect(recorder.progress(at: stop) == nil)
+    }
+
     @Test func `a drive between two stops is one trip, from the last standing point to the arrival`() throws {
         var drive = Drive()
         drive.go(300, at: 0)

@@ -13,9 +13,19 @@ extension QueuePlayer {
     /// Returns at most `most` consecutive items, centred on the current one as far as possible, and the length of the queue.
     package func itemsAroundCurrent(_ most: Int) async -> (items: [PlayerItem], queueLength: Int) {
         await written()
-        let middle = list.currentID.flatMap(list.position) ?? 0
-        let first = max(0, min(middle - most / 2, list.count - most))
-        return (list.items(in: first..<first + most).map(marked), list.count)
+        return (items(around: list.currentID.flatMap(list.position) ?? 0, most), list.count)
+    }
+
+    /// Returns at most `most` consecutive items, centred on the item with `id` as far as possible; `nil` if there is no
+    /// such item.
+    package func items(around id: Int, most: Int) async -> [PlayerItem]? {
+        await written()
+        return list.position(of: id).map { items(around: $0, most) }
+    }
+
+    private func items(around position: Int, _ most: Int) -> [PlayerItem] {
+        let first = max(0, min(position - most / 2, list.count - most))
+        return list.items(in: first..<first + most).map(marked)
     }
 
     /// The version of the queue: grows with every change of the items, their order or their metadata. 1 at each start.

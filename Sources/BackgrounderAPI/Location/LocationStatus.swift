@@ -38,6 +38,8 @@ package struct LocationStatus: Codable, Hashable, Sendable {
     package var lastRejection: Rejection?
     /// Points in the rolling track, at most 100.
     package var trackCount: Int
+    /// The trip in progress; absent if there is none.
+    package var trip: TripProgress?
 
     /// Creates a location status.
     package init(
@@ -61,7 +63,8 @@ package struct LocationStatus: Codable, Hashable, Sendable {
         health: StorageHealth? = nil,
         lastFix: Location? = nil,
         lastRejection: Rejection? = nil,
-        trackCount: Int
+        trackCount: Int,
+        trip: TripProgress? = nil
     ) {
         self.updating = updating
         self.source = source
@@ -85,6 +88,7 @@ package struct LocationStatus: Codable, Hashable, Sendable {
         self.lastFix = lastFix
         self.lastRejection = lastRejection
         self.trackCount = trackCount
+        self.trip = trip
     }
 }
 

@@ -55,6 +55,25 @@ package struct Trip: Codable, Hashable, Sendable {
     }
 }
 
+/// The trip in progress, up to its newest point.
+package struct TripProgress: Codable, Hashable, Sendable {
+    package var start: Date
+    /// Metres.
+    package var distance: Double
+    /// Seconds from the start to the newest point.
+    package var duration: Double
+    /// The number of points.
+    package var points: Int
+
+    /// Creates the progress of a trip.
+    package init(start: Date, distance: Double, duration: Double, points: Int) {
+        self.start = start
+        self.distance = distance
+        self.duration = duration
+        self.points = points
+    }
+}
+
 /// A bounding box.
 ///
 /// As in GeoJSON (RFC 7946, 5.2), `minLongitude` is the western edge, and greater than `maxLongitude` if the box contains the

@@ -140,8 +140,15 @@ package actor LocationManager: Service {
             dropped: state.counts.dropped,
             lastFix: track.newest,
             lastRejection: state.lastRejection,
-            trackCount: track.count
+            trackCount: track.count,
+            trip: trip
         )
+    }
+
+    private var trip: TripProgress? {
+        guard connection != .finished else { return nil }
+        // The points of a replay are of any day, so the time since the newest one is not a gap.
+        return state.trips?.progress(at: source.isLive ? Date() : .distantPast)
     }
 
     /// Returns what the storage `problems` mean for the points: how many wait, and how long the memory lasts.

@@ -99,6 +99,14 @@ package struct TripRecorder: Hashable, Sendable {
         return records
     }
 
+    /// Returns the trip in progress at `now`; `nil` while the machine rests, and after a gap that ends the trip.
+    func progress(at now: Date) -> TripProgress? {
+        guard case .moving = phase, let tally, let last, now.timeIntervalSince1970 - last.time <= Self.tripGap else {
+            return nil
+        }
+        return tally.progress
+    }
+
     /// Ends the trip in progress. Call it when no further point follows.
     mutating func finish() {
         endTrip()

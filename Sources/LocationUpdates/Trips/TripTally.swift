@@ -82,6 +82,16 @@ struct TripTally: Hashable, Sendable {
         )
     }
 
+    var progress: TripProgress {
+        TripProgress(
+            start: Date(timeIntervalSince1970: first.time),
+            distance: mark.distance,
+            // As in a trip, times are whole milliseconds.
+            duration: ((mark.time - first.time) * 1000).rounded() / 1000,
+            points: mark.ordinal - first.ordinal + 1
+        )
+    }
+
     private var bounds: GeographicBounds {
         let isAround = mark.east - mark.west >= 360
         func longitude(_ offset: Double) -> Double {

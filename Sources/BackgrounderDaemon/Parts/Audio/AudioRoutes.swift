@@ -64,7 +64,16 @@ extension AudioPart {
     }
 
     private func addQueueRoutes(to router: inout ControlRouter) {
-        router.onItems(Routes.queue) { _ in await player.queue() }
+        router.onItems(Routes.queue, query: ["around"]) { request in
+            guard let text = request.query("around") else { return await player.queue() }
+            guard let id = Int(text) else {
+                throw WireError(.invalid, "around=\(text) is not an id", hint: "use the id of an item")
+            }
+            guard let items = await player.items(around: id, most: StateSnapshot.mostItems) else {
+                throw WireError(.notFound, "no item \(id)", hint: "`backgrounder queue` lists the items")
+            }
+            return items
+        }
         router.onItems(Routes.enqueue) { request in
             let paths = try Self.absolute(request.body.items)
             let scope = scope(for: request.access)
