@@ -265,7 +265,8 @@ let package = Package(
             dependencies: [
                 "BackgrounderAPI", "BackgrounderCommands", "Playlists", "SystemSupport", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ]
+            ],
+            exclude: ["Screens"]
         ),
         .testTarget(
             name: "DocumentationTests",

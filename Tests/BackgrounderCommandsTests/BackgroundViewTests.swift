@@ -77,7 +77,15 @@ import Testing
         -> [String]
     {
         let later = instant.advanced(by: .milliseconds(Int64(seconds * 1000)))
-        return LiveView.lines(state, columns: columns, rows: rows, now: now, instant: later)
+        return LiveScreen(
+            state: state,
+            view: ViewState(),
+            columns: columns,
+            rows: rows,
+            charset: .unicode,
+            now: now,
+            instant: later
+        ).lines()
     }
 
     @Test func `a panel shows the state of each task, source and transfer`() {

@@ -90,10 +90,14 @@ import Testing
         return [full, empty, ended]
     }()
 
+    private static func lines(_ state: LiveState, columns: Int, rows: Int) -> [String] {
+        LiveScreen(state: state, view: ViewState(), columns: columns, rows: rows, charset: .unicode).lines()
+    }
+
     @Test(arguments: [(80, 24), (40, 10), (200, 60), (81, 25), (30, 14), (120, 3), (13, 6), (500, 200)])
     func `the view has one line for each row of the terminal, each as wide as the terminal`(columns: Int, rows: Int) {
         for state in Self.states {
-            let lines = LiveView.lines(state, columns: columns, rows: rows)
+            let lines = Self.lines(state, columns: columns, rows: rows)
             #expect(lines.count == rows)
             for line in lines { #expect(line.columns == columns, "\(line)") }
             #expect(lines.joined().unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
@@ -104,17 +108,17 @@ import Testing
         for columns in 1...30 {
             for rows in 1...16 {
                 for state in Self.states {
-                    let lines = LiveView.lines(state, columns: columns, rows: rows)
+                    let lines = Self.lines(state, columns: columns, rows: rows)
                     #expect(lines.count <= rows)
                     #expect(lines.allSatisfy { $0.columns <= columns })
                 }
-                #expect(LiveView.lines(LiveState(), columns: columns, rows: rows).allSatisfy { $0.columns <= columns })
+                #expect(Self.lines(LiveState(), columns: columns, rows: rows).allSatisfy { $0.columns <= columns })
             }
         }
     }
 
     @Test func `a terminal of 80 by 24 shows all four panels`() {
-        let lines = LiveView.lines(Self.states[0], columns: 80, rows: 24)
+        let lines = Self.lines(Self.states[0], columns: 80, rows: 24)
         #expect(lines[0].hasPrefix("Backgrounder 0.1.0  active since 2025-11-21 06:55:49  1 attached"))
         #expect(lines[1].hasPrefix("┌ Audio ──"))
         #expect(lines[1].contains("┐┌ Location ──"))
@@ -122,14 +126,16 @@ import Testing
         #expect(lines.contains { $0.contains("1:01 / 3:20") })
         #expect(lines.contains { $0.contains("playing, volume 80, null (no sound") })
         #expect(lines.contains { $0.contains("! it is\u{FFFD} damaged") })
-        #expect(lines.contains { $0.contains("│   1. A: Harbour \u{FFFD}[2J Chimes") })
+        #expect(lines.contains { $0.contains("│    1. A: Harbour \u{FFFD}[2J Chimes    3:20 │") })
+        #expect(lines.contains { $0.contains("│ ›▶ 2. A: 日本の歌 とても長い題… 3:20 │") })
+        #expect(lines.contains { $0.contains("│ ── Queue, 2 of 3 ────") })
         #expect(lines.contains { $0.contains("best, every fix") })
         #expect(lines.contains { $0.contains("37.344721, -122.053309 ± 5 m") })
-        #expect(lines.contains { $0.contains("15.9 m/s  256°  88 m high") })
+        #expect(lines.contains { $0.contains("15.9 m/s  course 256°  88 m high") })
         #expect(lines[20].hasPrefix("┌ Tasks ─"))
         #expect(lines[20].contains("┌ Fetch ─"))
         #expect(lines[21].hasPrefix("│ none "))
-        #expect(lines[23].hasPrefix("space play/pause  n next  p previous  q detach"))
+        #expect(lines[23].hasPrefix("space play/pause  ? help  q detach  n next  p previous"))
     }
 
     @Test func `events update the view`() {
@@ -151,7 +157,7 @@ import Testing
         state.apply(.currentItem(CurrentItem(item: nil)))
         #expect(state.status?.audio?.currentItem == nil)
         #expect(state.status?.audio?.elapsed == nil)
-        #expect(LiveView.lines(state, columns: 80, rows: 24)[2].hasPrefix("│ not playing; space plays the queue   │"))
+        #expect(Self.lines(state, columns: 80, rows: 24)[2].hasPrefix("│ not playing; space plays the queue   │"))
     }
 
     @Test func `an empty queue is shown as nothing to play`() {
@@ -160,7 +166,7 @@ import Testing
         snapshot.status.audio?.currentItem = nil
         var state = LiveState()
         state.apply(.state(snapshot))
-        #expect(LiveView.lines(state, columns: 80, rows: 24)[2].hasPrefix("│ nothing to play "))
+        #expect(Self.lines(state, columns: 80, rows: 24)[2].hasPrefix("│ nothing to play "))
     }
 
     @Test func `a panel is a box with a title, cut and padded to its size`() {

@@ -10,7 +10,7 @@ import Testing
         let service = try Service(TestConfiguration())
         try await service.start()
         let terminal = try AttachedTerminal(service, after: "stty -a; echo shown; fg")
-        try await terminal.lines.wait(for: "first picture") { lines, _ in lines.isShowingPanels ? true : nil }
+        try await terminal.waitForPanels()
         try await terminal.type("\u{1A}")
         try await terminal.lines.wait(for: "modes of the terminal") { lines, _ in
             guard let end = lines.firstIndex(where: { $0.hasPrefix("shown") }) else { return nil as Bool? }
@@ -35,7 +35,7 @@ import Testing
         let service = try Service(TestConfiguration())
         let pid = try await service.start()
         let terminal = try AttachedTerminal(service)
-        try await terminal.lines.wait(for: "first picture") { lines, _ in lines.isShowingPanels ? true : nil }
+        try await terminal.waitForPanels()
         kill(pid, SIGSTOP)
         defer { kill(pid, SIGCONT) }
         try await terminal.type(" ")
@@ -204,47 +204,4 @@ import Testing
         #expect(piped.errors.isEmpty, "\(piped)")
         #expect(!piped.text.contains("fetching"), "\(piped)")
     }
-}
-
-/// A shell on its own terminal that runs `attach` as a job and then prints `stopped` or `ended` with the exit code.
-private final class AttachedTerminal: Sendable {
-    let lines: LineReader
-    private let process: ForegroundProcess
-    private let input: PipeEnds
-
-    /// - Parameter commands: shell commands to run after `attach` was stopped.
-    init(_ service: Service, after commands: String = "") throws {
-        input = try PipeEnds()
-        let output = try PipeEnds()
-        let attach = "set -m; '\(Products.backgrounder)' attach; code=$?"
-        let stopped = commands.isEmpty ? "" : "; echo \"stopped $code\"; \(commands); code=$?"
-        process = try ForegroundProcess(
-            Programs.setsid,
-            [Programs.script, "-qefc", "\(attach)\(stopped); echo; echo \"ended $code\"", "/dev/null"],
-            environment: service.environment.merging(["SHELL": Programs.shell, "LC_ALL": "C"]) { $1 },
-            descriptors: [0: input.readEnd, 1: output.writeEnd]
-        )
-        close(input.readEnd)
-        close(output.writeEnd)
-        lines = LineReader(output.readEnd)
-    }
-
-    deinit { close(input.writeEnd) }
-
-    func type(_ text: String) async throws {
-        let count = text.utf8.count
-        guard write(input.writeEnd, text, count) == count else { throw SystemCallFailure("write") }
-    }
-
-    /// Returns when `attach` has ended with exit code 0.
-    func waitForEnd() async throws {
-        try await lines.wait(for: "end of attach") { lines, _ in
-            let line = lines.last { $0.hasPrefix("ended ") }
-            return try line.map { try #require($0.hasPrefix("ended 0"), "\($0)") }
-        }
-    }
-}
-
-extension [String] {
-    fileprivate var isShowingPanels: Bool { contains { $0.contains("┌ Audio") } && contains { $0.contains("┌ Fetch") } }
 }

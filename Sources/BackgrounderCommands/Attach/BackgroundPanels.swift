@@ -2,7 +2,7 @@ import BackgrounderAPI
 import FoundationEssentials
 import SystemSupport
 
-/// The lower part of the live view: tasks beside fetches, and transfers below them.
+/// The panels of the tasks, the fetches and the transfers.
 struct BackgroundPanels {
     private let tasks: [Glance]
     private let fetch: [Glance]
@@ -17,16 +17,16 @@ struct BackgroundPanels {
         transfers = ((state.status?.transfers ?? []) + state.endedTransfers.reversed()).map { Glance($0) }
     }
 
-    /// Returns how many of `rows` the panels take: as many as they need, at most half, and none if there are fewer than
-    /// 12.
-    func height(of rows: Int) -> Int {
+    /// Returns how many of `rows` the panels take below the others: as many as they need, at most `most`, and none if
+    /// there are fewer than 12.
+    func height(of rows: Int, most: Int) -> Int {
         guard rows >= 12 else { return 0 }
-        return min(wanted + (transfers.isEmpty ? 0 : transfers.count + 2), rows / 2)
+        return min(wanted + (transfers.isEmpty ? 0 : transfers.count + 2), most)
     }
 
     private var wanted: Int { max(tasks.count, fetch.count, 1) + 2 }
 
-    /// Returns exactly `rows` lines of `columns` columns.
+    /// Returns exactly `rows` lines of `columns` columns: tasks beside fetches, and transfers below them.
     func render(columns: Int, rows: Int) -> [String] {
         guard rows >= 3 else { return [] }
         // The upper panels get the rows that they need; the lower one gets the rest, but at least three.
@@ -39,6 +39,50 @@ struct BackgroundPanels {
         )
         if lower > 0 { lines += panel("Transfers", transfers, columns: columns, rows: lower) }
         return lines
+    }
+
+    /// Returns how many of `rows` one panel for all takes, at most `most`, and none if there are fewer than 12.
+    func compactHeight(of rows: Int, most: Int) -> Int {
+        rows >= 12 ? min(max(all.count, 1) + 2, most) : 0
+    }
+
+    /// Returns exactly `rows` lines of `columns` columns: one panel for all, beginning with the first of each kind.
+    func compact(columns: Int, rows: Int) -> [String] {
+        guard rows >= 3 else { return [] }
+        return panel("Tasks, fetch, transfers", all, columns: columns, rows: rows)
+    }
+
+    private var all: [Glance] {
+        let lists = [tasks, fetch, transfers]
+        return lists.flatMap { $0.prefix(1) } + lists.flatMap { $0.dropFirst() }
+    }
+
+    /// Returns exactly `rows` lines of `columns` columns: tasks, fetches and transfers, one below the other.
+    func stack(columns: Int, rows: Int) -> [String] {
+        let lists = [("Tasks", tasks), ("Fetch", fetch), ("Transfers", transfers)]
+        var rest = rows
+        var lines: [String] = []
+        for (index, (title, glances)) in lists.enumerated() {
+            // Each panel gets the rows that it needs, as far as those below it keep an equal share; the last gets the rest.
+            let below = lists.count - 1 - index
+            let needed = lists.dropFirst(index + 1).reduce(0) { $0 + max($1.1.count, 1) + 2 }
+            let height = below == 0 ? rest : min(max(glances.count, 1) + 2, max(rest / (below + 1), rest - needed))
+            lines += panel(title, glances, columns: columns, rows: height)
+            rest -= height
+        }
+        return lines
+    }
+
+    /// Returns exactly `rows` lines of `columns` columns: one of the panels, from its line `scroll` on.
+    func single(_ panel: LivePanel, scroll: Int, columns: Int, rows: Int) -> [String] {
+        let glances: [Glance] =
+            switch panel {
+            case .tasks: tasks
+            case .fetch: fetch
+            case .transfers: transfers
+            case .audio, .location, .log: []
+            }
+        return self.panel(panel.title, Array(glances.dropFirst(scroll)), columns: columns, rows: rows)
     }
 
     private func panel(_ title: String, _ glances: [Glance], columns: Int, rows: Int) -> [String] {

@@ -4,7 +4,12 @@ import BackgrounderAPI
 struct LiveState {
     private(set) var status: ServiceStatus?
     private(set) var track: [Location] = []
+    /// The items around the current one.
     private(set) var queue: [PlayerItem] = []
+    /// The number of items in the whole queue.
+    private(set) var queueLength = 0
+    /// How many snapshots arrived.
+    private(set) var snapshots = 0
     /// When each task was last reported. The view counts its budget down from there.
     private(set) var taskTimes: [Int: SuspendingClock.Instant] = [:]
     /// The newest finished run of each source.
@@ -14,6 +19,7 @@ struct LiveState {
     private(set) var endedTransfers: [Transfer] = []
     /// The newest alert of a push.
     private(set) var alert: PushAlert?
+    private(set) var log = LogLines()
 
     /// Tuned: enough to see what just ended, without crowding out open tasks and transfers.
     private static let mostEnded = 3
@@ -23,6 +29,8 @@ struct LiveState {
         switch event {
         case .state(let state):
             (status, track, queue) = (state.status, state.track, state.queue)
+            queueLength = state.queueLength
+            snapshots += 1
             taskTimes = [:]
             for task in state.status.tasks ?? [] { taskTimes[task.id] = now }
             let names = Set((state.status.fetch ?? []).map(\.name))
@@ -54,6 +62,18 @@ struct LiveState {
         case .transfer(let transfer): apply(transfer)
         case .alert(let alert): self.alert = alert
         case .health(let health): status?.health = health
+        }
+    }
+
+    /// Updates the counters and the trip, which the event of a point does not carry.
+    mutating func apply(_ location: LocationStatus) {
+        status?.location = location
+    }
+
+    mutating func append(_ log: Result<[LogRecord], CommandFailure>) {
+        switch log {
+        case .success(let records): self.log.append(records)
+        case .failure(let failure): self.log.fail(failure.description)
         }
     }
 

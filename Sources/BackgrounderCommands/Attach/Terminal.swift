@@ -66,35 +66,6 @@ final class Terminal {
     }
 }
 
-/// A reader of key presses from stdin.
-final class KeyInput {
-    private let source: any DispatchSourceRead
-
-    /// Starts reading; returns `nil` if stdin is not a terminal.
-    ///
-    /// - Parameter handler: Gets each key, and `nil` when the terminal is closed. Runs on its own queue.
-    init?(_ handler: @escaping @Sendable (Character?) -> Void) {
-        guard isatty(STDIN_FILENO) == 1 else { return nil }
-        source = DispatchSource.makeReadSource(
-            fileDescriptor: STDIN_FILENO,
-            queue: DispatchQueue(label: "backgrounder.keys")
-        )
-        source.setEventHandler {
-            var bytes = [UInt8](repeating: 0, count: 64)
-            let count = read(STDIN_FILENO, &bytes, bytes.count)
-            guard count > 0 else { return handler(nil) }
-            // Ignore escape sequences, such as arrow keys.
-            guard bytes[0] != 0x1B else { return }
-            for byte in bytes.prefix(count) { handler(Character(Unicode.Scalar(byte))) }
-        }
-        source.activate()
-    }
-
-    deinit {
-        source.cancel()
-    }
-}
-
 /// A handler of signals that replaces their default action.
 final class SignalInput {
     private let sources: [any DispatchSourceSignal]

@@ -16,6 +16,13 @@ final class ViewInbox: Sendable {
         case resumed
         /// q, Ctrl-C, or a closed terminal.
         case quit
+        case key(Key)
+        /// The service refused the request of a key.
+        case refused(CommandFailure)
+        /// The items around the one with this id; `nil` if there is no such item.
+        case page([PlayerItem]?, around: Int)
+        case location(LocationStatus)
+        case log(Result<[LogRecord], CommandFailure>)
         /// The connection to the service ended.
         case ended(CommandFailure)
     }
@@ -27,7 +34,17 @@ final class ViewInbox: Sendable {
         fileprivate(set) var isResumed = false
         fileprivate(set) var isQuit = false
         fileprivate(set) var failure: CommandFailure?
+        /// The newest refusal.
+        fileprivate(set) var refusal: CommandFailure?
+        /// In order; at most ``mostKeys``.
+        fileprivate(set) var keys: [Key] = []
+        fileprivate(set) var page: (items: [PlayerItem]?, id: Int)?
+        /// Whether points arrived.
+        fileprivate(set) var hasMoved = false
     }
+
+    /// Tuned: more than a person types ahead. Further keys are lost, as in the buffer of a terminal.
+    private static let mostKeys = 64
 
     private let content = Mutex(Content())
     /// Yields when there is new content. It buffers one element, because one is enough to wake the task.
@@ -42,7 +59,14 @@ final class ViewInbox: Sendable {
     func post(_ input: Input) {
         content.withLock { content in
             switch input {
-            case .event(let event): content.state.apply(event)
+            case .event(let event):
+                if case .location = event { content.hasMoved = true }
+                content.state.apply(event)
+            case .key(let key): if content.keys.count < Self.mostKeys { content.keys.append(key) }
+            case .refused(let failure): content.refusal = failure
+            case .page(let items, let id): content.page = (items, id)
+            case .location(let location): content.state.apply(location)
+            case .log(let log): content.state.append(log)
             case .resized, .elapsed: break
             case .suspended: content.isSuspended = true
             case .resumed: content.isResumed = true
@@ -56,7 +80,10 @@ final class ViewInbox: Sendable {
     /// Returns the content. Call it after each ring of the ``bell``.
     func take() -> Content {
         content.withLock { content in
-            defer { (content.isSuspended, content.isResumed) = (false, false) }
+            defer {
+                (content.isSuspended, content.isResumed, content.hasMoved) = (false, false, false)
+                (content.refusal, content.page, content.keys) = (nil, nil, [])
+            }
             return content
         }
     }

@@ -63,12 +63,7 @@ struct LogCommand: AsyncParsableCommand {
     private var count: Int { n ?? (since == nil ? 20 : .max) }
 
     func run() async throws {
-        let path = reading.service.paths.log
-        guard let file = LogFile(path) else {
-            throw CommandFailure(
-                "no log at \(path); the service has not run with this home, or it logs to the journal"
-            )
-        }
+        let file = try LogFile.existing(reading.service.paths.log)
         let records = file.newest(count, filter)
         switch (reading.format, follow) {
         case (.json, false): try Output.json(records)

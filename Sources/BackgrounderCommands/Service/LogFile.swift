@@ -16,7 +16,19 @@ final class LogFile {
     }
 
     deinit {
-        close(descriptor)
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Opens the log at `path`.
+    ///
+    /// - Throws: ``CommandFailure``.
+    static func existing(_ path: String) throws -> LogFile {
+        if let file = LogFile(path) { return file }
+        let code = errno
+        guard code != ENOENT else {
+            throw CommandFailure("no log at \(path); the service has not run with this home, or it logs to the journal")
+        }
+        throw CommandFailure("cannot open \(path): \(systemMessage(code)); check the file's mode")
     }
 
     /// Returns the newest `count` records that `filter` includes, oldest first. If this file has fewer, continues in the

@@ -27,10 +27,18 @@ extension String {
 }
 
 extension Character {
-    /// 2 for characters that East Asian Width calls wide and for emoji, otherwise 1.
+    /// 2 for characters that East Asian Width calls wide and for emoji, 0 for marks without a base and invisible format
+    /// characters, otherwise 1.
     fileprivate var terminalColumns: Int {
         guard let scalar = unicodeScalars.first else { return 0 }
+        if scalar.isASCII { return 1 }
         if scalar.properties.isEmojiPresentation { return 2 }
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark: return 0
+        // Terminals show a soft hyphen.
+        case .format where scalar.value != 0xAD: return 0
+        default: break
+        }
         return switch scalar.value {
         case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
             0xFFE0...0xFFE6, 0x20000...0x3FFFD:
