@@ -63,6 +63,23 @@ import Testing
         }
     }
 
+    @Test func `on a terminal the selected item is in reverse video`() {
+        let state = LiveSample.state()
+        var view = ViewState()
+        _ = view.press(.down, in: state)
+        for key: Key? in [nil, .character("1"), .character("2")] {
+            if let key { _ = view.press(key, in: state) }
+            var screen = LiveScreen(state: state, view: view, columns: 80, rows: 24, charset: .unicode)
+            let plain = screen.lines()
+            screen.isStyled = true
+            let styled = screen.lines()
+            let reversed = styled.filter { $0.contains("\u{1B}") }
+            #expect(reversed.count == (key == .character("2") ? 0 : 1))
+            for line in reversed { #expect(line.hasPrefix("│\u{1B}[7m ›  3. An artist")) }
+            #expect(styled.map { $0.replacing("\u{1B}[7m", with: "").replacing("\u{1B}[0m", with: "") } == plain)
+        }
+    }
+
     @Test func `a terminal that is too small says in one line what is needed`() {
         let lines = LiveSample.lines(LiveSample.state(), ViewState(), columns: 20, rows: 5)
         #expect(lines == ["needs 28x7, q quits "] + Array(repeating: String(repeating: " ", count: 20), count: 4))

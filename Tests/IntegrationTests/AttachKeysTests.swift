@@ -139,7 +139,7 @@ import Testing
         let service = try await start()
         let terminal = try AttachedTerminal(service, variables: variables)
         try await terminal.wait(for: "+ Audio --")
-        try await terminal.type("\u{1B}[B", until: ">  2. Backgrounder: Morning Tu~ 0:16 |")
+        try await terminal.type("\u{1B}[B", until: ">  2. Backgrounder: Morning Tu~ 0:16 ")
         try await terminal.type("q")
         try await terminal.waitForEnd()
         #expect(terminal.lines.lines.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } })

@@ -10,8 +10,19 @@ struct AudioPanel {
         (self.state, self.cursor) = (state, cursor)
     }
 
-    /// Returns at most `rows` lines for a panel that is `width` columns wide inside.
-    func lines(width: Int, rows: Int) -> [String] {
+    /// Returns the panel for this width and this number of rows inside.
+    ///
+    /// - Parameter isStyled: Whether the selected item is in reverse video.
+    func panel(width: Int, rows: Int, isStyled: Bool) -> Panel {
+        let lines = lines(width: width, rows: rows)
+        let selected = isStyled ? lines.lastIndex { $0.hasPrefix(Self.selection) } : nil
+        return Panel(title: LivePanel.audio.title, lines: lines, reversed: selected)
+    }
+
+    /// The mark of the selected item, which is in the last line that begins with it.
+    private static let selection = "›"
+
+    private func lines(width: Int, rows: Int) -> [String] {
         guard let audio = state.status?.audio else { return ["off"] }
         let isRoomy = rows >= 9
         var lines = playing(audio, width: width, isRoomy: isRoomy)
@@ -60,7 +71,7 @@ struct AudioPanel {
         let shown = items.dropFirst(start).prefix(max(0, rows))
         let digits = shown.last.map { String($0.position + 1).count } ?? 1
         return shown.map { item in
-            let selection = item.id == selected?.id ? "›" : " "
+            let selection = item.id == selected?.id ? Self.selection : " "
             let mark = item.error != nil ? "✗" : item.id == audio.currentItem?.id ? "▶" : " "
             let number = String(item.position + 1)
             let padding = String(repeating: " ", count: max(0, digits - number.count))

@@ -12,6 +12,8 @@ struct LiveScreen {
     let charset: Charset
     var now = Date()
     var instant = SuspendingClock.now
+    /// Whether the selected item is in reverse video, beside its mark.
+    var isStyled = false
 
     /// Tuned: smaller panels show nothing that helps.
     private static let least = (columns: 28, rows: 7)
@@ -125,8 +127,8 @@ struct LiveScreen {
     }
 
     private func audio(columns: Int, rows: Int) -> [String] {
-        let lines = AudioPanel(state, view.cursor).lines(width: columns - 4, rows: rows - 2)
-        return Panel(title: "Audio", lines: lines).render(columns: columns, rows: rows)
+        AudioPanel(state, view.cursor).panel(width: columns - 4, rows: rows - 2, isStyled: isStyled)
+            .render(columns: columns, rows: rows)
     }
 
     private func location(columns: Int, rows: Int) -> [String] {

@@ -39,7 +39,8 @@ struct LiveView {
             guard update(&view, with: content, calls) else { return }
             if content.isSuspended { terminal.suspend() } else if content.isResumed { terminal.enter() }
             let (columns, rows) = StandardOutput.terminalSize
-            let screen = LiveScreen(state: content.state, view: view, columns: columns, rows: rows, charset: charset)
+            var screen = LiveScreen(state: content.state, view: view, columns: columns, rows: rows, charset: charset)
+            screen.isStyled = true
             if screen.isShowingLog, !isReadingLog {
                 isReadingLog = true
                 LogTail.begin(log) { inbox.post(.log($0)) }
