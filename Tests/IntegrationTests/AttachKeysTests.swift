@@ -177,6 +177,10 @@ import Testing
             #expect(items.map(\.position) == Array(first..<first + 200))
             #expect(items.contains { $0.id == id })
         }
+        #expect(try await connection.send("GET", "/v1/queue?around=1001").status == 404)
+        let refused = try await connection.send("GET", "/v1/queue?around=x")
+        #expect(refused.status == 422)
+        #expect(refused.text.contains("around=x is not an id"))
         // The end of the queue is reached by the keyboard, one page after the other.
         let terminal = try AttachedTerminal(service)
         try await terminal.waitForPanels()

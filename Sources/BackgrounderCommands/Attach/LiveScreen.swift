@@ -120,7 +120,7 @@ struct LiveScreen {
     private func oneColumn(rows: Int) -> [String] {
         let lower = background.compactHeight(of: rows, most: rows / 3)
         // Tuned: the place, the receiver and the trip
-        let middle = rows - lower >= 12 ? max(5, (rows - lower) / 2 - 1) : 0
+        let middle = rows - lower >= 12 ? max(5, (rows - lower) * 2 / 5) : 0
         return audio(columns: columns, rows: rows - lower - middle)
             + (middle > 0 ? location(columns: columns, rows: middle) : [])
             + background.compact(columns: columns, rows: lower)
