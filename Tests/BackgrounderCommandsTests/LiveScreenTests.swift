@@ -1,5 +1,6 @@
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import Testing
 
 @testable import BackgrounderCommands

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// The list of keys of the live view.
 enum HelpPanel {
     private static let keys = [

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// The characters that a terminal can show.
 enum Charset: Hashable, Sendable {
     case unicode, ascii
