@@ -29,4 +29,13 @@ import Testing
             #expect(shown.count == line.terminalColumns)
         }
     }
+
+    @Test(arguments: [
+        ("plain", 5), ("日本", 4), ("👩‍👩‍👧", 2), ("🇩🇪", 2), ("e\u{301}", 1), ("\u{301}", 0), ("a\u{200B}b", 2),
+        ("\u{FEFF}", 0),
+        ("\u{AD}", 1), ("ﾊﾝ", 2), ("한글", 4),
+    ])
+    func `the columns of a text are those of a terminal`(text: String, columns: Int) {
+        #expect(text.terminalColumns == columns)
+    }
 }

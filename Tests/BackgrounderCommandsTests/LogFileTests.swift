@@ -34,6 +34,15 @@ struct LogFileTests {
         try #require(ISO8601.date("2026-11-20T\(hour):00:00Z"))
     }
 
+    @Test func `a log that cannot be opened says why`() throws {
+        let missing = #expect(throws: CommandFailure.self) { try LogFile.existing(path) }
+        #expect(missing?.description.hasPrefix("no log at \(path); ") == true)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
+        let looped = #expect(throws: CommandFailure.self) { try LogFile.existing(path) }
+        #expect(looped?.description.hasPrefix("cannot open \(path): ") == true)
+        #expect(looped?.description.hasSuffix("; check the file's mode") == true)
+    }
+
     @Test(arguments: [0, 1, 2, 5, 6, 100])
     func `the newest lines come from the file and then from the rotated one`(count: Int) throws {
         try scratch.write(Self.lines[..<4].map { $0 + "\n" }.joined(), to: "backgrounder.log.1")

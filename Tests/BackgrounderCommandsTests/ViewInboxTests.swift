@@ -43,4 +43,27 @@ import Testing
         #expect(!second.isResumed)
         #expect(second.state.track.count == 1)
     }
+
+    @Test func `keys and replies are delivered once and in order, and a flood of keys is bounded`() {
+        let inbox = ViewInbox()
+        inbox.post(.key(.up))
+        inbox.post(.key(.character("d")))
+        inbox.post(.refused(CommandFailure("the queue is empty")))
+        inbox.post(.page([], around: 7))
+        let content = inbox.take()
+        #expect(content.keys == [.up, .character("d")])
+        #expect(content.refusal?.description == "the queue is empty")
+        #expect(content.page?.id == 7)
+        #expect(!content.hasMoved)
+        inbox.post(.event(.location(Location(latitude: 1, longitude: 2, timestamp: Date()))))
+        let next = inbox.take()
+        #expect(next.keys == [])
+        #expect(next.refusal == nil)
+        #expect(next.page == nil)
+        #expect(next.hasMoved)
+        for _ in 0..<10_000 { inbox.post(.key(.down)) }
+        let flood = inbox.take()
+        #expect(flood.keys.count == 64)
+        #expect(!flood.hasMoved)
+    }
 }

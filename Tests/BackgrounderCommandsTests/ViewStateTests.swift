@@ -38,9 +38,10 @@ import Testing
 
     @Test func `a moved item stays selected`() {
         var view = ViewState()
+        var state = state
         _ = view.press(.character("J"), in: state)
-        _ = view.press(.character("n"), in: state)
-        #expect(view.cursor.isExplicit)
+        state.apply(.currentItem(CurrentItem(item: state.queue[3])))
+        view.cursor.follow(state)
         #expect(view.cursor.selected(in: state)?.id == 12)
     }
 
@@ -106,7 +107,7 @@ import Testing
         for key: Key in [.enter, .delete, .character("d"), .character("K"), .character("J")] {
             #expect(view.press(key, in: state) == .none)
         }
-        #expect(!view.cursor.isExplicit)
+        #expect(view.cursor.selected(in: state)?.id == 12)
         _ = view.press(.character("l"), in: state)
         _ = view.press(.up, in: state)
         #expect(view.layout == .single(.log, scroll: 1), "up shows older lines")

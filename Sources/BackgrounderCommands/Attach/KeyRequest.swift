@@ -14,8 +14,8 @@ enum KeyRequest: Hashable, Sendable {
 }
 
 extension Client {
-    /// Sends the request. One after the other, so that several quick presses of a key add up: a relative change starts
-    /// from the state that the previous request left.
+    /// Sends a request. Call it again when it has returned: a relative change starts from the state that the previous one
+    /// left, so that quick presses of a key add up.
     func send(_ request: KeyRequest) async throws {
         switch request {
         case .toggle: _ = try await call(Routes.toggle)

@@ -34,9 +34,6 @@ struct QueueCursor {
         }
     }
 
-    /// Whether the selection was moved away from the current item.
-    var isExplicit: Bool { selection != .current }
-
     /// Selects the item that is `distance` after the selected one, or the last one before the end of the part of the queue
     /// that is known.
     mutating func step(_ distance: Int, in state: LiveState) {
