@@ -3,7 +3,7 @@ import FoundationEssentials
 
 @testable import BackgrounderCommands
 
-/// A service in which much is going on, for pictures of the live view.
+/// A busy service, for pictures of the live view.
 enum LiveSample {
     static let now = Date(timeIntervalSince1970: 1_763_708_149)  // 2025-11-21T06:55:49Z
     static let instant = SuspendingClock.now

@@ -10,7 +10,7 @@ struct ViewState {
         indirect case help(Layout)
     }
 
-    /// What a key does outside of the view.
+    /// The effect of a key outside of the view.
     enum Effect: Hashable {
         case none, quit
         case request(KeyRequest)
