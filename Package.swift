@@ -44,7 +44,9 @@ let package = Package(
         ),
         .target(
             name: "MediaFiles",
-            dependencies: ["BackgrounderAPI", "CMPG123", "CSndFile", "Playlists", "SystemSupport", logging]
+            dependencies: [
+                "BackgrounderAPI", "CMPG123", "CSndFile", "Playlists", "SystemSupport", "WebSupport", logging,
+            ]
         ),
         .target(
             name: "MusicLibrary",
@@ -53,7 +55,11 @@ let package = Package(
         .target(
             name: "AudioPlayback",
             dependencies: [
-                "BackgrounderAPI", "CAO", "CPulse", "CSoxr", "MediaFiles", "SystemSupport", serviceLifecycle, logging,
+                "BackgrounderAPI", "CAO", "CPulse", "CSoxr", "MediaFiles", "SystemSupport", "WebSupport",
+                serviceLifecycle, logging,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
         ),
         .target(name: "ChildProcesses", dependencies: ["CLinux", "SystemSupport"]),
@@ -70,6 +76,8 @@ let package = Package(
                 "CLinux", "COpenSSL", "CZlib", "SystemSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]
         ),
@@ -167,8 +175,9 @@ let package = Package(
         .testTarget(
             name: "AudioPlaybackTests",
             dependencies: [
-                "AudioPlayback", "BackgrounderAPI", "MediaFiles", "SystemSupport", "TestSupport", serviceLifecycle,
-                logging,
+                "AudioPlayback", "BackgrounderAPI", "MediaFiles", "SystemSupport", "TestSupport", "WebSupport",
+                serviceLifecycle, logging,
+                .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
         .testTarget(

@@ -19,6 +19,19 @@ static inline int cmpg123_decode_frame(mpg123_handle *handle, unsigned char **au
 }
 static inline long long cmpg123_frame_offset(mpg123_handle *handle) { return mpg123_framepos(handle); }
 static inline long long cmpg123_length(mpg123_handle *handle) { return mpg123_length(handle); }
+static inline int cmpg123_set_filesize(mpg123_handle *handle, long long size) {
+    return mpg123_set_filesize(handle, (off_t)size);
+}
+static inline int cmpg123_set_index(mpg123_handle *handle, long long first, long long second, long long step) {
+    off_t offsets[2] = {(off_t)first, (off_t)second};
+    return mpg123_set_index(handle, offsets, (off_t)step, 2);
+}
+static inline long long cmpg123_feedseek(mpg123_handle *handle, long long sample, long long *offset) {
+    off_t input = 0;
+    off_t result = mpg123_feedseek(handle, (off_t)sample, SEEK_SET, &input);
+    *offset = input;
+    return result;
+}
 static inline long long cmpg123_seek(mpg123_handle *handle, long long sample) {
     return mpg123_seek(handle, (off_t)sample, SEEK_SET);
 }

@@ -65,6 +65,8 @@ package enum DecodingFault: Error, Hashable, Sendable {
     case lost(frames: Int)
     /// The library gave up, with this message.
     case broken(String)
+    /// The sound did not arrive from the network, for this reason.
+    case link(String)
     /// The system could not read the file, with this message.
     case unreadable(String)
 
@@ -84,6 +86,7 @@ package enum DecodingFault: Error, Hashable, Sendable {
         case .missing(let pages): pages == 1 ? "damaged: a page is missing" : "damaged: \(pages) pages are missing"
         case .lost(let frames): "damaged: \(frames) frames could not be decoded"
         case .broken(let words): "damaged: \(words)"
+        case .link(let reason): reason
         case .unreadable(let words): "cannot read the file: \(words)"
         }
     }

@@ -3,6 +3,10 @@ package enum MediaError: Error, Hashable, Sendable {
     case noSuchPath(path: String)
     /// The caller may only name files in `folder`, or none at all if it is nil.
     case outside(path: String, folder: String?)
+    /// An address on the network, from a caller who may only name files in a folder.
+    case foreignAddress(String)
+    /// An address that is not valid; `reason` names it.
+    case invalidAddress(reason: String)
     /// Neither a regular file nor a folder but a `kind`.
     case notPlayableKind(path: String, kind: String)
     /// An announcement must be a regular file; this is a `kind`.
@@ -34,6 +38,8 @@ extension MediaError: CustomStringConvertible {
         case .noSuchPath(let path): "\(path): no such file or folder"
         case .outside(let path, let folder?): "\(path) is not in the music folder \(folder)"
         case .outside(let path, nil): "\(path) may not be opened for this user, because audio.musicDirectory is not set"
+        case .foreignAddress(let address): "\(address) is on the network, and this user may only queue files"
+        case .invalidAddress(let reason): reason
         case .notPlayableKind(let path, let kind): "\(path): a \(kind) cannot be played"
         case .notAFile(let path, let kind): "\(path): a \(kind) cannot be an announcement"
         case .noMedia(let folder): "\(folder): nothing in this folder can be played"

@@ -23,10 +23,8 @@ extension TextBuffer {
             append(",\"sampleRate\":")
             append(number: rate)
         }
-        if let title = item.title {
-            append(",\"title\":")
-            append(quoted: title)
-        }
+        append(lastKey: ",\"station\":", text: item.station)
+        append(lastKey: ",\"title\":", text: item.title)
         append("}")
     }
 
@@ -35,6 +33,12 @@ extension TextBuffer {
         append(key)
         append(quoted: text)
         append(",")
+    }
+
+    private mutating func append(lastKey key: StaticString, text: String?) {
+        guard let text else { return }
+        append(key)
+        append(quoted: text)
     }
 
     private mutating func append(key: StaticString, number: Int?) {

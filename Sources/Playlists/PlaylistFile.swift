@@ -12,7 +12,7 @@ package struct PlaylistFile: Sendable {
     package struct Entry: Hashable, Sendable {
         /// 1-based.
         package var line: Int
-        /// Absolute.
+        /// An absolute path, or an http or https URL.
         package var path: String
     }
 

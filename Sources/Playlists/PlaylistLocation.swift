@@ -1,8 +1,9 @@
+import BackgrounderAPI
 import SystemSupport
 
-/// Resolves the location in a playlist entry: a path, or a `file:` URL (RFC 8089).
+/// Resolves the location in a playlist entry: a path, a `file:` URL (RFC 8089), or an http or https URL.
 enum PlaylistLocation {
-    /// Why a location is not a file of this machine.
+    /// Why a location cannot be played.
     enum Failure: Error, CustomStringConvertible {
         case otherScheme(String)
         case otherHost(String)
@@ -11,7 +12,7 @@ enum PlaylistLocation {
 
         var description: String {
             switch self {
-            case .otherScheme(let scheme): "cannot play \(scheme) addresses, only files"
+            case .otherScheme(let scheme): "cannot play \(scheme) addresses, only files, https and http"
             case .otherHost(let host): "the file is on another machine, \(host)"
             case .badEscape: "invalid escape; write % and two hexadecimal digits that form UTF-8"
             case .noPath: "the address has no path"
@@ -19,9 +20,10 @@ enum PlaylistLocation {
         }
     }
 
-    /// Returns the absolute path; a relative one starts from `folder`.
+    /// Returns the absolute path, or the URL as it is; a relative path starts from `folder`.
     static func path(_ location: Substring, from folder: String) throws(Failure) -> String {
         guard let scheme = scheme(of: location) else { return RuntimePaths.absolute(String(location), from: folder) }
+        if StreamAddress.schemes.contains(scheme) { return String(location.trimmed) }
         guard scheme == "file" else { throw .otherScheme(scheme) }
         var rest = location.dropFirst(5)
         if rest.hasPrefix("//") {

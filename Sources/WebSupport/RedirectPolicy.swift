@@ -9,8 +9,10 @@ package struct RedirectPolicy: Hashable, Sendable {
     package var plainHosts: Set<String>
     /// Servers with local addresses that a server on the Internet may point to, each written as `host` or `host:port`.
     package var localHosts: Set<String>
-    /// Whether this machine itself may be contacted by http, too.
-    private var allowsPlainLoopback = false
+    /// The other servers that may be contacted by http.
+    private var otherPlainHosts = OtherHosts.none
+
+    private enum OtherHosts { case none, loopback, all }
 
     /// Creates a policy that allows http to `plainHosts`, and local addresses only for `localHosts`.
     package init(plainHosts: Set<String>, localHosts: Set<String> = []) {
@@ -20,7 +22,14 @@ package struct RedirectPolicy: Hashable, Sendable {
     /// Returns the policy of a fetch. One without credentials may use http on this machine: no network carries it.
     package func forFetch(hasCredentials: Bool) -> Self {
         var policy = self
-        policy.allowsPlainLoopback = !hasCredentials
+        policy.otherPlainHosts = hasCredentials ? .none : .loopback
+        return policy
+    }
+
+    /// Returns the policy of sound, which carries no secret and may use http on any server.
+    package func forSound() -> Self {
+        var policy = self
+        policy.otherPlainHosts = .all
         return policy
     }
 
@@ -28,10 +37,15 @@ package struct RedirectPolicy: Hashable, Sendable {
     ///
     /// - Throws: ``RedirectError/plain(host:)`` for http to a host that is not in ``plainHosts``.
     package func check(_ url: WebURL) throws(RedirectError) {
-        guard
-            url.origin.scheme == .https || url.origin.isOne(of: plainHosts)
-                || allowsPlainLoopback && url.origin.isLoopback
-        else { throw .plain(host: url.origin.host) }
+        let isOtherPlain =
+            switch otherPlainHosts {
+            case .none: false
+            case .loopback: url.origin.isLoopback
+            case .all: true
+            }
+        guard url.origin.scheme == .https || isOtherPlain || url.origin.isOne(of: plainHosts) else {
+            throw .plain(host: url.origin.host)
+        }
     }
 
     /// Returns whether ``localHosts`` contains the server of `url`.

@@ -30,6 +30,7 @@ final class PlayerFixture: Sendable {
         state: PlayerState = PlayerState(),
         journal: MemoryJournal = MemoryJournal(),
         clock: any Clock<Duration> = ContinuousClock(),
+        web: WebStreams? = nil,
         startsAtOnce: Bool = true
     ) {
         let log = EventLog()
@@ -41,6 +42,7 @@ final class PlayerFixture: Sendable {
             state: state,
             journal: journal,
             clock: clock,
+            web: web,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             onEvent: { log.append($0) }
         )

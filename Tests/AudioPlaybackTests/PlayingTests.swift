@@ -171,10 +171,14 @@ extension Playback {
         @Test func `a playlist adds its playable entries, and is refused without any`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let paths = try await three(0.2)
-            let list = try media.scratch.write("#EXTM3U\r\ngone.mp3\r\n\(paths[1])\r\nhttp://x/\r\n", to: "l.M3U8")
+            let list = try media.scratch.write(
+                "#EXTM3U\r\ngone.mp3\r\n\(paths[1])\r\nftp://x/\r\nHTTP://X/y\r\n",
+                to: "l.M3U8"
+            )
             let other = try media.scratch.write("[playlist]\nFile1=file://\(paths[0])\nFile2=l.M3U8\n", to: "l.pls")
             #expect(
-                try await fixture.player.append([list, paths[2], other]).map(\.path) == [1, 2, 0].map { paths[$0] }
+                try await fixture.player.append([list, paths[2], other]).map(\.path)
+                    == [paths[1], "http://x/y", paths[2], paths[0]]
             )
             for (text, fault) in [("", nil), ("x\n", "line 1: \(media.path("x")): no such file or folder")] {
                 let empty = try media.scratch.write(text, to: "empty.m3u")
@@ -187,7 +191,7 @@ extension Playback {
             await #expect(throws: MediaError.unreadable(path: binary, reason: reason)) {
                 try await fixture.player.append([binary])
             }
-            #expect(await fixture.player.queueLength == 3)
+            #expect(await fixture.player.queueLength == 4)
         }
 
         @Test func `a folder with thousands of names is read completely, in natural order`() async throws {

@@ -27,13 +27,13 @@ import Testing
     @Test func `entries that cannot be added are reported with their lines, and the others are read`() throws {
         #expect(mkfifo(scratch.file("pipe"), 0o600) == 0)
         try scratch.write("a.mp3", to: "other.pls")
-        let path = try scratch.write("a.mp3\n\nno.mp3\nhttp://x/y\nother.pls\npipe\n日本.mp3", to: "list.m3u")
+        let path = try scratch.write("a.mp3\n\nno.mp3\nftp://x/y\nother.pls\npipe\n日本.mp3\nhttps://x/y", to: "list.m3u")
         let playlist = try Playlist(path: path)
-        #expect(paths(playlist) == ["a.mp3", "日本.mp3"].map(scratch.file))
+        #expect(paths(playlist) == ["a.mp3", "日本.mp3"].map(scratch.file) + ["https://x/y"])
         #expect(
             playlist.faults == [
                 "\(path):3: \(scratch.file("no.mp3")): no such file or folder",
-                "\(path):4: cannot play http addresses, only files",
+                "\(path):4: cannot play ftp addresses, only files, https and http",
                 "\(path):5: \(scratch.file("other.pls")): playlists inside playlists are skipped",
                 "\(path):6: \(scratch.file("pipe")) is not a file or folder",
             ]

@@ -80,7 +80,7 @@ import Testing
         arguments: [
             "add /etc/passwd", "add ../x", "add file:///etc/passwd", "addid albums/../../x", "albumart ../cover.jpg 0",
             "albumart /etc/passwd 0", "readpicture ../x.mp3 0", "lsinfo ..", "lsinfo /etc", "listallinfo ../..",
-            "playlistadd mix ../x", "update ..", "find base ..", "add http://host/x.mp3", "load ../mix",
+            "playlistadd mix ../x", "update ..", "find base ..", "add ftp://host/x.mp3", "load ../mix",
             "listplaylist /etc/passwd",
         ]
     )
@@ -107,6 +107,25 @@ import Testing
         let far = try await fixture.connectTCP()
         #expect(try await far.ask("add /music/plain.wav") == ["ACK [4@0] {add} Access denied"])
         #expect(try await far.ask("add plain.wav") == ["OK"])
+    }
+
+    @Test func `addresses of the network are added as they are, from TCP too`() async throws {
+        let fixture = try await MPDFixture(onTCP: true)
+        let client = try await fixture.connectTCP()
+        #expect(try await client.ask("urlhandlers") == ["handler: http://", "handler: https://", "OK"])
+        #expect(try await client.ask("add https://radio.example/live?a=1") == ["OK"])
+        #expect(try await client.ask("addid http://radio.example/live").last == "OK")
+        #expect(
+            try await client.ask("playlist").prefix(2) == [
+                "0:file: https://radio.example/live?a=1", "1:file: http://radio.example/live",
+            ]
+        )
+        #expect(try await client.ask("add ftp://radio.example/live") == ["ACK [2@0] {add} Unsupported URI scheme"])
+        #expect(try await client.ask("playlistadd mix https://radio.example/live") == ["OK"])
+        #expect(try await client.ask("listplaylist mix").contains("file: https://radio.example/live"))
+        #expect(try await client.ask("clear") == ["OK"])
+        #expect(try await client.ask("load mix") == ["OK"])
+        #expect(try await client.ask("playlistinfo").contains("file: https://radio.example/live"))
     }
 
     @Test func `a command list runs up to the first refused command`() async throws {

@@ -39,7 +39,8 @@ import Testing
             file:///m/a%20b%C3%A9.mp3
             file://localhost/c.mp3
             FILE:/d.mp3
-            http://radio.example/stream
+            rtsp://radio.example/stream
+            HTTPS://radio.example/stream?a=%20#b
             file://server/e.mp3
             file:///bad%2
             file:///not%FFutf8
@@ -47,9 +48,13 @@ import Testing
             file://
             """
         )
-        #expect(playlist.entries.map(\.path) == ["/m/a bé.mp3", "/c.mp3", "/d.mp3", "/music/a: b.mp3"])
-        #expect(playlist.faults.map(\.line) == [4, 5, 6, 7, 9])
-        #expect(playlist.faults[0].reason == "cannot play http addresses, only files")
+        #expect(
+            playlist.entries.map(\.path) == [
+                "/m/a bé.mp3", "/c.mp3", "/d.mp3", "HTTPS://radio.example/stream?a=%20#b", "/music/a: b.mp3",
+            ]
+        )
+        #expect(playlist.faults.map(\.line) == [4, 6, 7, 8, 10])
+        #expect(playlist.faults[0].reason == "cannot play rtsp addresses, only files, https and http")
         #expect(playlist.faults[1].reason == "the file is on another machine, server")
     }
 
@@ -95,7 +100,7 @@ import Testing
             nonsense
             Colour=red
             File6=
-            File5=http://radio.example
+            File5=ftp://radio.example
             NumberOfEntries=8
             """
         )
@@ -105,7 +110,7 @@ import Testing
                 "3 duplicate File1, first in line 2", "4 File2 to File3 are missing",
                 "5 \"File0\" has no valid number", "6 \"Filex\" has no valid number",
                 "7 not KEY=VALUE", "8 unknown key \"colour\"", "9 File6 is empty",
-                "10 cannot play http addresses, only files", "11 File6 to File8 are missing",
+                "10 cannot play ftp addresses, only files, https and http", "11 File6 to File8 are missing",
             ]
         )
     }

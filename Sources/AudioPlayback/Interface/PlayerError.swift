@@ -19,6 +19,8 @@ package enum PlayerError: Error, Hashable, Sendable {
     case invalidDuck(Double)
     /// A time at or after the end of an item, in seconds.
     case pastEnd(item: String, time: Double, duration: Double)
+    /// A live stream has no positions.
+    case notSeekable(item: String)
     /// Seconds that are not finite, are before the start, or exceed any item.
     case invalidTime(Double)
     case unknownDriver(name: String, allowed: [String])
@@ -41,6 +43,7 @@ extension PlayerError: CustomStringConvertible {
         case .invalidDuck(let duck): "\(duck) is not a valid duck level; use 0 (silent) to 1 (full volume)"
         case .pastEnd(let item, let time, let duration):
             "cannot seek to \(Durations.clock(time)): \(item) is \(Durations.clock(duration)) long"
+        case .notSeekable(let item): "cannot seek in \(item): it is a live stream"
         case .invalidTime(let seconds): "\(seconds) is not a valid time in an item"
         case .unknownDriver(let name, let allowed):
             "no audio driver \"\(name)\" on this machine; use \(allowed.joined(separator: ", "))"

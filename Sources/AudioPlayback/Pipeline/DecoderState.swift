@@ -6,7 +6,14 @@ struct DecodingJob: Hashable, Sendable {
     let token: Int
     let itemID: Int
     let path: String
-    let start: Double
+    var start: Double
+
+    /// Returns the job for a live stream, which starts now.
+    func live() -> DecodingJob {
+        var job = self
+        job.start = 0
+        return job
+    }
 }
 
 /// The decoder thread's next step. Two orders of one epoch join without a gap.
@@ -20,8 +27,16 @@ enum DecoderOrder {
 enum DecoderReport {
     /// The item plays, but something is wrong with it.
     case faulty(DecodingJob, DecodingFault)
+    /// An item from the network has begun to arrive.
+    case described(DecodingJob, Metadata, LiveStream?)
     /// The item cannot be opened.
     case failed(DecodingJob, reason: String)
+}
+
+/// A stream without an end, as its server describes it.
+struct LiveStream: Hashable {
+    /// The name that the station gives itself.
+    var station: String?
 }
 
 /// The decoder's jobs: the one in work, the one after it, and what became of them.
@@ -34,6 +49,8 @@ struct DecoderState {
     private var upcoming: DecodingJob?
     /// The token of the job in work.
     private var current: Int?
+    /// The network connection of the job in work.
+    private var stream: WebStream?
     /// Nothing follows the jobs given so far.
     private var isLast = false
     /// Counts the restarts; samples of an earlier epoch are discarded.
@@ -66,6 +83,23 @@ struct DecoderState {
         return .done(.decode(job, epoch: epoch))
     }
 
+    /// The job in work reads from `stream`. Returns false if it is no longer wanted.
+    mutating func read(_ job: DecodingJob, from stream: WebStream) -> Bool {
+        guard isWanted(job) else { return false }
+        self.stream = stream
+        return true
+    }
+
+    mutating func described(_ job: DecodingJob, _ metadata: Metadata, _ live: LiveStream?) {
+        reports.append(.described(job, metadata, live))
+    }
+
+    /// Ends the connection of a job that is no longer wanted, or has ended.
+    private mutating func endStream() {
+        stream?.cancel()
+        stream = nil
+    }
+
     mutating func decoded(_ count: Int) { frames += count }
 
     /// Ends a job; `rate` is that of its samples.
@@ -74,22 +108,41 @@ struct DecoderState {
         shortJobs = frames < rate / 20 ? shortJobs + 1 : 0
         guard isWanted(job) else { return }
         current = nil
+        endStream()
         self.hasTail = hasTail
     }
 
     mutating func fail(_ job: DecodingJob, _ reason: String) {
         reports.append(.failed(job, reason: reason))
-        if isWanted(job) { current = nil }
+        guard isWanted(job) else { return }
+        current = nil
+        endStream()
     }
 
     mutating func endTail() { hasTail = false }
 
     // MARK: The player's side
 
+    /// The job whose sound has not arrived from the network, and why; nil if no job waits for it.
+    var lateStream: (token: Int, reason: String)? {
+        guard let current, let reason = stream?.waitReason else { return nil }
+        return (current, reason)
+    }
+
+    /// Whether the job in work reads from the network.
+    var hasStream: Bool { stream != nil }
+
+    /// The service ends.
+    mutating func shutDown() {
+        current = nil
+        endStream()
+    }
+
     /// Discards all jobs and begins another epoch with `job`.
     mutating func restart(with job: DecodingJob?) {
         upcoming = job
         current = nil
+        endStream()
         isLast = false
         epoch += 1
         hasTail = false
@@ -112,7 +165,10 @@ struct DecoderState {
 
     /// Withdraws the job with `token` and all after it.
     mutating func withdraw(from token: Int) {
-        if let current, current >= token { self.current = nil }
+        if let current, current >= token {
+            self.current = nil
+            endStream()
+        }
         if let upcoming, upcoming.token >= token { self.upcoming = nil }
     }
 

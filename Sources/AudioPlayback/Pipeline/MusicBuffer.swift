@@ -6,6 +6,8 @@ struct MusicBuffer {
     private(set) var ring: SampleRing?
     /// Where items and formats begin, in order; the first one is heard now.
     private var marks: [Mark] = []
+    /// Where the titles of a live stream begin, in order.
+    private var titles: [Title] = []
     /// The position to show until something has been decoded.
     private var origin = Mark(frame: 0, token: -1, seconds: 0, rate: 1)
     private var meter = PositionMeter(at: 0)
@@ -19,6 +21,15 @@ struct MusicBuffer {
         let seconds: Double
         let rate: Int
         var replayGain = ReplayGain()
+    }
+
+    /// The title of the samples of `token` from `frame` on.
+    private struct Title {
+        let frame: Int
+        let token: Int
+        let text: String
+        /// Whether it was reported to the player.
+        var isTold = false
     }
 
     var format: AudioFormat? { ring?.format }
@@ -49,6 +60,15 @@ struct MusicBuffer {
         marks.append(
             Mark(frame: ring.written, token: job.token, seconds: seconds, rate: ring.format.rate, replayGain: gain)
         )
+    }
+
+    /// Tuned: titles that wait; more are sent by no station.
+    private static let mostTitles = 32
+
+    /// Marks the samples appended from here on with a title of `job`.
+    mutating func entitle(_ job: DecodingJob, _ text: String) {
+        if titles.count == Self.mostTitles { titles.removeFirst() }
+        titles.append(Title(frame: ring?.written ?? 0, token: job.token, text: text))
     }
 
     // MARK: The output's side
@@ -101,6 +121,7 @@ struct MusicBuffer {
         ring?.truncate(to: frame)
         ring?.refill()
         marks = []
+        titles = []
         meter = PositionMeter(at: frame)
         origin = Mark(frame: frame, token: job?.token ?? -1, seconds: job?.start ?? 0, rate: 1)
     }
@@ -113,6 +134,7 @@ struct MusicBuffer {
         guard index > 0, frame > ring.read || (frame == ring.read && !isStepping) else { return false }
         ring.truncate(to: frame)
         marks.removeSubrange(index...)
+        titles.removeAll { $0.token >= token }
         return true
     }
 
@@ -127,12 +149,29 @@ struct MusicBuffer {
     /// Whether the position advances by itself.
     func isAdvancing(at now: Int64) -> Bool { meter.isRunning(at: now) }
 
-    /// Whether an item is heard that began since the last ``forgetHeard(at:)``.
-    func hasCrossed(at now: Int64) -> Bool { marks.count > 1 && marks[1].frame <= meter.heard(at: now) }
+    /// Whether an item or a title is heard that began since the last ``forgetHeard(at:)``.
+    func hasCrossed(at now: Int64) -> Bool {
+        let heard = meter.heard(at: now)
+        return marks.count > 1 && marks[1].frame <= heard || titles.contains { !$0.isTold && $0.frame <= heard }
+    }
 
-    /// Forgets the items before the one that is heard.
+    /// Returns the title of the live stream that is heard at `now`; nil if there is none.
+    func title(at now: Int64) -> String? {
+        let heard = meter.heard(at: now)
+        let token = position(at: now).token
+        return titles.last { $0.frame <= heard && $0.token == token }?.text
+    }
+
+    /// Marks the titles that are heard as reported to the player.
+    mutating func tellTitles(at now: Int64) {
+        let heard = meter.heard(at: now)
+        for index in titles.indices where titles[index].frame <= heard { titles[index].isTold = true }
+    }
+
+    /// Forgets the items and titles before those that are heard.
     mutating func forgetHeard(at now: Int64) {
         let heard = meter.heard(at: now)
+        if let current = titles.lastIndex(where: { $0.frame <= heard }) { titles.removeFirst(current) }
         if let current = marks.lastIndex(where: { $0.frame <= heard }), current > 0 { marks.removeFirst(current) }
     }
 

@@ -103,6 +103,9 @@ struct OutputState {
     /// Whether the output waits for the decoder.
     var isStarved: Bool { if case .filling(isAwaited: true) = readiness { true } else { false } }
 
+    /// Whether too little has been decoded to play.
+    var isFilling: Bool { if case .filling = readiness { true } else { false } }
+
     /// Whether the player is still to be told that the sound runs.
     var hasUntoldProgress: Bool { !isProgressTold }
 

@@ -22,6 +22,10 @@ struct PipelineSnapshot {
     /// The music that the output took so far, in seconds.
     var playtime: Double
     var stuckThreads: Int
+    /// The title of the live stream that is heard.
+    var title: String?
+    /// The job from the network that the output waits for, and why; nil if there is sound.
+    var late: (token: Int, reason: String)?
 }
 
 /// The player's side of the pipeline. Nothing here blocks.
@@ -43,7 +47,9 @@ extension Pipeline {
                 failure: state.output.failure,
                 underruns: state.output.underruns,
                 playtime: state.output.playtime,
-                stuckThreads: state.threads.stuck(.output)
+                stuckThreads: state.threads.stuck(.output),
+                title: state.music.title(at: now),
+                late: state.output.isPlaying && state.output.isFilling ? state.decoder.lateStream : nil
             )
         }
     }

@@ -17,12 +17,50 @@ final class Pipeline: Sendable {
     let latency: Duration
     /// The format that everything is resampled to, if one is configured.
     let format: AudioFormat?
+    /// Opens items from the network; nil if there is none.
+    private let web: WebStreams?
 
-    init(latency: Duration, format: AudioFormat?, gain: Int32, onReport: @escaping @Sendable () -> Void) {
+    init(
+        latency: Duration,
+        format: AudioFormat?,
+        gain: Int32,
+        web: WebStreams? = nil,
+        onReport: @escaping @Sendable () -> Void
+    ) {
         self.latency = latency
         self.format = format
+        self.web = web
         reports = ReportSignal(onReport)
         monitor = Monitor(PipelineState(latency: latency, gain: gain, rooms: rooms, reports: reports), rooms)
+    }
+}
+
+extension Pipeline {
+    /// Starts to read the sound of a job from the network. Returns nil if it is no longer wanted, or failed.
+    func openStream(of job: DecodingJob) -> WebStream? {
+        guard let web else {
+            fail(job, reason: "there is no network")
+            return nil
+        }
+        let stream = web.open(job.path) { [reports] in reports.send() }
+        guard monitor.withLock({ $0.decoder.read(job, from: stream) }) else {
+            stream.cancel()
+            return nil
+        }
+        // The player shows what it waits for.
+        reports.send()
+        return stream
+    }
+
+    /// Reports what is known of an item from the network.
+    func describe(_ job: DecodingJob, _ metadata: Metadata, _ live: LiveStream?) {
+        monitor.withLock { $0.decoder.described(job, metadata, live) }
+        reports.send()
+    }
+
+    /// The samples appended from here on have the title `title`.
+    func entitle(_ job: DecodingJob, _ title: String) {
+        monitor.withLock { if $0.decoder.isWanted(job) { $0.music.entitle(job, title) } }
     }
 }
 

@@ -99,7 +99,10 @@ extension PipelineState {
         }
         let isRest = music.wantsDrain || decoder.isAtEnd
         let enough = isRest ? 1 : Self.primingFrames(rate: music.format?.rate ?? 1)
+        let wasStarved = output.isStarved
         if output.prepare(count: count, enough: enough, wantsDrain: music.wantsDrain) { return true }
+        // The player shows that it waits for the network.
+        if !wasStarved, decoder.hasStream { reports.send() }
         wakeDecoder()
         return false
     }

@@ -34,7 +34,10 @@ struct PipelineState {
         position.follow(job)
     }
 
-    mutating func shutDown() { isShutDown = true }
+    mutating func shutDown() {
+        isShutDown = true
+        decoder.shutDown()
+    }
 
     /// Removes the announcement, which the caller has replaced or ended, from the mix.
     mutating func announcementRemoved() {
@@ -53,6 +56,7 @@ struct PipelineState {
         if position.isResting { rooms.wake(.position) }
         guard music.hasCrossed(at: now) || output.hasUntoldProgress else { return }
         output.tellProgress()
+        music.tellTitles(at: now)
         reports.send()
     }
 }

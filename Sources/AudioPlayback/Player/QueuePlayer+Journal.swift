@@ -123,7 +123,7 @@ extension QueuePlayer {
         writes.changeState()
         guard shown.show(currentID: list.currentID) else { return }
         describeNewItems()
-        writes.send(.currentItem(list.current))
+        writes.send(.currentItem(list.current.map(marked)))
     }
 
     func note(path: String?, _ reason: String) {

@@ -101,6 +101,7 @@ extension QueuePlayer {
             snapshot = pipeline.snapshot()
         }
         follow(snapshot.token)
+        followStream(snapshot)
         handleAnnouncements()
         handleOutput(snapshot)
         if isClosed { deviceClosed() }
@@ -127,17 +128,22 @@ extension QueuePlayer {
         case .faulty(let job, let fault):
             guard faults.report(job.itemID) else { return }
             note(path: job.path, fault.reason)
-            logger.warning("\(printable(job.path)): \(fault.reason)")
-        case .failed(let job, let reason):
-            guard let index = chain.firstIndex(where: { $0.token == job.token }) else { return }
-            note(path: job.path, reason)
-            logger.warning("\(printable(job.path)): \(reason); skipped")
-            faults.skip(job.itemID, because: reason)
-            if index > 0 {
-                chain.remove(at: index)
-            } else {
-                skipCurrent()
-            }
+            logger.warning("\(printable(job.path)): \(printable(fault.reason))")
+        case .described(let job, let metadata, let live): describeStream(job, metadata, live)
+        case .failed(let job, let reason): skip(job, because: reason)
+        }
+    }
+
+    /// Reports and skips an item that cannot be played.
+    func skip(_ job: DecodingJob, because reason: String) {
+        guard let index = chain.firstIndex(where: { $0.token == job.token }) else { return }
+        note(path: job.path, reason)
+        logger.warning("\(printable(job.path)): \(printable(reason)); skipped")
+        faults.skip(job.itemID, because: reason)
+        if index > 0 {
+            chain.remove(at: index)
+        } else {
+            skipCurrent()
         }
     }
 

@@ -90,6 +90,7 @@ extension QueuePlayer {
         let before = list.currentID
         try remove(&list)
         faults.forget { !list.contains($0) }
+        news.forget { !list.contains($0) }
         if list.currentID != before { currentRemoved() }
         try await changed()
     }
@@ -146,6 +147,7 @@ extension QueuePlayer {
         let hadCurrent = list.currentID != nil
         list.clear()
         faults = ItemFaults()
+        news = StreamNews()
         if activity.playback != .stopped { finish(.command) }
         if hadCurrent { currentChanged() }
         try await changed()
@@ -163,6 +165,7 @@ extension QueuePlayer {
 
     private func changed() async throws {
         plan()
+        skipLateStream()
         queueChanged()
         try await commitChange()
     }

@@ -5,7 +5,7 @@ extension QueuePlayer {
     /// Returns a snapshot of the items, in order.
     package func queue() async -> QueueSnapshot {
         await written()
-        return QueueSnapshot(list, faults.unplayable)
+        return QueueSnapshot(list, faults.unplayable, list.current.map(marked))
     }
 
     package var queueLength: Int { list.count }
@@ -50,7 +50,10 @@ extension QueuePlayer {
         return list.item(id).map(marked)
     }
 
-    func marked(_ item: PlayerItem) -> PlayerItem { item.marked(faults.unplayable) }
+    /// Returns the item as clients see it: with the fault that made it unplayable, or the title of a live stream.
+    func marked(_ item: PlayerItem) -> PlayerItem {
+        news.shown(item, isCurrent: item.id == list.currentID).marked(faults.unplayable)
+    }
 
     /// The item that follows the current one, at its present position; nil at the end of the queue, or if no item is current.
     package var nextItem: PlayerItem? {
@@ -74,15 +77,20 @@ extension QueuePlayer {
 package struct QueueSnapshot: RandomAccessCollection, Sendable {
     private let list: PlayerQueue
     private let unplayable: [Int: String]
+    /// The current item as clients see it.
+    private let current: PlayerItem?
 
-    init(_ list: PlayerQueue, _ unplayable: [Int: String]) {
-        (self.list, self.unplayable) = (list, unplayable)
+    init(_ list: PlayerQueue, _ unplayable: [Int: String], _ current: PlayerItem?) {
+        (self.list, self.unplayable, self.current) = (list, unplayable, current)
     }
 
     package var startIndex: Int { 0 }
     package var endIndex: Int { list.count }
     /// The item at `position`. O(1).
-    package subscript(position: Int) -> PlayerItem { list.item(at: position).marked(unplayable) }
+    package subscript(position: Int) -> PlayerItem {
+        let item = list.item(at: position)
+        return if let current, current.id == item.id { current } else { item.marked(unplayable) }
+    }
 }
 
 extension PlayerItem {

@@ -151,6 +151,7 @@ extension QueuePlayer {
             if isStopped { activity.playback = .playing }
         }
         guard let item = list.current else { throw PlayerError.noSuchItem(id: id) }
+        if seconds > 0, news.isLive(id) { throw PlayerError.notSeekable(item: item.fileName) }
         if let duration = item.duration, seconds >= duration {
             endCurrent(at: duration)
         } else {
@@ -230,6 +231,7 @@ extension QueuePlayer {
 
     private func seekCurrent(to seconds: Double) async throws -> AudioStatus {
         guard let item = list.current else { return await answer() }
+        if news.isLive(item.id) { throw PlayerError.notSeekable(item: item.fileName) }
         if let duration = item.duration, seconds >= duration {
             throw PlayerError.pastEnd(item: item.fileName, time: seconds, duration: duration)
         }

@@ -50,6 +50,8 @@ package actor QueuePlayer: Service {
     var writes: JournalQueue
     var observers = TimeObservers()
     var metadata: MetadataQueue
+    var news = StreamNews()
+    var patience = StreamPatience()
 
     /// Creates a player with a stored queue and state; ``run()`` starts it.
     ///
@@ -58,6 +60,7 @@ package actor QueuePlayer: Service {
     ///   - unreadable: the ids of items whose files yielded no metadata.
     ///   - state: if it is `playing`, ``run()`` starts to play.
     ///   - clock: used for waits only.
+    ///   - web: opens items from the network.
     ///   - onEvent: called in the order of the events, after each was stored.
     package init(
         configuration: AudioConfiguration,
@@ -66,6 +69,7 @@ package actor QueuePlayer: Service {
         state: PlayerState,
         journal: any PlayerJournal,
         clock: any Clock<Duration>,
+        web: WebStreams? = nil,
         logger: Logger,
         onEvent: @escaping @Sendable (PlayerEvent) -> Void
     ) {
@@ -90,7 +94,8 @@ package actor QueuePlayer: Service {
         pipeline = Pipeline(
             latency: configuration.latency,
             format: configuration.format,
-            gain: Self.gain(volume: state.options.volume)
+            gain: Self.gain(volume: state.options.volume),
+            web: web
         ) { reportEnd.yield() }
         pipeline.setReplayGain(state.options.effectiveReplayGain)
         probes = DriverProbes(clock: clock)
@@ -138,6 +143,7 @@ package actor QueuePlayer: Service {
         recovery.cancelRetry()
         deviceSearch.stop()
         metadata.cancel()
+        patience.end()
         writes.cancelRetry()
         observers.finish()
         let deadline = Task { [clock, life] in
@@ -172,7 +178,7 @@ package actor QueuePlayer: Service {
         let device = snapshot.device ?? recovery.lastDevice
         return AudioStatus(
             timeControlStatus: timeControlStatus,
-            currentItem: list.current,
+            currentItem: list.current.map(marked),
             elapsed: elapsed,
             driver: device?.driver ?? configuration.driver.shortName,
             device: recovery.reason ?? device?.description,
@@ -189,7 +195,8 @@ package actor QueuePlayer: Service {
             since: shown.since,
             lastError: lastError,
             announcement: announcementStatus,
-            announcements: waitingAnnouncements
+            announcements: waitingAnnouncements,
+            buffering: activity.isSounding && !recovery.isWaiting ? snapshot.late?.reason : nil
         )
     }
 

@@ -219,6 +219,9 @@ struct PlayerQueue: Sendable {
     /// Replaces the metadata of an item; its id, position and path stay.
     mutating func describe(id: Int, with metadata: Metadata) { contents.describe(id: id, with: metadata) }
 
+    /// Records that an item looks different to clients, although nothing of it that is stored has changed.
+    mutating func touch(id: Int) { contents.touch(id: id) }
+
     /// Records that the content of an item yields no metadata.
     mutating func noteUnreadable(id: Int) { contents.noteUnreadable(id: id) }
 

@@ -144,6 +144,11 @@ struct QueueItems: Sendable {
         if records[slot] != before { changed(position..<position + 1, .described(item(at: position))) }
     }
 
+    /// Records that an item looks different to clients, although nothing of it that is stored has changed.
+    mutating func touch(id: Int) {
+        if let position = position(of: id) { stamp(position..<position + 1) }
+    }
+
     /// Records that the content of an item yields no metadata.
     mutating func noteUnreadable(id: Int) {
         if slot(of: id) != nil { changes.append(.unreadable(id)) }

@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import MediaFiles
 import SystemSupport
 
@@ -17,13 +18,46 @@ enum DecoderThread {
     }
 
     private static func decode(_ job: DecodingJob, _ epoch: Int, into pipeline: Pipeline, _ joint: inout FormatJoint?) {
-        let source: any SampleSource
-        do throws(MediaError) {
-            source = try open(job)
-        } catch {
-            pipeline.fail(job, reason: error.reason)
+        if StreamAddress.isSupported(job.path) {
+            if let stream = pipeline.openStream(of: job) { decode(job, stream, epoch, into: pipeline, &joint) }
             return
         }
+        do throws(MediaError) {
+            decode(job, try open(job), epoch, into: pipeline, &joint)
+        } catch {
+            pipeline.fail(job, reason: error.reason)
+        }
+    }
+
+    /// Decodes a job from the network. A job that is no longer wanted ends without a report.
+    private static func decode(
+        _ job: DecodingJob,
+        _ stream: WebStream,
+        _ epoch: Int,
+        into pipeline: Pipeline,
+        _ joint: inout FormatJoint?
+    ) {
+        do throws(DecodingFault) {
+            let source = try MP3StreamSource(stream)
+            let live = stream.isLive ? LiveStream(station: stream.station) : nil
+            pipeline.describe(job, try source.metadata(), live)
+            let job = live == nil ? job : job.live()
+            if job.start > 0 { try source.seek(toFrame: frame(at: job.start, of: source)) }
+            decode(job, source, epoch, from: stream, into: pipeline, &joint)
+        } catch {
+            if !stream.isCancelled { pipeline.fail(job, reason: error.reason) }
+        }
+    }
+
+    private static func decode(
+        _ job: DecodingJob,
+        _ source: any SampleSource,
+        _ epoch: Int,
+        from stream: WebStream? = nil,
+        into pipeline: Pipeline,
+        _ joint: inout FormatJoint?
+    ) {
+        var title: String?
         var seconds = job.start
         var hasSamples = false
         do throws(DecodingFault) {
@@ -31,7 +65,15 @@ enum DecoderThread {
             defer { samples.deallocate() }
             joint?.begin(job, epoch, gain: source.replayGain)
             while true {
-                switch try source.read(into: samples) {
+                let result = try source.read(into: samples)
+                if let stream {
+                    if stream.isCancelled { return }
+                    if let new = stream.title, new != title {
+                        title = new
+                        pipeline.entitle(job, new)
+                    }
+                }
+                switch result {
                 case .frames(0): continue
                 case .frames(let count):
                     guard let start = samples.baseAddress else { return }
@@ -55,6 +97,7 @@ enum DecoderThread {
                 }
             }
         } catch {
+            if stream?.isCancelled == true { return }
             guard hasSamples, (try? finish(job, error, pipeline, &joint)) != nil else {
                 pipeline.fail(job, reason: error.reason)
                 return
@@ -82,13 +125,16 @@ enum DecoderThread {
         pipeline.finish(job, fault: fault, hasTail: hasTail)
     }
 
+    /// Returns the frame at `seconds`. Any frame past the end is the end.
+    private static func frame(at seconds: Double, of source: any SampleSource) -> Int {
+        Int(exactly: (seconds * Double(source.format.rate)).rounded(.down)) ?? .max
+    }
+
     private static func open(_ job: DecodingJob) throws(MediaError) -> any SampleSource {
         let file = try MediaFile(path: job.path)
         do throws(DecodingFault) {
             let source = try openSampleSource(file)
-            // Any frame past the end is the end.
-            let frame = Int(exactly: (job.start * Double(source.format.rate)).rounded(.down)) ?? .max
-            if job.start > 0 { try source.seek(toFrame: frame) }
+            if job.start > 0 { try source.seek(toFrame: frame(at: job.start, of: source)) }
             return source
         } catch {
             throw .unreadable(path: job.path, reason: error.reason)

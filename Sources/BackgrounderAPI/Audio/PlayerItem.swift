@@ -1,13 +1,13 @@
 /// An item of the queue.
 ///
 /// Tags, `duration` in seconds, `sampleRate` in Hz, `channels` and `codec` are absent until the file was read. `error` marks an item
-/// that could not be opened; it is skipped until playback is started again.
+/// that could not be opened; it is skipped until playback is started again. `station` is the name of a live stream, while it plays.
 package struct PlayerItem: Codable, Hashable, Identifiable, Sendable {
     /// Never reused, even across restarts.
     package var id: Int
     /// 0-based.
     package var position: Int
-    /// Absolute.
+    /// An absolute path, or an http or https URL.
     package var path: String
     package var title: String?
     package var artist: String?
@@ -17,6 +17,7 @@ package struct PlayerItem: Codable, Hashable, Identifiable, Sendable {
     package var channels: Int?
     package var codec: String?
     package var error: String?
+    package var station: String?
 
     /// Creates a player item.
     package init(
@@ -30,7 +31,8 @@ package struct PlayerItem: Codable, Hashable, Identifiable, Sendable {
         sampleRate: Int? = nil,
         channels: Int? = nil,
         codec: String? = nil,
-        error: String? = nil
+        error: String? = nil,
+        station: String? = nil
     ) {
         self.id = id
         self.position = position
@@ -43,6 +45,7 @@ package struct PlayerItem: Codable, Hashable, Identifiable, Sendable {
         self.channels = channels
         self.codec = codec
         self.error = error
+        self.station = station
     }
 }
 

@@ -56,7 +56,9 @@ struct AudioCommand: AsyncParsableCommand {
                   backgrounder audio play announcement.mp3
                 """
         )
-        @Argument(help: ArgumentHelp("Id of a queue item, or files, folders and playlists.", valueName: "id|path"))
+        @Argument(
+            help: ArgumentHelp("Id of a queue item, or files, folders, playlists and addresses.", valueName: "id|path")
+        )
         var items: [String] = []
         @OptionGroup var reading: ReadingOptions
 
@@ -67,7 +69,7 @@ struct AudioCommand: AsyncParsableCommand {
             if items.count == 1, let id = Int(items[0]) {
                 request.id = id
             } else if !items.isEmpty {
-                request.items = items.map { RuntimePaths.absolute($0) }
+                request.items = items.map(queueLocation)
             }
             let body = request
             let status = try await Launcher.startingService(reading.service.paths, neededBy: body.items) {

@@ -84,6 +84,7 @@ struct Playlist {
 
     /// Returns why `path` cannot be added, or `nil` if it can.
     private static func refusal(of path: String) -> String? {
+        if StreamAddress.isSupported(path) { return nil }
         var facts = stat()
         guard stat(path, &facts) == 0 else {
             return errno == ENOENT || errno == ENOTDIR

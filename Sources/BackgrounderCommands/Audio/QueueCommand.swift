@@ -49,21 +49,24 @@ struct QueueCommand: AsyncParsableCommand {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Add files, folders and playlists at the end, and print their ids.",
+            abstract: "Add files, folders, playlists and streams at the end, and print their ids.",
             discussion: """
+                An http or https address is a live stream or a file on a server, in MP3.
+
                 EXAMPLES
                   backgrounder queue add ~/music
                   backgrounder queue add media/ announcement.wav trip.m3u
+                  backgrounder queue add https://radio.example/live.mp3
                 """
         )
-        @Argument(help: ArgumentHelp("Files, folders and playlists.", valueName: "item"))
+        @Argument(help: ArgumentHelp("Files, folders, playlists, and http or https addresses.", valueName: "item"))
         var items: [String]
         @OptionGroup var reading: ReadingOptions
 
         func validate() throws { try requireNames(items) }
 
         func run() async throws {
-            let request = EnqueueRequest(items: items.map { RuntimePaths.absolute($0) })
+            let request = EnqueueRequest(items: items.map(queueLocation))
             try await show(Added(request, by: reading.client, as: reading.format))
         }
     }
@@ -77,14 +80,14 @@ struct QueueCommand: AsyncParsableCommand {
                   backgrounder queue insert now.mp3        # right after the current item
                 """
         )
-        @Argument(help: ArgumentHelp("Files, folders and playlists.", valueName: "item"))
+        @Argument(help: ArgumentHelp("Files, folders, playlists, and http or https addresses.", valueName: "item"))
         var items: [String]
         @OptionGroup var reading: ReadingOptions
 
         func validate() throws { try requireNames(items) }
 
         func run() async throws {
-            let request = EnqueueRequest(items: items.map { RuntimePaths.absolute($0) }, after: .current)
+            let request = EnqueueRequest(items: items.map(queueLocation), after: .current)
             try await show(Added(request, by: reading.client, as: reading.format))
         }
     }
@@ -224,6 +227,11 @@ struct QueueCommand: AsyncParsableCommand {
 /// Rejects an empty name, such as a script's unset variable: as a path it would mean the current folder.
 func requireNames(_ items: [String]) throws {
     if items.contains("") { throw ValidationError("the name of an item is empty; name a file, a folder or a playlist") }
+}
+
+/// Returns `item` as the service expects it: an absolute path, or the address as it is.
+func queueLocation(_ item: String) -> String {
+    StreamAddress.isAddress(item) ? item : RuntimePaths.absolute(item)
 }
 
 /// The added items, as far as they are printed. A table needs only the ids, which keeps the reply to 100,000 items

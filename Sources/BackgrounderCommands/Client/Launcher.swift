@@ -133,6 +133,7 @@ enum Launcher {
 
     /// Returns why `path` cannot be played, in the words of the service, or `nil` if it may be playable.
     private static func refusal(of path: String) -> String? {
+        if StreamAddress.isAddress(path) { return nil }
         var facts = stat()
         guard stat(path, &facts) == 0 else {
             return errno == ENOENT || errno == ENOTDIR ? "no such file or folder" : systemMessage(errno)

@@ -12,6 +12,7 @@ extension AudioStatus {
                     ", \(Durations.clock(elapsed))" + (currentItem.duration.map { " of \(Durations.clock($0))" } ?? "")
             }
         }
+        if let buffering { lines.append("waiting for sound: \(buffering)") }
         if let announcing { lines.append("announcement \(announcing)") }
         let settings = (["volume \(volume)"] + modes + ["driver \(driver)"]).joined(separator: ", ")
         lines.append(settings + (device.map { " (\($0))" } ?? ""))
@@ -33,7 +34,14 @@ extension AudioStatus {
                     ("", "\(ProgressBar.render(elapsed, of: currentItem.duration, width: max(4, width))) \(clock)")
                 )
             }
-            rows.append(("file", currentItem.path + (currentItem.formatText.map { " (\($0))" } ?? "")))
+            if let buffering { rows.append(("waits", buffering)) }
+            if let station = currentItem.station { rows.append(("station", station)) }
+            rows.append(
+                (
+                    currentItem.isStream ? "address" : "file",
+                    currentItem.path + (currentItem.formatText.map { " (\($0))" } ?? "")
+                )
+            )
         }
         if let announcing { rows.append(("announces", announcing)) }
         rows.append(("output", output))

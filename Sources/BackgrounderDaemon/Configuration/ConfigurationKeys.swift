@@ -75,10 +75,14 @@ enum Keys {
         }
     }
 
-    static let queue = ConfigurationKey<[String]>(list: "audio.queue", [], allowed: "files, folders and playlists") {
+    static let queue = ConfigurationKey<[String]>(
+        list: "audio.queue",
+        [],
+        allowed: "files, folders, playlists and addresses"
+    ) {
         text,
         directory in
-        path(text, directory)
+        StreamAddress.isAddress(text) ? text : path(text, directory)
     }
 
     static let autoplay = ConfigurationKey<Bool>("audio.autoplay", true, allowed: "true or false") { text, _ in

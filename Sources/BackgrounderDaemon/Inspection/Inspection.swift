@@ -124,7 +124,7 @@ struct Inspection {
                 hint: "create it, give this user access, or correct \(key) in \(configuration.file)"
             )
         }
-        let queue = configuration.value(Keys.queue)
+        let queue = configuration.value(Keys.queue).filter { !StreamAddress.isAddress($0) }
         let broken = queue.compactMap { missing("queue", Keys.queue.name, $0, R_OK) }
         var checks = broken
         if broken.isEmpty, !queue.isEmpty {

@@ -58,7 +58,8 @@ extension SystemdUnit {
     }
 
     private func files(_ configuration: DaemonConfiguration) -> [DoctorReport.Check] {
-        let music = configuration.value(Keys.queue) + (configuration.value(Keys.musicDirectory).map { [$0] } ?? [])
+        let files = configuration.value(Keys.queue).filter { !StreamAddress.isAddress($0) }
+        let music = files + (configuration.value(Keys.musicDirectory).map { [$0] } ?? [])
         let written =
             configuration.value(Keys.transferRoots) + (configuration.value(Keys.driver).file.map { [$0] } ?? [])
         return Self.distinct(music).filter(hides).map {

@@ -37,8 +37,9 @@ extension MPDCommand {
             }
             session.idle(for: subsystems)
         },
-        // Only files of the music directory can be played.
-        MPDCommand("urlhandlers") { _, _ in },
+        MPDCommand("urlhandlers") { session, _ in
+            for scheme in StreamAddress.schemes { session.put("handler", "\(scheme)://") }
+        },
         MPDCommand("decoders") { session, _ in
             for (plugin, suffixes, types) in decoders {
                 session.put("plugin", plugin)

@@ -95,8 +95,10 @@ extension MPDSession {
         try await context.player.move(range, to: position)
     }
 
-    /// Returns the absolute paths of the songs that `uri` names: one song, or all songs below a folder.
+    /// Returns the absolute paths of the songs that `uri` names: one song, or all songs below a folder. An address of the
+    /// network stands for itself.
     func files(_ uri: String) async throws -> [String] {
+        if StreamAddress.isSupported(uri) { return [uri] }
         let database = try requireDatabase()
         let path = try uri == "/" ? "" : inside(uri, of: database)
         if !path.isEmpty {
@@ -107,8 +109,9 @@ extension MPDSession {
         }
     }
 
-    /// Returns the absolute path of the song that `uri` names.
+    /// Returns the absolute path of the song that `uri` names. An address of the network stands for itself.
     func file(_ uri: String) async throws -> String {
+        if StreamAddress.isSupported(uri) { return uri }
         let database = try requireDatabase()
         let path = try inside(uri, of: database)
         do {

@@ -69,7 +69,7 @@ extension MPDSession {
 
 extension PlayerItem {
     var tags: [SongTag] {
-        [(SongTagName.artist, artist), (.title, title), (.album, album)]
+        [(SongTagName.artist, artist), (.title, title), (.album, album), (.name, station)]
             .compactMap { name, value in value.map { SongTag(name, $0) } }
     }
 }

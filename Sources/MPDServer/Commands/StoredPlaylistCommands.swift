@@ -27,7 +27,7 @@ extension MPDCommand {
             let database = try session.requireDatabase()
             let songs = try await database.songs(at: paths)
             let files = try paths[range.clipped(to: paths.count)].compactMap { path in
-                songs[path].map { database.absolutePath(of: $0) }
+                StreamAddress.isSupported(path) ? path : songs[path].map { database.absolutePath(of: $0) }
             }
             if !files.isEmpty { _ = try await session.context.player.add(files, at: position) }
         },
@@ -113,6 +113,7 @@ extension MPDSession {
     /// Returns the paths of the songs that `uri` names, relative to the music directory.
     fileprivate func songPaths(_ uri: String) async throws -> [String] {
         let database = try requireDatabase()
+        if StreamAddress.isSupported(uri) { return [uri] }
         guard uri.isEmpty || uri.isRelativePath else { throw MPDError.noSuchDirectory }
         if !uri.isEmpty, try await song(uri) != nil { return [uri] }
         return try await database.tree(below: uri).compactMap { entry in

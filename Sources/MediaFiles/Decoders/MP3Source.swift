@@ -25,15 +25,15 @@ final class MP3Source: SampleSource {
 
     /// Tuned: the bytes skipped to find the next frame. libmpg123's default of 1,024 ends an item at any hole; without a
     /// limit, a file of zeros takes minutes.
-    private static let junkLimit = 1 << 20
+    static let junkLimit = 1 << 20
     /// Tuned: the frames before a change of format is accepted; after damage, sound may look like a header of another rate.
-    private static let framesToBelieve = 3
+    static let framesToBelieve = 3
     /// Tuned: the largest ID3v2 tag that is parsed, larger than any with a picture; libmpg123 keeps it in memory.
-    private static let largestTag = 1 << 24
+    static let largestTag = 1 << 24
     /// The frames to decode before the target of a seek, which needs their bits and overlaps. A frame of MPEG 2 may borrow
     /// 255 bytes, which are 24 frames at 8 kbit/s. libmpg123's default of 4 gives noise in many quiet mono files.
-    private static let framesToPrime = 32
-    private static let isLibraryReady = mpg123_init() == 0
+    static let framesToPrime = 32
+    static let isLibraryReady = mpg123_init() == 0
 
     /// Opens an MP3.
     ///
@@ -66,14 +66,21 @@ final class MP3Source: SampleSource {
     }
 
     private static func open(_ handle: OpaquePointer, _ window: MediaWindow) throws(DecodingFault) -> AudioFormat {
+        configure(handle)
+        if window.file.id3v2Size(at: window.range.lowerBound) ?? 0 > largestTag {
+            cmpg123_set(handle, CInt(MPG123_ADD_FLAGS.rawValue), Int(MPG123_SKIP_ID3V2.rawValue))
+        }
+        if window.isOpened(by: handle), let format = try currentFormat(handle) { return format }
+        throw window.failure.map { .unreadable(systemMessage($0)) } ?? .unrecognised
+    }
+
+    /// Makes a new handle decode without gaps, to 16-bit samples at the rate of the sound.
+    static func configure(_ handle: OpaquePointer) {
         func set(_ parameter: mpg123_parms, _ value: Int) {
             cmpg123_set(handle, CInt(parameter.rawValue), value)
         }
         set(MPG123_ADD_FLAGS, Int(MPG123_GAPLESS.rawValue) | Int(MPG123_QUIET.rawValue))
         set(MPG123_REMOVE_FLAGS, Int(MPG123_AUTO_RESAMPLE.rawValue))
-        if window.file.id3v2Size(at: window.range.lowerBound) ?? 0 > largestTag {
-            set(MPG123_ADD_FLAGS, Int(MPG123_SKIP_ID3V2.rawValue))
-        }
         set(MPG123_RESYNC_LIMIT, junkLimit)
         set(MPG123_PREFRAMES, framesToPrime)
         set(MPG123_VERBOSE, 0)
@@ -85,11 +92,9 @@ final class MP3Source: SampleSource {
             let channels = CInt(MPG123_MONO.rawValue | MPG123_STEREO.rawValue)
             mpg123_format(handle, rate, channels, CInt(MPG123_ENC_SIGNED_16.rawValue))
         }
-        if window.isOpened(by: handle), let format = try currentFormat(handle) { return format }
-        throw window.failure.map { .unreadable(systemMessage($0)) } ?? .unrecognised
     }
 
-    private static func currentFormat(_ handle: OpaquePointer) throws(DecodingFault) -> AudioFormat? {
+    static func currentFormat(_ handle: OpaquePointer) throws(DecodingFault) -> AudioFormat? {
         var rate = 0
         var channels: CInt = 0
         var encoding: CInt = 0
@@ -237,35 +242,9 @@ final class MP3Source: SampleSource {
         mpg123_scan(handle)
         let length = Int(cmpg123_length(handle))
         if length >= 0 { metadata.frames = length }
-        var old: UnsafeMutablePointer<mpg123_id3v1>?
-        var new: UnsafeMutablePointer<mpg123_id3v2>?
-        guard mpg123_meta_check(handle) & CInt(MPG123_ID3) != 0, mpg123_id3(handle, &old, &new) == 0 else {
-            return metadata
-        }
-        if let tag = new?.pointee {
-            metadata.title = text(tag.title)
-            metadata.artist = text(tag.artist)
-            metadata.album = text(tag.album)
-        }
-        if let tag = old?.pointee {
-            metadata.title = metadata.title ?? latin1(tag.title)
-            metadata.artist = metadata.artist ?? latin1(tag.artist)
-            metadata.album = metadata.album ?? latin1(tag.album)
-        }
+        metadata.addTags(mp3: handle)
         return metadata
     }
 
     private var words: String { String(cString: mpg123_strerror(handle)) }
-
-    private func text(_ string: UnsafeMutablePointer<mpg123_string>?) -> String? {
-        guard let string = string?.pointee, let bytes = string.p, string.fill > 1 else { return nil }
-        return Metadata.line(String(cString: bytes))
-    }
-
-    /// Decodes a field of ID3v1: up to 30 bytes of Latin-1, terminated by a zero if shorter.
-    private func latin1<Field>(_ field: Field) -> String? {
-        withUnsafeBytes(of: field) { bytes in
-            Metadata.line(String(String.UnicodeScalarView(bytes.prefix { $0 != 0 }.map(Unicode.Scalar.init))))
-        }
-    }
 }

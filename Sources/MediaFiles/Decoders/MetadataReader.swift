@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import SystemSupport
 
 /// Reads the metadata of files, one at a time.
@@ -19,7 +20,8 @@ package actor MetadataReader {
 
     /// Reads a file. Faults are not reported here but when the file plays.
     package func read(_ path: String) -> Answer {
-        guard let file = try? MediaFile(path: path) else { return .closed }
+        // The sound of an address is described while it plays.
+        guard !StreamAddress.isAddress(path), let file = try? MediaFile(path: path) else { return .closed }
         return if let metadata = try? openSampleSource(file).metadata() { .metadata(metadata) } else { .nothing }
     }
 }

@@ -65,4 +65,4 @@ extension MediaFile {
 }
 
 /// The first bytes of the files that libsndfile gets; no other file reaches its many parsers.
-private let soundFileMarks = ["RIFF", "RIFX", "RF64", "riff", "FORM", "fLaC", "OggS", "caff", ".snd", "dns."]
+let soundFileMarks = ["RIFF", "RIFX", "RF64", "riff", "FORM", "fLaC", "OggS", "caff", ".snd", "dns."]

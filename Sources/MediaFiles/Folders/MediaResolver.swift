@@ -1,7 +1,9 @@
+import BackgrounderAPI
 package import Glibc
 package import Logging
 import Playlists
 import SystemSupport
+import WebSupport
 
 /// The files that a caller may name.
 package enum MediaScope: Hashable, Sendable {
@@ -24,7 +26,8 @@ package enum MediaScope: Hashable, Sendable {
     }
 }
 
-/// Resolves paths to files: a folder to all media in and below it, in natural order, and a playlist to its entries.
+/// Resolves paths to files: a folder to all media in and below it, in natural order, and a playlist to its entries. An
+/// address on the network resolves to itself, without a connection.
 package actor MediaResolver {
     private let executor = QueueExecutor("backgrounder.audio.folders")
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -52,6 +55,10 @@ package actor MediaResolver {
     package func files(_ paths: [String], within scope: MediaScope = .everywhere) throws(MediaError) -> [String] {
         var files: [String] = []
         for path in paths {
+            if StreamAddress.isAddress(path) {
+                try Self.add(address: path, within: scope, to: &files)
+                continue
+            }
             try scope.require(path)
             let kind = try Kind(of: path)
             if kind == .file, PlaylistFile.isPlaylist(path) {
@@ -72,6 +79,20 @@ package actor MediaResolver {
             _ = try MediaFile(path: path)
         } catch .notPlayableKind(let path, let kind) {
             throw .notAFile(path: path, kind: kind)
+        }
+    }
+
+    private static func add(
+        address: String,
+        within scope: MediaScope,
+        to files: inout [String]
+    ) throws(MediaError) {
+        guard scope == .everywhere else { throw .foreignAddress(address) }
+        guard files.count < most else { throw .tooMany(path: address, most: most) }
+        do throws(WebURLError) {
+            files.append(try WebURL(address).description)
+        } catch {
+            throw .invalidAddress(reason: error.description)
         }
     }
 
@@ -108,8 +129,12 @@ package actor MediaResolver {
                 if PlaylistFile.isPlaylist(entry.path) {
                     throw .unreadable(path: entry.path, reason: "a playlist inside a playlist is ignored")
                 }
-                try scope.require(entry.path)
-                try Self.add(entry.path, Kind(of: entry.path), to: &files)
+                if StreamAddress.isAddress(entry.path) {
+                    try Self.add(address: entry.path, within: scope, to: &files)
+                } else {
+                    try scope.require(entry.path)
+                    try Self.add(entry.path, Kind(of: entry.path), to: &files)
+                }
             } catch .tooMany(let path, let most) {
                 throw .tooMany(path: path, most: most)
             } catch {

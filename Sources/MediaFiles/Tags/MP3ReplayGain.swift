@@ -3,11 +3,11 @@ import CMPG123
 extension ReplayGain {
     /// Reads the gains of an MP3: from TXXX frames, else from RVA2 frames and LAME's header, as libmpg123 finds them.
     ///
-    /// `handle` must be open, at the first frame.
-    init(mp3 handle: OpaquePointer, _ file: MediaFile) {
+    /// `handle` must be open, at the first frame. Without a file, the peak in LAME's header is unknown.
+    init(mp3 handle: OpaquePointer, _ file: MediaFile? = nil) {
         let texts = Self.userTexts(handle)
         self.init { texts[$0] }
-        let peak = Self.lamePeak(file)
+        let peak = file.flatMap(Self.lamePeak)
         track = track ?? Self.gain(handle, MPG123_RVA_MIX).flatMap { Value(gain: $0, peak: peak) }
         album = album ?? Self.gain(handle, MPG123_RVA_ALBUM).flatMap { Value(gain: $0, peak: peak) }
     }

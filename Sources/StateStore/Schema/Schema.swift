@@ -97,7 +97,34 @@ enum Schema {
         migrator.registerMigration("12 recent points") { try createRecentPoints($0) }
         migrator.registerMigration("13 stickers") { try createStickers($0) }
         migrator.registerMigration("14 declarations") { try addDeclarations($0) }
+        migrator.registerMigration("15 addresses in the queue") { try allowAddresses($0) }
         return migrator
+    }
+
+    /// Lets items of the queue have an http or https address in place of a path. SQLite changes a constraint only with its
+    /// table.
+    private static func allowAddresses(_ database: Database) throws {
+        let columns = "id, position, path, title, artist, album, duration, sampleRate, channels, codec, unreadable"
+        try database.execute(
+            sql: """
+                CREATE TABLE newQueueItem (
+                    id INTEGER PRIMARY KEY,
+                    position INTEGER NOT NULL CHECK (position >= 0),
+                    path TEXT NOT NULL CHECK (path LIKE '/%' OR path LIKE 'http://%' OR path LIKE 'https://%'),
+                    title TEXT,
+                    artist TEXT,
+                    album TEXT,
+                    duration REAL CHECK (duration >= 0),
+                    sampleRate INTEGER,
+                    channels INTEGER,
+                    codec TEXT,
+                    unreadable INTEGER NOT NULL DEFAULT 0 CHECK (unreadable IN (0, 1))
+                ) STRICT;
+                INSERT INTO newQueueItem (\(columns)) SELECT \(columns) FROM queueItem;
+                DROP TABLE queueItem;
+                ALTER TABLE newQueueItem RENAME TO queueItem;
+                """
+        )
     }
 
     /// Marks the fetch sources, pushes and task hooks that the configuration declares.

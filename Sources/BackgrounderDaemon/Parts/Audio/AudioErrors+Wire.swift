@@ -21,6 +21,7 @@ extension PlayerError: WireErrorConvertible {
         case .queueFull: WireError(.conflict, description, hint: "remove some items, or add fewer")
         case .suspended: WireError(.conflict, description, hint: "add audio to modes, or attach")
         case .noSuchItem: WireError(.notFound, description, hint: "`backgrounder queue` lists the ids")
+        case .notSeekable: WireError(.conflict, description, hint: "a live stream plays from now on only")
         case .invalidPosition, .invalidVolume, .invalidDuck, .invalidTime, .unknownDriver:
             WireError(.invalid, description)
         }
@@ -37,6 +38,9 @@ extension MediaError: WireErrorConvertible {
                 description,
                 hint: "name files in audio.musicDirectory; other files need a user named in control.execute"
             )
+        case .foreignAddress:
+            WireError(.forbidden, description, hint: "queueing an address needs a user named in control.execute")
+        case .invalidAddress: WireError(.invalid, description, hint: "use an https or http URL")
         case .notAFile: WireError(.notFound, description, hint: "name an audio file")
         case .noSuchPath, .noMedia, .emptyPlaylist: WireError(.notFound, description, hint: "check the path")
         case .notPlayableKind:

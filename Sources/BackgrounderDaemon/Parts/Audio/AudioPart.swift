@@ -40,6 +40,7 @@ struct AudioPart: DaemonPart {
             state: saved ?? PlayerState(),
             journal: journal,
             clock: context.clock,
+            web: WebStreams(clients: context.web, policy: configuration.webPolicy, clock: context.clock),
             logger: context.logger
         ) { [events = context.events] event in
             mpdHub.playerChanged()

@@ -25,7 +25,7 @@ extension AudioPart {
             case (let id?, nil): return await reporting(try await player.play(id: id))
             case (nil, let items?):
                 return await reporting(
-                    try await player.play(paths: Self.absolute(items), within: scope(for: request.access))
+                    try await player.play(paths: Self.locations(items), within: scope(for: request.access))
                 )
             case (_?, _?): throw WireError(.invalid, "id and items exclude each other", hint: "use one of them")
             }
@@ -75,7 +75,7 @@ extension AudioPart {
             return items
         }
         router.onItems(Routes.enqueue) { request in
-            let paths = try Self.absolute(request.body.items)
+            let paths = try Self.locations(request.body.items)
             let scope = scope(for: request.access)
             switch (request.body.position, request.body.after) {
             case (nil, nil): return try await player.append(paths, within: scope)
@@ -111,9 +111,9 @@ extension AudioPart {
         access >= .execute ? .everywhere : .folder(musicDirectory)
     }
 
-    private static func absolute(_ paths: [String]) throws(WireError) -> [String] {
+    private static func locations(_ paths: [String]) throws(WireError) -> [String] {
         guard !paths.isEmpty else { throw WireError(.invalid, "items is empty", hint: "pass at least one path") }
-        return try paths.map { path throws(WireError) in try absolute(path) }
+        return try paths.map { path throws(WireError) in StreamAddress.isAddress(path) ? path : try absolute(path) }
     }
 
     private static func absolute(_ path: String) throws(WireError) -> String {
