@@ -64,7 +64,11 @@ extension HTTPClient {
                 channel.close(promise: nil)
                 return channel.eventLoop.makeFailedFuture(LocalAddressError(address))
             }
-            configuration.http1_1ConnectionDebugInitializer = check
+            configuration.http1_1ConnectionDebugInitializer = { channel in
+                check(channel).flatMapThrowing {
+                    try channel.pipeline.syncOperations.addHandler(ICYStatusLine(), position: .first)
+                }
+            }
             configuration.http2ConnectionDebugInitializer = check
         }
         let client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)

@@ -54,6 +54,20 @@ extension Playback {
             try await server.waitForEnd()
         }
 
+        @Test func `a SHOUTcast 1 server, whose replies are not HTTP, is understood`() async throws {
+            let sound = try await sound()
+            server.on("/live") { _, connection in
+                try connection.sendFrame("ICY 200 OK\r\nicy-name: Old Radio\r\ncontent-type: audio/mpeg\r\n\r\n")
+                try connection.send(sound)
+                connection.wait(milliseconds: 60_000)
+            }
+            let fixture = PlayerFixture(driver: .null, web: testStreams())
+            _ = try await fixture.player.play(paths: [server.url("/live")])
+            let status = try await fixture.wait("sound") { $0.elapsed ?? 0 > 0.2 || $0.lastError != nil }
+            #expect(status.currentItem?.station == "Old Radio")
+            #expect(status.lastError == nil)
+        }
+
         @Test func `a live stream that ends is tuned in again`() async throws {
             let radio = TestRadio(sound: try await sound(), interval: 16_000, titles: ["T"], cut: 100_000)
             server.on("/live", radio.script)
