@@ -46,6 +46,24 @@ extension Playback {
             #expect(elapsed == elapsed.sorted())
         }
 
+        @Test func `the status has the bit rate of the item that is heard`() async throws {
+            let items = [
+                (try await media.mp3("1.mp3", seconds: 2, "-b", "96"), 96...96),
+                (try await media.wav("2.wav", seconds: 2), 1_411...1_412),
+                (try await media.mp3("3.mp3", seconds: 3, "-V", "4"), 40...320),
+            ]
+            let fixture = PlayerFixture(driver: .null)
+            #expect(await fixture.player.status().bitrate == nil)
+            _ = try await fixture.player.play(paths: items.map(\.0))
+            for (path, rates) in items {
+                let status = try await fixture.wait("the sound of \(path)") {
+                    $0.currentItem?.path == path && $0.elapsed ?? 0 > 0.3
+                }
+                #expect(rates.contains(try #require(status.bitrate)), "\(path): \(status.bitrate ?? 0)")
+            }
+            #expect(await fixture.player.stop().bitrate == nil)
+        }
+
         @Test func `a second observer does not wait for the next value of the first one`() async throws {
             let fixture = PlayerFixture(driver: .null)
             let slow = await fixture.player.addPeriodicTimeObserver(forInterval: .seconds(30))

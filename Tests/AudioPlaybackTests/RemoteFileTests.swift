@@ -106,6 +106,7 @@ extension Playback {
             _ = try await fixture.player.play(paths: [server.url("/item.mp3")])
             let status = try await fixture.wait("its sound") { $0.elapsed ?? 0 > 0.1 }
             #expect(status.currentItem?.title == "Episode")
+            #expect(status.bitrate == 64)
             #expect(abs((status.currentItem?.duration ?? 0) - 120) < 0.1)
             #expect(status.currentItem?.sampleRate == 24_000 || status.currentItem?.sampleRate == 44_100)
             _ = try await fixture.player.seek(to: 100)

@@ -77,7 +77,7 @@ actor ListPlayer: MPDPlayer {
     }
 
     func wait(_ reason: String) {
-        change { ($0.timeControlStatus, $0.device, $0.elapsed) = (.waiting, reason, 1.5) }
+        change { ($0.timeControlStatus, $0.device, $0.elapsed, $0.bitrate) = (.waiting, reason, 1.5, 192) }
     }
 
     func clearError() { change { $0.lastError = nil } }

@@ -198,6 +198,7 @@ import Testing
         let status = try await client.ask("status")
         #expect(status.contains("state: play"))
         #expect(status.contains("elapsed: 1.500"))
+        #expect(status.contains("bitrate: 192"))
         #expect(status.contains("error: the sound server is gone"))
         await fixture.player.fail("damaged")
         try await client.ask("pause 0", "stop")

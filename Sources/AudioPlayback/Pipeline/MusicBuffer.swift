@@ -21,6 +21,8 @@ struct MusicBuffer {
         let seconds: Double
         let rate: Int
         var replayGain = ReplayGain()
+        /// In kbit/s.
+        var bitrate: Int?
     }
 
     /// The title of the samples of `token` from `frame` on.
@@ -54,11 +56,18 @@ struct MusicBuffer {
     mutating func cancelDrain() { wantsDrain = false }
 
     /// Marks the samples appended from here on as those of `job`, from `seconds` on.
-    mutating func begin(_ job: DecodingJob, seconds: Double, gain: ReplayGain) {
+    mutating func begin(_ job: DecodingJob, seconds: Double, gain: ReplayGain, bitrate: Int?) {
         guard let ring else { return }
         wantsDrain = false
         marks.append(
-            Mark(frame: ring.written, token: job.token, seconds: seconds, rate: ring.format.rate, replayGain: gain)
+            Mark(
+                frame: ring.written,
+                token: job.token,
+                seconds: seconds,
+                rate: ring.format.rate,
+                replayGain: gain,
+                bitrate: bitrate
+            )
         )
     }
 
@@ -153,6 +162,12 @@ struct MusicBuffer {
     func hasCrossed(at now: Int64) -> Bool {
         let heard = meter.heard(at: now)
         return marks.count > 1 && marks[1].frame <= heard || titles.contains { !$0.isTold && $0.frame <= heard }
+    }
+
+    /// Returns the bit rate of the item that is heard at `now`, in kbit/s; nil if it is unknown.
+    func bitrate(at now: Int64) -> Int? {
+        let heard = meter.heard(at: now)
+        return (marks.last { $0.frame <= heard } ?? marks.first)?.bitrate
     }
 
     /// Returns the title of the live stream that is heard at `now`; nil if there is none.

@@ -17,7 +17,7 @@ extension Pipeline {
     /// wanted.
     ///
     /// The ring holds one format at a time, so a change of format waits here until the ring is empty.
-    func begin(_ job: DecodingJob, format: AudioFormat, seconds: Double, gain: ReplayGain) -> Bool {
+    func begin(_ job: DecodingJob, format: AudioFormat, seconds: Double, gain: ReplayGain, bitrate: Int?) -> Bool {
         monitor.wait(as: .decoder) { state in
             guard state.decoder.isWanted(job), !state.isShutDown else {
                 state.music.cancelDrain()
@@ -30,7 +30,7 @@ extension Pipeline {
                 }
                 state.output.refill()
             }
-            state.music.begin(job, seconds: seconds, gain: gain)
+            state.music.begin(job, seconds: seconds, gain: gain, bitrate: bitrate)
             return .done(true)
         }
     }

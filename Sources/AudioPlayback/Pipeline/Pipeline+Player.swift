@@ -22,6 +22,8 @@ struct PipelineSnapshot {
     /// The music that the output took so far, in seconds.
     var playtime: Double
     var stuckThreads: Int
+    /// The bit rate of the item that is heard, in kbit/s.
+    var bitrate: Int?
     /// The title of the live stream that is heard.
     var title: String?
     /// The job from the network that the output waits for, and why; nil if there is sound.
@@ -48,6 +50,7 @@ extension Pipeline {
                 underruns: state.output.underruns,
                 playtime: state.output.playtime,
                 stuckThreads: state.threads.stuck(.output),
+                bitrate: state.music.bitrate(at: now),
                 title: state.music.title(at: now),
                 late: state.output.isPlaying && state.output.isFilling ? state.decoder.lateStream : nil
             )

@@ -196,6 +196,7 @@ package actor QueuePlayer: Service {
             lastError: lastError,
             announcement: announcementStatus,
             announcements: waitingAnnouncements,
+            bitrate: activity.playback == .stopped ? nil : snapshot.bitrate,
             buffering: activity.isSounding && !recovery.isWaiting ? snapshot.late?.reason : nil
         )
     }

@@ -63,7 +63,7 @@ enum DecoderThread {
         do throws(DecodingFault) {
             let samples = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 1 << 16)
             defer { samples.deallocate() }
-            joint?.begin(job, epoch, gain: source.replayGain)
+            joint?.begin(job, epoch, gain: source.replayGain, bitrate: source.bitrate)
             while true {
                 let result = try source.read(into: samples)
                 if let stream {
@@ -111,7 +111,7 @@ enum DecoderThread {
         _ seconds: Double,
         _ pipeline: Pipeline
     ) -> Bool {
-        pipeline.begin(job, format: source.format, seconds: seconds, gain: source.replayGain)
+        pipeline.begin(job, format: source.format, seconds: seconds, gain: source.replayGain, bitrate: source.bitrate)
     }
 
     private static func finish(

@@ -14,6 +14,7 @@ struct FormatJoint: ~Copyable {
     private var epoch = -1
     private var job: DecodingJob?
     private var gain = ReplayGain()
+    private var bitrate: Int?
     /// The frames of the previous item that are still to come.
     private var tail = 0
     private var hasBegun = false
@@ -28,7 +29,7 @@ struct FormatJoint: ~Copyable {
     deinit { output.deallocate() }
 
     /// Starts `job`: the samples appended next belong to it.
-    mutating func begin(_ job: DecodingJob, _ epoch: Int, gain: ReplayGain) {
+    mutating func begin(_ job: DecodingJob, _ epoch: Int, gain: ReplayGain, bitrate: Int?) {
         // A job that was abandoned halfway has no end to join to.
         if epoch != self.epoch || self.job != nil {
             converter = nil
@@ -37,6 +38,7 @@ struct FormatJoint: ~Copyable {
         self.epoch = epoch
         self.job = job
         self.gain = gain
+        self.bitrate = bitrate
         hasBegun = false
     }
 
@@ -105,7 +107,9 @@ struct FormatJoint: ~Copyable {
         }
         guard frames > old, let job else { return true }
         if !hasBegun {
-            guard pipeline.begin(job, format: format, seconds: job.start, gain: gain) else { return false }
+            guard pipeline.begin(job, format: format, seconds: job.start, gain: gain, bitrate: bitrate) else {
+                return false
+            }
             hasBegun = true
         }
         return pipeline.append(start + old * format.channels, frames: frames - old, of: job)

@@ -32,6 +32,8 @@ package struct AudioStatus: Codable, Hashable, Sendable {
     package var announcement: AnnouncementStatus?
     /// How many other announcements wait; absent if none does.
     package var announcements: Int?
+    /// The bit rate of the current item in kbit/s; absent while it is unknown.
+    package var bitrate: Int?
     /// Why the sound of an address does not arrive; absent while there is sound.
     package var buffering: String?
     /// The problems of the storage; with one, a restart may not know the player's state. Absent if there are none.
@@ -58,6 +60,7 @@ package struct AudioStatus: Codable, Hashable, Sendable {
         lastError: PlaybackError? = nil,
         announcement: AnnouncementStatus? = nil,
         announcements: Int? = nil,
+        bitrate: Int? = nil,
         buffering: String? = nil,
         health: StorageHealth? = nil
     ) {
@@ -80,6 +83,7 @@ package struct AudioStatus: Codable, Hashable, Sendable {
         self.lastError = lastError
         self.announcement = announcement
         self.announcements = announcements
+        self.bitrate = bitrate
         self.buffering = buffering
         self.health = health
     }

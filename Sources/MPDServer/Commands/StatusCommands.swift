@@ -53,7 +53,7 @@ extension MPDSession {
         if let current = audio.currentItem {
             put("song", current.position)
             put("songid", current.id)
-            if audio.timeControlStatus != .stopped { putTimes(audio.elapsed ?? 0, current) }
+            if audio.timeControlStatus != .stopped { putTimes(audio, current) }
         }
         if audio.timeControlStatus == .waiting {
             put("error", audio.device ?? "the audio output accepts no sound")
@@ -66,9 +66,11 @@ extension MPDSession {
         }
     }
 
-    private func putTimes(_ elapsed: Double, _ item: PlayerItem) {
+    private func putTimes(_ audio: AudioStatus, _ item: PlayerItem) {
+        let elapsed = audio.elapsed ?? 0
         put("time", "\(Int(elapsed.rounded())):\(Int((item.duration ?? 0).rounded()))")
         put("elapsed", elapsed.thousandths)
+        put("bitrate", audio.bitrate ?? 0)
         if let duration = item.duration { put("duration", duration.thousandths) }
         if let rate = item.sampleRate, let channels = item.channels { put("audio", "\(rate):16:\(channels)") }
     }

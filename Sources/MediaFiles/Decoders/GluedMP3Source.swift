@@ -17,6 +17,7 @@ final class GluedMP3Source: SampleSource {
     }
 
     var format: AudioFormat { source.format }
+    var bitrate: Int? { source.bitrate }
     var fault: DecodingFault? { earlierFault ?? source.fault }
 
     private func open(_ index: Int) throws(DecodingFault) {

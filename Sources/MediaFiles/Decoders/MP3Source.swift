@@ -246,5 +246,7 @@ final class MP3Source: SampleSource {
         return metadata
     }
 
+    var bitrate: Int? { mp3Bitrate(handle, bytes: window.range.count, frames: promisedFrames, rate: format.rate) }
+
     private var words: String { String(cString: mpg123_strerror(handle)) }
 }

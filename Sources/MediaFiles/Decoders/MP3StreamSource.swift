@@ -237,5 +237,10 @@ package final class MP3StreamSource: SampleSource {
         return metadata
     }
 
+    package var bitrate: Int? {
+        let length = Int(cmpg123_length(handle))
+        return mp3Bitrate(handle, bytes: stream.size, frames: length > 0 ? length : nil, rate: format.rate)
+    }
+
     private var words: String { String(cString: mpg123_strerror(handle)) }
 }

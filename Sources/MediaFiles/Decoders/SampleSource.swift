@@ -8,6 +8,9 @@ package protocol SampleSource: AnyObject {
     /// The gains from its tags; known from the start.
     var replayGain: ReplayGain { get }
 
+    /// The bit rate in kbit/s: the stated one, or the average of the file; nil if neither is known. Known from the start.
+    var bitrate: Int? { get }
+
     /// Seeks to a frame, counted in the current format. After a seek past the end, the next read returns `end`.
     func seek(toFrame frame: Int) throws(DecodingFault)
 
@@ -20,6 +23,7 @@ package protocol SampleSource: AnyObject {
 
 extension SampleSource {
     package var replayGain: ReplayGain { ReplayGain() }
+    package var bitrate: Int? { nil }
 }
 
 /// The result of a read of a ``SampleSource``.
@@ -40,6 +44,12 @@ package func openSampleSource(_ file: MediaFile) throws(DecodingFault) -> any Sa
     }
     let parts = GluedMP3Source.parts(of: file)
     return parts.count > 1 ? try GluedMP3Source(file, parts) : try MP3Source(file)
+}
+
+/// Returns the average bit rate in kbit/s of `bytes` that hold `frames`; nil if there are none.
+func averageBitrate(bytes: Int, frames: Int, rate: Int) -> Int? {
+    guard frames > 0, bytes > 0 else { return nil }
+    return Int(exactly: (Double(bytes) * 8 * Double(rate) / Double(frames) / 1000).rounded())
 }
 
 extension MediaFile {

@@ -186,6 +186,10 @@ final class SoundFileSource: SampleSource {
         return Double(frames) <= AudioFormat.latestTime * Double(format.rate) && frames >= 0 ? frames : nil
     }
 
+    var bitrate: Int? {
+        believableFrames.flatMap { averageBitrate(bytes: window.file.size, frames: $0, rate: format.rate) }
+    }
+
     private var codec: String {
         switch info.encoding {
         case SF_FORMAT_VORBIS.number: return "vorbis"
