@@ -20,7 +20,7 @@ import Testing
         #expect(await !Launcher.waitForEnd(lock: path, seconds: 1))
         let took = ContinuousClock.now - began
         #expect(took >= .seconds(1), "\(took)")
-        #expect(took < .seconds(20), "\(took)")
+        #expect(took < .seconds(60), "\(took)")
     }
 
     @Test func `waiting ends as soon as the lock is free, and immediately without a lock file`() async throws {

@@ -104,7 +104,7 @@ import Testing
         #expect(write(answer, "hello\n", 6) == 6)
         let letGo = await blocking(onThread: "test") {
             var waiting = pollfd(fd: held, events: 0, revents: 0)
-            return poll(&waiting, 1, 20_000) == 1
+            return poll(&waiting, 1, 60_000) == 1
         }
         #expect(letGo, "the service still waits for the output")
         close(held)
