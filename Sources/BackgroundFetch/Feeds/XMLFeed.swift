@@ -20,7 +20,7 @@ enum XMLFeed {
             )
         }
         return try withExtendedLifetime(events) { () throws(FeedError) in
-            let line = Int(XML_GetCurrentLineNumber(parser)) + skippedLines
+            let line = cexpat_line(parser) + skippedLines
             if let refusal = events.refusal {
                 throw FeedError(refusal, line: isAboutTheWhole(refusal) ? nil : line)
             }

@@ -74,7 +74,7 @@ final class GPXContent {
 
     private func refuse(_ kind: TrackFault.Kind) {
         guard refusal == nil else { return }
-        refusal = (Int(XML_GetCurrentLineNumber(parser)), kind)
+        refusal = (cexpat_line(parser), kind)
         XML_StopParser(parser, 0)
     }
 

@@ -72,7 +72,7 @@ package final class GPXReader {
         bytesRead += count
         guard XML_ParseBuffer(parser, Int32(count), isAtEnd ? 1 : 0) == XML_STATUS_OK else { throw damage() }
         // While a token is unfinished, the parser's position is the token's beginning.
-        if !isAtEnd, bytesRead - Int(XML_GetCurrentByteIndex(parser)) > Self.tokenLimit {
+        if !isAtEnd, bytesRead - cexpat_offset(parser) > Self.tokenLimit {
             throw TrackFault(path: path, line: line, kind: .tooLong(limit: Self.tokenLimit))
         }
     }
@@ -83,7 +83,7 @@ package final class GPXReader {
         return bytes.starts(with: [0x50, 0x4B, 0x03, 0x04]) ? "zip" : nil
     }
 
-    private var line: Int { Int(XML_GetCurrentLineNumber(parser)) }
+    private var line: Int { cexpat_line(parser) }
 
     private func damage() -> TrackFault {
         isAtEnd = true
