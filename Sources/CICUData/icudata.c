@@ -3,8 +3,8 @@
 // GRDB and Yams link all of Foundation, but nothing that the service calls formats for a language: its times are in UTC or
 // come from localtime(3). What asks ICU for data gets "not found". The layout is that of ICU's own stub (stubdata.cpp,
 // https://unicode-org.github.io/icu/userguide/icu_data/). Debug builds keep the data, since tests compare with Foundation's
-// calendars. The name of the symbol carries the version of ICU; with another toolchain this table would be ignored, and
-// the program larger.
+// calendars. The name of the symbol carries the version of ICU: 74 in Swift 6.2, 76 in Swift 6.3. With another toolchain
+// this table would be ignored, and the program larger.
 
 #include <stdint.h>
 
@@ -31,5 +31,7 @@ __attribute__((aligned(16))) const struct ICUData icudt76_dat = {
     .formatVersion = {1},
     .name = "stubdata",
 };
+
+extern const struct ICUData icudt74_dat __attribute__((alias("icudt76_dat")));
 
 #endif
