@@ -67,7 +67,9 @@ import Testing
                 "config.yaml:1: modes: \"video\" is not valid; use a list of audio, location, fetch, remote-notification"
             ]
         )
-        #expect(try fixture.faults("mpd: {listen: [\"127.0.0.1:6600\", nowhere]}").first?.contains("\"nowhere\"") == true)
+        #expect(
+            try fixture.faults("mpd: {listen: [\"127.0.0.1:6600\", nowhere]}").first?.contains("\"nowhere\"") == true
+        )
     }
 
     @Test func `a value that is refused has one fault`() throws {

@@ -239,7 +239,10 @@ import Testing
         let service = try await makeIdle()
         for words in ["track import \(Samples.walk)", "track export -o \(service.file("out.gpx"))"] {
             let piped = try await service.run("track", "export", "--force", "-o", service.file("piped.gpx"))
-            #expect(piped.text.hasPrefix("wrote \(service.file("piped.gpx")): ") && !piped.text.contains("\r"), "\(piped)")
+            #expect(
+                piped.text.hasPrefix("wrote \(service.file("piped.gpx")): ") && !piped.text.contains("\r"),
+                "\(piped)"
+            )
             #expect(piped.errors.isEmpty)
             let command = "'\(Products.backgrounder)' \(words)"
             let run = try await ProgramRun.of(

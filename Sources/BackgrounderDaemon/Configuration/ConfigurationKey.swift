@@ -66,7 +66,7 @@ struct ConfigurationKey<Value: Sendable>: Sendable {
         self.parse = { text, directory in Self.elements(of: text, directory, parse).map { .some($0) } }
     }
 
-    /// Names the first invalid element of a list; `nil` if the text is no list.
+    /// Names the first invalid element of a list; `nil` if the text is not a list.
     private static func fault<Element>(
         of text: ConfigurationText,
         _ allowed: String,
