@@ -22,11 +22,12 @@ static inline int cgps_fix_status(const struct gps_data_t *data) {
 // The socket. API 14 made its type a typedef for int.
 static inline int cgps_socket(const struct gps_data_t *data) { return (int)data->gps_fd; }
 
-// The text for a failed gps_open. The code is in errno, negative, and not in the return value.
+// The text for a failed gps_open. The code is in errno, not in the return value: negative if it is one of libgps, and that of
+// connect(2) in API 16.
 static inline int cgps_open(const char *host, const char *port, struct gps_data_t *data, const char **reason) {
     errno = 0;
     const int result = gps_open(host, port, data);
-    *reason = result == 0 ? "" : gps_errstr(errno != 0 ? errno : result);
+    *reason = result == 0 ? "" : errno > 0 ? strerror(errno) : gps_errstr(errno != 0 ? errno : result);
     return result;
 }
 
