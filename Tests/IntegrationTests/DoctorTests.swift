@@ -70,7 +70,7 @@ import Testing
         let faults = try await faults()
         #expect(faults.map(\.name) == ["configuration", "configuration", "configuration"], "\(faults)")
         let file = service.paths.configuration
-        #expect(faults.first?.message == "\(file):1: modes: \"[audio, dance]\" is not valid")
+        #expect(faults.first?.message == "\(file):1: modes: \"dance\" is not valid")
         #expect(faults.first?.hint == "use a list of audio, location, fetch, remote-notification")
         #expect(faults.last?.message == "\(file):2: audio.latency: \"9s\" is not valid")
         #expect(faults.last?.hint == "use a duration from 20ms to 2s")
