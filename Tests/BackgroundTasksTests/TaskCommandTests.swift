@@ -173,8 +173,7 @@ extension RealProcesses {
         @Test func `a repetition and a hook's task have the requested environment`() async throws {
             let rig = try TaskRig()
             let environment = ["PATH": "\(rig.scratch.path):/usr/bin:/bin", "COLOUR": "green"]
-            let program = try rig.scratch.write("#!/bin/sh\necho $COLOUR; exec sleep 100", to: "only-in-this-path")
-            chmod(program, 0o700)
+            _ = try await rig.scratch.script("echo $COLOUR; exec sleep 100", to: "only-in-this-path")
             let request = TaskRequest(
                 name: "test",
                 command: ["only-in-this-path"],

@@ -290,12 +290,11 @@ import Testing
     }
 
     /// Returns the variables with which programs find a systemctl that prints these properties of a loaded unit.
-    private func systemctl(_ properties: String...) throws -> [String: String] {
+    private func systemctl(_ properties: String...) async throws -> [String: String] {
         let bin = service.file("bin")
         try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
         let lines = (["LoadState=loaded"] + properties).joined(separator: "\n")
-        let path = try service.scratch.write("#!/bin/sh\ncat << END\n\(lines)\nEND\n", to: "bin/systemctl")
-        try #require(chmod(path, 0o755) == 0)
+        _ = try await service.scratch.script("cat << END\n\(lines)\nEND", to: "bin/systemctl")
         return ["PATH": "\(bin):/usr/bin:/bin"]
     }
 }

@@ -28,4 +28,14 @@ package final class ScratchDirectory: Sendable {
     package func write(_ content: String, to name: String) throws -> String {
         try write(content.utf8, to: name)
     }
+
+    /// Writes a shell script that can be run as a program, and returns its path.
+    ///
+    /// Another process writes it: a program that another test starts meanwhile would inherit a descriptor of this one, and
+    /// a file that is open for writing cannot be run (ETXTBSY).
+    package func script(_ commands: String, to name: String) async throws -> String {
+        let write = #"printf '#!/bin/sh\n%s\n' "$1" > "$2" && chmod 755 "$2""#
+        try await Tool.run("sh", "-c", write, "sh", commands, file(name))
+        return file(name)
+    }
 }
