@@ -32,11 +32,11 @@ SANITIZER_OPTIONS = TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.
     ASAN_OPTIONS="detect_leaks=0 log_path=$(CURDIR)/$$build/report"
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: help run setup check test fuzz sanitize torture build programs bench-location bench-audio bench-commands dependencies bench-dependencies package-dependencies deb test-package format lint docs clean-run \
+.PHONY: help run setup check test fuzz sanitize torture build programs bench-location bench-audio bench-commands dependencies bench-dependencies package-dependencies deb test-package test-arm64 format lint docs clean-run \
     manuals install media tracks example-feed example-picture example-dependencies
 
 help: ## list the commands
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
 
 run: build ## install the system packages, build, and show location and audio at work (state in .run/)
 	@Packaging/demo.sh $(RELEASE) $(HOME_DIR)
@@ -180,6 +180,10 @@ test-package: deb ## install, upgrade and purge the package in a Debian without 
 	@rm -f .build-package/older/.build/*.deb
 	$(MAKE) --no-print-directory -C .build-package/older deb
 	Tests/Package/test.sh .build-package/older/.build/backgrounder_*.deb .build/backgrounder_*.deb .build-package
+
+test-arm64: ## build for arm64 with Debian's Swift, and run the programs under emulation
+	@Packaging/dependencies.sh arm64
+	Tests/Package/arm64.sh .build-arm64
 
 install: ## install programs, unit, completions and manual pages after `make build manuals` (PREFIX=/usr/local)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/lib/systemd/system $(SHARE)/bash-completion/completions \

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the missing Debian packages of the given sets (run, test, examples, bench, package). Needs root or sudo.
+# Installs the missing Debian packages of the given sets (run, test, examples, bench, package, arm64). Needs root or sudo.
 # With --check first, installs nothing and exits with 1 if a package is missing.
 set -eu
 
@@ -19,7 +19,8 @@ for set in "$@"; do
         examples) packages="$packages python3 curl" ;;
         bench) packages="$packages python3 gpsd-clients gpsbabel strace pulseaudio pulseaudio-utils sox lame mpg123 mpd mpc curl" ;;
         package) packages="$packages dpkg-dev lintian debootstrap" ;;
-        *) echo "$0: unknown set $set; use run, test, examples, bench or package" >&2; exit 64 ;;
+        arm64) packages="$packages mmdebstrap qemu-user-static" ;;
+        *) echo "$0: unknown set $set; use run, test, examples, bench, package or arm64" >&2; exit 64 ;;
     esac
 done
 

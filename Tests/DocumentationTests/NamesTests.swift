@@ -75,9 +75,9 @@ import Testing
 
     @Test(arguments: Repository.pages)
     func `each make target that a page names exists`(page: MarkdownPage) throws {
-        let targets = Set(try Repository.text("Makefile").matches(of: /(?m)^([a-z-]+):/).map { String($0.1) })
+        let targets = Set(try Repository.text("Makefile").matches(of: /(?m)^([a-z0-9-]+):/).map { String($0.1) })
         let code = page.codeSpans.map(\.text) + page.blocks.flatMap(\.lines)
-        for match in code.compactMap({ $0.firstMatch(of: /^(?:sudo )?make ((?:[a-z-]+ ?)+)/) }) {
+        for match in code.compactMap({ $0.firstMatch(of: /^(?:sudo )?make ((?:[a-z0-9-]+ ?)+)/) }) {
             for target in match.1.split(separator: " ") {
                 #expect(targets.contains(String(target)), "\(page.path): make \(target)")
             }
