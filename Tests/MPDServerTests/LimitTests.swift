@@ -146,6 +146,12 @@ import Testing
         try await half.send("comm")
         let unread = try connectUnix(fixture.path)
         defer { close(unread) }
+        // A connection that is not served yet ends with the process, which here continues. A served one has its greeting.
+        let isServed = try await blocking {
+            var waiting = pollfd(fd: unread, events: Int16(POLLIN), revents: 0)
+            return poll(&waiting, 1, 60_000) == 1
+        }
+        #expect(isServed)
         try await blocking { try sendAll(unread, "listallinfo\n") }
         let began = ContinuousClock.now
         try await fixture.stop()

@@ -97,7 +97,8 @@ import Testing
         // Open for both directions, so that neither side waits for the other.
         let answer = open(word, O_RDWR | O_CLOEXEC)
         defer { close(answer) }
-        let task = Task { try await fetch("sh -c 'echo $PPID' > \(pids.path); read word < \(word); echo $word") }
+        // Not `> pids`, for which a shell redirects its own stdout until the program has ended.
+        let task = Task { try await fetch("sh -c 'echo $PPID >&3' 3> \(pids.path); read word < \(word); echo $word") }
         let pid = try await pids.reader.wait(for: "the command") { lines, _ in lines.first }
         let held = open("/proc/\(pid)/fd/1", O_WRONLY | O_CLOEXEC)
         try #require(held >= 0)
