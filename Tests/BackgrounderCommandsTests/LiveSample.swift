@@ -44,6 +44,29 @@ enum LiveSample {
         return "2025-11-21T06:5\(index / 10):\(10 + index).000Z info \(text)"
     }
 
+    static let location = LocationStatus(
+        updating: true,
+        source: "gpsd://localhost:2947",
+        connection: .connected,
+        quality: .ok,
+        desiredAccuracy: .best,
+        target: 10,
+        acceptLimit: 30,
+        distanceFilter: 0,
+        jitterGuard: true,
+        received: 1234,
+        accepted: 1200,
+        rejected: RejectionCounts(),
+        lastFix: track.last,
+        trackCount: 100,
+        trip: TripProgress(
+            start: now.addingTimeInterval(-1390),
+            distance: 5243.2,
+            duration: 1390.5,
+            points: 812
+        )
+    )
+
     private static let status = ServiceStatus(
         version: "0.1.0",
         pid: 7,
@@ -51,28 +74,7 @@ enum LiveSample {
         since: now.addingTimeInterval(-600),
         attached: 1,
         modes: [.audio, .location],
-        location: LocationStatus(
-            updating: true,
-            source: "gpsd://localhost:2947",
-            connection: .connected,
-            quality: .ok,
-            desiredAccuracy: .best,
-            target: 10,
-            acceptLimit: 30,
-            distanceFilter: 0,
-            jitterGuard: true,
-            received: 1234,
-            accepted: 1200,
-            rejected: RejectionCounts(),
-            lastFix: track.last,
-            trackCount: 100,
-            trip: TripProgress(
-                start: now.addingTimeInterval(-1390),
-                distance: 5243.2,
-                duration: 1390.5,
-                points: 812
-            )
-        ),
+        location: location,
         audio: AudioStatus(
             timeControlStatus: .playing,
             currentItem: queue[1],

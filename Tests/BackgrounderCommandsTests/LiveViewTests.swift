@@ -33,22 +33,6 @@ import Testing
                 duration: 200
             )
         }
-        let location = LocationStatus(
-            updating: true,
-            source: "gpsd://localhost:2947",
-            connection: .connected,
-            quality: .ok,
-            desiredAccuracy: .best,
-            target: 10,
-            acceptLimit: 30,
-            distanceFilter: 0,
-            jitterGuard: true,
-            received: 1234,
-            accepted: 1200,
-            rejected: RejectionCounts(),
-            lastFix: track.last,
-            trackCount: 100
-        )
         let audio = AudioStatus(
             timeControlStatus: .playing,
             currentItem: queue[1],
@@ -72,7 +56,7 @@ import Testing
             since: since,
             attached: 1,
             modes: [.audio, .location],
-            location: location,
+            location: LiveSample.location,
             audio: audio
         )
         return StateSnapshot(status: status, track: track, queue: queue)
