@@ -19,6 +19,10 @@ extension TextBuffer {
         append(key: "\"path\":", text: item.path)
         append("\"position\":")
         append(number: item.position)
+        if let priority = item.priority {
+            append(",\"priority\":")
+            append(number: priority)
+        }
         if let rate = item.sampleRate {
             append(",\"sampleRate\":")
             append(number: rate)

@@ -60,6 +60,14 @@ struct AudioSummaryTests {
         #expect(status.modes == ["single", "replay gain album"])
     }
 
+    @Test func `a disabled output is shown with the command that enables it`() {
+        var status = Self.status(Self.item, elapsed: 10)
+        status.outputEnabled = false
+        let remedy = "disabled; enable it with: backgrounder audio output on"
+        #expect(status.details(columns: 80).contains("output    \(remedy)"))
+        #expect(status.lines.contains("the output is \(remedy)"))
+    }
+
     @Test func `without a playing item there is no bar, and unknown values are omitted`() {
         let lines = Self.status(nil, elapsed: nil).details(columns: 80)
         #expect(lines.first == "stopped   nothing")

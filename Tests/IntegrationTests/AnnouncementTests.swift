@@ -32,6 +32,30 @@ import Testing
         #expect(log.contains("Announcement: \(path)"))
     }
 
+    @Test func `an output that is disabled stays silent until it is enabled, also after a crash`() async throws {
+        let service = try Service(source: "gpx:\(Products.repository("tracks/city-walk.gpx"))")
+        try await service.start()
+        _ = try await service.command(["audio", "play"] + Samples.tunes)
+        let off = try await service.run("audio", "output", "off").text
+        #expect(off.contains("output    disabled; enable it with: backgrounder audio output on"), "\(off)")
+        #expect(try await service.run("audio", "output").text == "off\n")
+        try await service.command(["audio", "interrupt", Samples.tunes[1]])
+            .expectRefusal(1, ["the sound output is disabled", "backgrounder audio output on"])
+        let doctor = try await service.command(["doctor"]).text
+        #expect(doctor.contains("the output is disabled"), "\(doctor)")
+        #expect(doctor.contains("enable it with `backgrounder audio output on`"), "\(doctor)")
+        try await service.crash()
+        try await service.start()
+        let paused: AudioStatus = try await service.json("audio", "play")
+        #expect(!paused.outputEnabled)
+        #expect(paused.timeControlStatus == .paused)
+        #expect(try await service.run("audio").text.contains("output    disabled; enable it with"))
+        let on: AudioStatus = try await service.json("audio", "output", "on")
+        #expect(on.outputEnabled)
+        let playing: AudioStatus = try await service.json("audio", "play")
+        #expect(playing.timeControlStatus == .playing)
+    }
+
     @Test func `after a crash during an announcement, the music resumes where it was held`() async throws {
         let service = try Service(source: "gpx:\(Products.repository("tracks/city-walk.gpx"))")
         try await service.start()

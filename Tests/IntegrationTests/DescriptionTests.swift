@@ -68,6 +68,7 @@ import Testing
             (200, "DELETE", "/v1/track/history?trip=1&trial=1", nil),
             (200, "GET", "/v1/audio", nil), (200, "GET", "/v1/audio/drivers", nil), (200, "GET", "/v1/queue", nil),
             (200, "PATCH", "/v1/audio", #"{"volume":50,"repeat":true,"consume":false,"random":false}"#),
+            (200, "PATCH", "/v1/audio", #"{"outputEnabled":true}"#),
             (200, "PATCH", "/v1/audio", #"{"single":"oneshot"}"#), (200, "PATCH", "/v1/audio", #"{"single":false}"#),
             (200, "POST", "/v1/audio/play", "{}"), (200, "POST", "/v1/audio/seek", #"{"to":2}"#),
             (200, "POST", "/v1/audio/seek", #"{"by":-1.5}"#), (200, "POST", "/v1/audio/pause", nil),

@@ -28,14 +28,16 @@ let mpdProgram = #"""
             return {key: plain(part) for key, part in value.items() if key not in PASSING}
         return [plain(part) for part in value] if isinstance(value, (list, tuple)) else value
 
+    def comparable(status):
+        # MPD does not know the format in the first moments of a song.
+        differing = {"playlist", "audio"} if status["state"] == "play" else {"playlist"}
+        return {key: value for key, value in status.items() if key not in differing}
+
     def do(name, *arguments, on=client):
         try:
             answer = getattr(on, name)(*arguments)
             if name == "status":
-                answer.pop("playlist")
-                # MPD does not know it in the first moments of a song.
-                if answer["state"] == "play":
-                    answer.pop("audio", None)
+                answer = comparable(answer)
             listed = answer if isinstance(answer, (str, dict, type(None))) else list(answer)
             # Job numbers differ between the two servers.
             text = "a job" if name == "update" else json.dumps(plain(listed), sort_keys=True)
@@ -44,9 +46,11 @@ let mpdProgram = #"""
         print(name, *arguments, "=>", text, flush=True)
 
     def until(wanted):
-        while any(client.status().get(key) != value for key, value in wanted.items()):
+        while any((status := client.status()).get(key) != value for key, value in wanted.items()):
             client.idle("player", "options", "playlist")
-        print("-- until", wanted, flush=True)
+        # A song may end before the next command; this status is of the moment that was waited for.
+        shown = plain(comparable(status)) if wanted.get("state") == "play" else ""
+        print("-- until", wanted, json.dumps(shown, sort_keys=True), flush=True)
 
     def updated():
         while "updating_db" in client.status():

@@ -122,11 +122,18 @@ extension Service {
 struct AllowedDifference {
     /// The beginning of the line in the transcript.
     var step: String
+    /// A part of MPD's line; empty if each line of the step may differ.
+    var theirs: String
     var reason: String
 
-    init(_ step: String, _ reason: String) {
+    init(_ step: String, theirs: String = "", _ reason: String) {
         self.step = step
+        self.theirs = theirs
         self.reason = reason
+    }
+
+    func covers(_ own: String, _ other: String) -> Bool {
+        own.hasPrefix(step) && other.hasPrefix(step) && (theirs.isEmpty || other.contains(theirs))
     }
 }
 
@@ -140,7 +147,7 @@ func compare(
     #expect(ours.count == theirs.count, sourceLocation: sourceLocation)
     var used: Set<String> = []
     for (own, other) in zip(ours, theirs) where own != other {
-        let difference = allowed.first { own.hasPrefix($0.step) && other.hasPrefix($0.step) }
+        let difference = allowed.first { $0.covers(own, other) }
         if let difference { used.insert(difference.step) }
         #expect(difference != nil, "ours:  \(own)\nMPD's: \(other)", sourceLocation: sourceLocation)
     }

@@ -69,6 +69,7 @@ actor ListPlayer: MPDPlayer {
             audio.single = change.single ?? audio.single
             audio.consume = change.consume ?? audio.consume
             audio.replayGain = change.replayGain ?? audio.replayGain
+            audio.outputEnabled = change.outputEnabled ?? audio.outputEnabled
         }
     }
 
@@ -124,6 +125,15 @@ actor ListPlayer: MPDPlayer {
 
     func shuffle(_ range: Range<Int>) { edit { $0[range].reverse() } }
     func clear() { edit { $0 = [] } }
+
+    func prioritise(ids: [Int], _ priority: Int) throws(MPDPlayerError) {
+        guard ids.allSatisfy({ item(id: $0) != nil }) else { throw .noSuchItem }
+        edit { items in
+            for index in items.indices where ids.contains(items[index].id) {
+                items[index].priority = priority == 0 ? nil : priority
+            }
+        }
+    }
 
     private func edit(_ body: (inout [PlayerItem]) -> Void) {
         let before = items

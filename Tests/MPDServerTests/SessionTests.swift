@@ -31,10 +31,8 @@ import Testing
             ),
             ("mixrampdb -17", "ACK [2@0] {mixrampdb} MixRamp is not supported; songs follow each other without a gap"),
             ("replay_gain_mode loud", "ACK [2@0] {replay_gain_mode} Unrecognized replay gain mode"),
-            (
-                "disableoutput 0",
-                "ACK [2@0] {disableoutput} The only output cannot be disabled; use pause, or setvol 0 for silence"
-            ),
+            ("disableoutput 1", "ACK [50@0] {disableoutput} No such audio output"),
+            ("enableoutput 1", "ACK [50@0] {enableoutput} No such audio output"),
             ("toggleoutput 5", "ACK [50@0] {toggleoutput} No such audio output"),
             ("outputset 0 a b", "ACK [2@0] {outputset} Unsupported attribute"),
             ("partition x", "ACK [50@0] {partition} partition does not exist"),
@@ -46,7 +44,10 @@ import Testing
             ("config", #"ACK [4@0] {config} you don't have permission for "config""#),
             ("password x", "ACK [3@0] {password} incorrect password"),
             ("sticker get song a b", "ACK [50@0] {sticker} No such song"),
-            ("prio 1 0", "ACK [5@0] {prio} priorities are not supported; use move or add with a position"),
+            ("prio 256 0", "ACK [2@0] {prio} Number too large: 256"),
+            ("prio 1 9", "ACK [2@0] {prio} Bad song index"),
+            ("prioid 1 9", "ACK [50@0] {prioid} No such song"),
+            ("prio 1", #"ACK [2@0] {prio} too few arguments for "prio""#),
             ("rangeid 1 0:1", "ACK [5@0] {rangeid} playing part of a song is not supported; use seek"),
             ("lsinfo nope", "ACK [50@0] {lsinfo} No such directory"),
             ("list colour", "ACK [2@0] {list} Unknown tag type: colour"),
@@ -107,6 +108,39 @@ import Testing
         let far = try await fixture.connectTCP()
         #expect(try await far.ask("add /music/plain.wav") == ["ACK [4@0] {add} Access denied"])
         #expect(try await far.ask("add plain.wav") == ["OK"])
+    }
+
+    @Test func `the output is disabled, toggled and enabled, and the status says why nothing sounds`() async throws {
+        let client = try await MPDFixture().connect()
+        func isEnabled() async throws -> Bool { try await client.ask("outputs").contains("outputenabled: 1") }
+        #expect(try await isEnabled())
+        #expect(try await client.ask("disableoutput 0") == ["OK"])
+        #expect(try await !isEnabled())
+        #expect(try await client.ask("add plain.wav") == ["OK"])
+        _ = try await client.ask("play")
+        _ = try await client.ask("pause 1")
+        #expect(try await client.ask("status").contains("error: All audio outputs are disabled"))
+        #expect(try await client.ask("toggleoutput 0") == ["OK"])
+        #expect(try await isEnabled())
+        #expect(try await !client.ask("status").contains { $0.hasPrefix("error") })
+        #expect(try await client.ask("toggleoutput 0") == ["OK"])
+        #expect(try await client.ask("enableoutput 0") == ["OK"])
+        #expect(try await isEnabled())
+    }
+
+    @Test func `prio and prioid set the priorities of ranges and of ids`() async throws {
+        let client = try await MPDFixture().connect()
+        for _ in 0..<4 { #expect(try await client.ask("add plain.wav") == ["OK"]) }
+        func priorities() async throws -> [String] {
+            try await client.ask("playlistinfo").filter { $0.hasPrefix("Pos") || $0.hasPrefix("Prio") }
+        }
+        #expect(try await client.ask("prio 5 0:2 3") == ["OK"])
+        #expect(try await priorities() == ["Pos: 0", "Prio: 5", "Pos: 1", "Prio: 5", "Pos: 2", "Pos: 3", "Prio: 5"])
+        #expect(try await client.ask("prioid 0 1 2") == ["OK"])
+        #expect(try await client.ask("prioid 255 3") == ["OK"])
+        #expect(try await priorities() == ["Pos: 0", "Pos: 1", "Pos: 2", "Prio: 255", "Pos: 3", "Prio: 5"])
+        #expect(try await client.ask("prio 0 0:") == ["OK"])
+        #expect(try await priorities().count == 4)
     }
 
     @Test func `addresses of the network are added as they are, from TCP too`() async throws {

@@ -83,7 +83,7 @@ import Testing
         let place = Int.random(in: 0...queue.count, using: &random)
         let range = place..<min(queue.count, place + Int.random(in: 1...4, using: &random))
         var rest = queue
-        switch Int.random(in: 0..<8, using: &random) {
+        switch Int.random(in: 0..<9, using: &random) {
         case 0 where !range.isEmpty: return .removed(queue[range].map(\.id))
         case 1, 2:
             guard !range.isEmpty else { break }
@@ -101,6 +101,8 @@ import Testing
                     PlayerItem(id: item.id, position: position, path: item.path)
                 }
             )
+        case 6 where !range.isEmpty:
+            return .prioritised(queue[range].map(\.id), Int.random(in: 0...255, using: &random))
         case 5: return .moved(queue.shuffled(using: &random).map(\.id), QueuePlace())
         default: break
         }

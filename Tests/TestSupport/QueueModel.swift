@@ -12,6 +12,10 @@ extension [PlayerItem] {
         case .removed(let ids): removeAll { ids.contains($0.id) }
         case .described(let item):
             if let index = firstIndex(where: { $0.id == item.id }) { self[index] = item }
+        case .prioritised(let ids, let priority):
+            for index in indices where ids.contains(self[index].id) {
+                self[index].priority = priority == 0 ? nil : priority
+            }
         case .unreadable: break
         case .replaced(let items): self = items
         }

@@ -10,6 +10,8 @@ package enum PlayerError: Error, Hashable, Sendable {
     case tooManyAnnouncements(limit: Int)
     /// The audio mode is suspended.
     case suspended
+    /// The sound output is disabled.
+    case outputDisabled
     /// The queue would exceed its limit of items.
     case queueFull(limit: Int)
     /// A position outside of the queue, which has `count` items.
@@ -36,6 +38,7 @@ extension PlayerError: CustomStringConvertible {
         case .noSuchItem(let id): "no item \(id) in the queue"
         case .tooManyAnnouncements(let limit): "\(limit) announcements are waiting already, which is the limit"
         case .suspended: "audio is suspended while no client is attached"
+        case .outputDisabled: "the sound output is disabled"
         case .queueFull(let limit): "the queue is limited to \(limit) items"
         case .invalidPosition(let position, let count):
             "position \(position) is outside the queue of \(count) \(count == 1 ? "item" : "items")"

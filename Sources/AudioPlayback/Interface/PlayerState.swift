@@ -17,6 +17,8 @@ package struct PlayerOptions: Codable, Hashable, Sendable {
     package var random = false
     package var replayGain = ReplayGainMode.off
     package var actionAtItemEnd = ActionAtItemEnd.advance
+    /// While false nothing sounds: the player pauses instead of playing.
+    package var outputEnabled = true
 
     /// Creates options; each default is that of a new player.
     package init(
@@ -26,7 +28,8 @@ package struct PlayerOptions: Codable, Hashable, Sendable {
         consume: Bool = false,
         random: Bool = false,
         replayGain: ReplayGainMode = .off,
-        actionAtItemEnd: ActionAtItemEnd = .advance
+        actionAtItemEnd: ActionAtItemEnd = .advance,
+        outputEnabled: Bool = true
     ) {
         self.volume = volume
         self.repeat = `repeat`
@@ -35,6 +38,7 @@ package struct PlayerOptions: Codable, Hashable, Sendable {
         self.random = random
         self.replayGain = replayGain
         self.actionAtItemEnd = actionAtItemEnd
+        self.outputEnabled = outputEnabled
     }
 
     /// The gain to apply: `auto` resolves to the track's gain while `random` is on, and else to the album's.
@@ -54,6 +58,7 @@ extension PlayerOptions {
         random = try container.decode(Bool.self, forKey: .random)
         replayGain = try container.decodeIfPresent(ReplayGainMode.self, forKey: .replayGain) ?? .off
         actionAtItemEnd = try container.decode(ActionAtItemEnd.self, forKey: .actionAtItemEnd)
+        outputEnabled = try container.decodeIfPresent(Bool.self, forKey: .outputEnabled) ?? true
     }
 }
 

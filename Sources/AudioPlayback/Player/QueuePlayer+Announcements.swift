@@ -16,8 +16,8 @@ extension QueuePlayer {
     ///
     /// - Throws: ``PlayerError/invalidDuck(_:)``, ``MediaError/outside(path:folder:)``,
     ///   ``MediaError/noSuchPath(path:)``, ``MediaError/notAFile(path:kind:)``,
-    ///   ``MediaError/unreadable(path:reason:)``, ``PlayerError/suspended`` or
-    ///   ``PlayerError/tooManyAnnouncements(limit:)``.
+    ///   ``MediaError/unreadable(path:reason:)``, ``PlayerError/suspended``,
+    ///   ``PlayerError/outputDisabled`` or ``PlayerError/tooManyAnnouncements(limit:)``.
     package func interrupt(
         with path: String,
         within scope: MediaScope = .everywhere,
@@ -28,6 +28,7 @@ extension QueuePlayer {
         try await mediaResolver.requireFile(path, within: scope)
         handleReports()
         guard case .active = activity else { throw PlayerError.suspended }
+        guard list.options.outputEnabled else { throw PlayerError.outputDisabled }
         nextToken += 1
         try announcements.add(Announcement(token: nextToken, path: path, duck: duck, priority: priority))
         announceNext()

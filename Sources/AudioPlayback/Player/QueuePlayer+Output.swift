@@ -40,6 +40,16 @@ extension QueuePlayer {
         probeForDevice(snapshot)
     }
 
+    /// Handles a new setting of ``PlayerOptions/outputEnabled``.
+    func outputChanged() {
+        let isEnabled = list.options.outputEnabled
+        logger.notice("The sound output is \(isEnabled ? "enabled" : "disabled")")
+        guard !isEnabled else { return }
+        dropAnnouncements(because: "the sound output was disabled")
+        endOutage()
+        applyActivity()
+    }
+
     /// Handles an output that failed: retries a little later, from the heard position.
     private func interrupted(_ reason: String) {
         if !isAnnouncing, activity.playback != .playing { return interruptedWhileNotPlaying(reason) }

@@ -17,8 +17,13 @@ extension QueuePlayer {
         applyActivity()
     }
 
-    /// Runs or rests the output, according to the activity.
+    /// Runs or rests the output, according to the activity. Pauses if the output is disabled.
     func applyActivity() {
+        if activity.playback == .playing, !list.options.outputEnabled {
+            activity.playback = .paused
+            stateChanged()
+            jumped()
+        }
         if activity.isSounding {
             startThreadsIfNeeded()
             watchOutput()

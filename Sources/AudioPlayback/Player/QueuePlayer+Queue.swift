@@ -163,6 +163,16 @@ extension QueuePlayer {
         try await changed()
     }
 
+    /// Sets the priority of items, 0 to 255: while `random` is on, higher ones are played first.
+    ///
+    /// - Throws: ``PlayerError/noSuchItem(id:)``; nothing is changed then.
+    package func prioritise(ids: [Int], _ priority: Int) async throws {
+        try await requireJournal()
+        handleReports()
+        try list.prioritise(ids: ids, priority)
+        try await changed()
+    }
+
     private func changed() async throws {
         plan()
         skipLateStream()

@@ -172,7 +172,8 @@ extension QueuePlayer {
         consume: Bool? = nil,
         random: Bool? = nil,
         replayGain: ReplayGainMode? = nil,
-        actionAtItemEnd: ActionAtItemEnd? = nil
+        actionAtItemEnd: ActionAtItemEnd? = nil,
+        outputEnabled: Bool? = nil
     ) async throws -> AudioStatus {
         if let volume, !(0...100).contains(volume) { throw PlayerError.invalidVolume(volume) }
         try await requireJournal()
@@ -185,7 +186,10 @@ extension QueuePlayer {
         options.random = random ?? options.random
         options.replayGain = replayGain ?? options.replayGain
         options.actionAtItemEnd = actionAtItemEnd ?? options.actionAtItemEnd
+        let wasEnabled = options.outputEnabled
+        options.outputEnabled = outputEnabled ?? wasEnabled
         list.set(options)
+        if options.outputEnabled != wasEnabled { outputChanged() }
         pipeline.setReplayGain(options.effectiveReplayGain)
         pipeline.setGain(Self.gain(volume: options.volume))
         plan()

@@ -190,6 +190,7 @@ package actor QueuePlayer: Service {
             consume: list.options.consume,
             random: list.options.random,
             replayGain: list.options.replayGain,
+            outputEnabled: list.options.outputEnabled,
             underruns: snapshot.underruns,
             interruptions: recovery.interruptions,
             since: shown.since,

@@ -209,6 +209,32 @@ struct PlayerQueue: Sendable {
         contents.shuffle(positions, first: currentID, using: &generator)
     }
 
+    /// Sets the priority of items, 0 to 255. While `random` is on, those not played yet move to the others of that
+    /// priority, in random order; one that was played already is played again if it now outranks the current item.
+    mutating func prioritise(ids: [Int], _ priority: Int) throws(PlayerError) {
+        var slots: [Int] = []
+        for id in ids {
+            guard let slot = contents.slot(of: id) else { throw .noSuchItem(id: id) }
+            slots.append(slot)
+        }
+        let before = contents
+        let changed = contents.prioritise(slots, priority)
+        guard options.random, !changed.isEmpty else { return }
+        let current = currentID.flatMap(contents.slot)
+        let place = current.flatMap(round.place)
+        let rank = current.map(contents.priority)
+        let moving = changed.filter { slot in
+            guard let place, let rank, let own = round.place(of: slot), own <= place else { return true }
+            return own < place && before.priority(of: slot) <= rank && priority > rank
+        }
+        round.remove(slots: moving)
+        let start = current.flatMap(round.place).map { $0 + 1 } ?? 0
+        let first = (start..<round.count).first { contents.priority(of: round[$0]) <= priority } ?? round.count
+        let end = (first..<round.count).first { contents.priority(of: round[$0]) != priority } ?? round.count
+        round.insert(moving.map(Int32.init), at: first)
+        round.shuffle(first..<end + moving.count, using: &generator)
+    }
+
     mutating func clear() {
         guard !isEmpty else { return }
         contents.clear()
@@ -276,9 +302,10 @@ struct PlayerQueue: Sendable {
             detach([slot])
         }
         if isLast, options.random, options.repeat, round.count > 1 {
-            round.shuffle(0..<round.count, using: &generator)
-            // The item that just ended must not begin the new round.
-            if round[0] == slot { round.swapAt(0, round.count - 1) }
+            shuffleRound()
+            // The item that just ended must not begin the new round, unless it outranks the others.
+            let peers = (1..<round.count).last { contents.priority(of: round[$0]) == contents.priority(of: slot) }
+            if round[0] == slot, let last = peers { round.swapAt(0, last) }
             following = contents.id(of: round[0])
         }
         currentID = following
@@ -288,15 +315,26 @@ struct PlayerQueue: Sendable {
     /// Shuffles all items into a round, with the current item in front.
     private mutating func beginRound() {
         round = contents.order
+        shuffleRound()
+        if let place = currentID.flatMap(contents.slot).flatMap(round.place) { round.move(place..<place + 1, to: 0) }
+    }
+
+    /// Shuffles the round, the highest priority first.
+    private mutating func shuffleRound() {
         round.shuffle(0..<round.count, using: &generator)
-        if let place = currentID.flatMap(contents.slot).flatMap(round.place) { round.swapAt(0, place) }
+        guard contents.hasPriorities else { return }
+        let slots = (0..<round.count).map { Int32(round[$0]) }
+        // Swift's sort is stable, so that each priority stays shuffled.
+        round = QueueOrder(slots.sorted { contents.priority(of: Int($0)) > contents.priority(of: Int($1)) })
     }
 
     /// Places new items in the random round: appended ones anywhere in the rest of the round, inserted ones next.
     private mutating func placeInRound(_ slots: Range<Int32>, isAppended: Bool) {
         let start = currentID.flatMap(contents.slot).flatMap(round.place).map { $0 + 1 } ?? 0
         if isAppended {
-            round.scatter(slots, from: start, using: &generator)
+            // Behind the items with a priority.
+            let rest = (start..<round.count).first { contents.priority(of: round[$0]) == 0 } ?? round.count
+            round.scatter(slots, from: rest, using: &generator)
         } else {
             round.insert(slots, at: start)
         }

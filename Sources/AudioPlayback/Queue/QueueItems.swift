@@ -47,6 +47,11 @@ struct QueueItems: Sendable {
 
     func id(of slot: Int) -> Int { records[slot].id }
 
+    func priority(of slot: Int) -> Int { records[slot].priority ?? 0 }
+
+    /// Whether an item has a priority. O(n).
+    var hasPriorities: Bool { records.contains { $0.priority != nil } }
+
     /// The slot of an item that is in the queue.
     func slot(of id: Int) -> Int? {
         let slot = firstSlot(from: id)
@@ -144,6 +149,16 @@ struct QueueItems: Sendable {
         if records[slot] != before { changed(position..<position + 1, .described(item(at: position))) }
     }
 
+    /// Sets the priority of the items in `slots`, 0 to 255. Returns those that had another.
+    mutating func prioritise(_ slots: [Int], _ priority: Int) -> [Int] {
+        let changing = slots.filter { (records[$0].priority ?? 0) != priority }
+        guard !changing.isEmpty else { return [] }
+        for slot in changing { records[slot].priority = priority == 0 ? nil : priority }
+        changes.append(.prioritised(changing.map { records[$0].id }, priority))
+        stamp(changing.compactMap(order.place))
+        return changing
+    }
+
     /// Records that an item looks different to clients, although nothing of it that is stored has changed.
     mutating func touch(id: Int) {
         if let position = position(of: id) { stamp(position..<position + 1) }
@@ -183,7 +198,7 @@ struct QueueItems: Sendable {
         stamp(positions)
     }
 
-    private mutating func stamp(_ positions: Range<Int>) {
+    private mutating func stamp(_ positions: some Sequence<Int>) {
         version += 1
         let stamp = UInt32(truncatingIfNeeded: version)
         if stamps.count > count { stamps.removeLast(stamps.count - count) }

@@ -21,6 +21,8 @@ package struct AudioStatus: Codable, Hashable, Sendable {
     package var consume: Bool
     package var random: Bool
     package var replayGain: ReplayGainMode
+    /// While false nothing sounds: the player pauses instead of playing, and announcements are refused.
+    package var outputEnabled: Bool
     /// How often the output needed samples and had none.
     package var underruns: Int
     /// How often the output stalled or was lost.
@@ -54,6 +56,7 @@ package struct AudioStatus: Codable, Hashable, Sendable {
         consume: Bool,
         random: Bool,
         replayGain: ReplayGainMode = .off,
+        outputEnabled: Bool = true,
         underruns: Int,
         interruptions: Int,
         since: Date,
@@ -77,6 +80,7 @@ package struct AudioStatus: Codable, Hashable, Sendable {
         self.consume = consume
         self.random = random
         self.replayGain = replayGain
+        self.outputEnabled = outputEnabled
         self.underruns = underruns
         self.interruptions = interruptions
         self.since = since

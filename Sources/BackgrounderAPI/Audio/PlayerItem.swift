@@ -2,6 +2,7 @@
 ///
 /// Tags, `duration` in seconds, `sampleRate` in Hz, `channels` and `codec` are absent until the file was read. `error` marks an item
 /// that could not be opened; it is skipped until playback is started again. `station` is the name of a live stream, while it plays.
+/// `priority`, 1 to 255, is absent if it is 0; while `random` is on, items with a higher one are played first.
 package struct PlayerItem: Codable, Hashable, Identifiable, Sendable {
     /// Never reused, even across restarts.
     package var id: Int
@@ -18,6 +19,7 @@ package struct PlayerItem: Codable, Hashable, Identifiable, Sendable {
     package var codec: String?
     package var error: String?
     package var station: String?
+    package var priority: Int?
 
     /// Creates a player item.
     package init(
@@ -32,7 +34,8 @@ package struct PlayerItem: Codable, Hashable, Identifiable, Sendable {
         channels: Int? = nil,
         codec: String? = nil,
         error: String? = nil,
-        station: String? = nil
+        station: String? = nil,
+        priority: Int? = nil
     ) {
         self.id = id
         self.position = position
@@ -46,6 +49,7 @@ package struct PlayerItem: Codable, Hashable, Identifiable, Sendable {
         self.codec = codec
         self.error = error
         self.station = station
+        self.priority = priority
     }
 }
 

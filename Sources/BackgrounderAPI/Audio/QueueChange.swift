@@ -9,6 +9,8 @@ package enum QueueChange: Hashable, Sendable {
     case removed([Int])
     /// The metadata of an item changed.
     case described(PlayerItem)
+    /// Items have a new priority, 0 to 255.
+    case prioritised([Int], Int)
     /// The file of this item was read and has no metadata.
     case unreadable(Int)
     /// The whole queue in order, replacing the previous one.

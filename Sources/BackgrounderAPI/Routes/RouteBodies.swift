@@ -59,6 +59,7 @@ package struct AudioChange: RouteBody, Hashable {
     package var consume: Bool?
     package var random: Bool?
     package var replayGain: ReplayGainMode?
+    package var outputEnabled: Bool?
 
     /// Creates an audio change.
     package init(
@@ -67,7 +68,8 @@ package struct AudioChange: RouteBody, Hashable {
         single: SingleMode? = nil,
         consume: Bool? = nil,
         random: Bool? = nil,
-        replayGain: ReplayGainMode? = nil
+        replayGain: ReplayGainMode? = nil,
+        outputEnabled: Bool? = nil
     ) {
         self.volume = volume
         self.repeat = `repeat`
@@ -75,10 +77,11 @@ package struct AudioChange: RouteBody, Hashable {
         self.consume = consume
         self.random = random
         self.replayGain = replayGain
+        self.outputEnabled = outputEnabled
     }
 
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case volume, `repeat`, single, consume, random, replayGain
+        case volume, `repeat`, single, consume, random, replayGain, outputEnabled
     }
 }
 

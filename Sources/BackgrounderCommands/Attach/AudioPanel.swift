@@ -50,7 +50,7 @@ struct AudioPanel {
 
     private static func settings(_ audio: AudioStatus) -> String {
         let device = audio.device.map { " (\($0))" } ?? ""
-        let output = "\(audio.driver)\(device)"
+        let output = audio.outputEnabled ? "\(audio.driver)\(device)" : "output disabled"
         return ([audio.timeControlStatus.rawValue, "volume \(audio.volume)", output] + audio.modes)
             .joined(separator: ", ")
     }

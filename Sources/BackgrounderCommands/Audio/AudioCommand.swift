@@ -20,7 +20,8 @@ struct AudioCommand: AsyncParsableCommand {
         subcommands: [
             Status.self, Play.self, Pause.self, Toggle.self, Stop.self, Next.self, Previous.self, Seek.self,
             Volume.self,
-            Repeat.self, Single.self, Consume.self, Random.self, ReplayGain.self, InterruptCommand.self, Drivers.self,
+            Repeat.self, Single.self, Consume.self, Random.self, ReplayGain.self, Output.self, InterruptCommand.self,
+            Drivers.self,
         ],
         defaultSubcommand: Status.self
     )

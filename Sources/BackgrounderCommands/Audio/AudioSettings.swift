@@ -172,6 +172,28 @@ extension AudioCommand {
             try reading.show(mode) { $0.rawValue }
         }
     }
+
+    struct Output: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "output",
+            abstract: "Enable or disable the sound output, or print the current setting.",
+            discussion: """
+                While the output is disabled nothing sounds, also after a restart: the player \
+                pauses instead of playing, and announcements are refused. Enabling it does not \
+                start the music again.
+
+                EXAMPLES
+                  backgrounder audio output
+                  backgrounder audio output off
+                """
+        )
+        @Argument(help: "New setting.") var value: Switch?
+        @OptionGroup var reading: ReadingOptions
+
+        func run() async throws {
+            try await set(value.map { AudioChange(outputEnabled: $0.isOn) }, \.outputEnabled, reading)
+        }
+    }
 }
 
 private func change(_ change: AudioChange, _ reading: ReadingOptions) async throws {

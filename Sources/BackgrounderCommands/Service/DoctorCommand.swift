@@ -110,6 +110,16 @@ struct DoctorCommand: AsyncParsableCommand {
     private func audio(_ status: AudioStatus, configured: String?) -> [DoctorReport.Check] {
         let isFallback = status.driver == "null" && configured == "auto"
         let missing = Self.missingFolder(of: configured)
+        guard status.outputEnabled else {
+            return [
+                DoctorReport.Check(
+                    "audio",
+                    false,
+                    "the output is disabled",
+                    hint: "enable it with `backgrounder audio output on`"
+                )
+            ]
+        }
         var checks = [
             DoctorReport.Check(
                 "audio",

@@ -12,6 +12,7 @@ extension AudioStatus {
                     ", \(Durations.clock(elapsed))" + (currentItem.duration.map { " of \(Durations.clock($0))" } ?? "")
             }
         }
+        if !outputEnabled { lines.append("the output is disabled; enable it with: backgrounder audio output on") }
         if let buffering { lines.append("waiting for sound: \(buffering)") }
         if let announcing { lines.append("announcement \(announcing)") }
         let settings = (["volume \(volume)"] + modes + ["driver \(driver)"]).joined(separator: ", ")
@@ -57,7 +58,8 @@ extension AudioStatus {
     private static var indent: Int { 10 }
 
     private var output: String {
-        driver + (device.map { " (\($0))" } ?? "") + (format.map { ", \($0)" } ?? "")
+        guard outputEnabled else { return "disabled; enable it with: backgrounder audio output on" }
+        return driver + (device.map { " (\($0))" } ?? "") + (format.map { ", \($0)" } ?? "")
     }
 
     private var continuity: String {

@@ -51,6 +51,8 @@ package protocol MPDPlayer: Sendable {
     func swap(id: Int, with other: Int) async throws
     /// Shuffles the items at these positions.
     func shuffle(_ range: Range<Int>) async throws
+    /// Sets the priority of items, 0 to 255: while `random` is on, higher ones are played first.
+    func prioritise(ids: [Int], _ priority: Int) async throws
     /// Removes all items.
     func clear() async throws
 }
@@ -91,6 +93,7 @@ package struct MPDOptionChange: Hashable, Sendable {
     package var single: SingleMode?
     package var consume: Bool?
     package var replayGain: ReplayGainMode?
+    package var outputEnabled: Bool?
 
     /// Creates a change of the options that are not `nil`.
     package init(
@@ -99,7 +102,8 @@ package struct MPDOptionChange: Hashable, Sendable {
         random: Bool? = nil,
         single: SingleMode? = nil,
         consume: Bool? = nil,
-        replayGain: ReplayGainMode? = nil
+        replayGain: ReplayGainMode? = nil,
+        outputEnabled: Bool? = nil
     ) {
         self.volume = volume
         self.repeat = `repeat`
@@ -107,6 +111,7 @@ package struct MPDOptionChange: Hashable, Sendable {
         self.single = single
         self.consume = consume
         self.replayGain = replayGain
+        self.outputEnabled = outputEnabled
     }
 }
 

@@ -12,9 +12,6 @@ extension MPDCommand {
         ["kill", "config"].map {
             MPDCommand(refused: $0, MPDError(.permission, "you don't have permission for \"\($0)\""))
         }
-        + ["prio", "prioid"].map {
-            MPDCommand(refused: $0, MPDError(.unknown, "priorities are not supported; use move or add with a position"))
-        }
         + ["rangeid"].map {
             MPDCommand(refused: $0, MPDError(.unknown, "playing part of a song is not supported; use seek"))
         }

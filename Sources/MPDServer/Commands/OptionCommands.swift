@@ -51,20 +51,24 @@ extension MPDCommand {
             session.put("replay_gain_mode", await session.context.player.status().audio.replayGain.rawValue)
         },
         MPDCommand("outputs") { session, _ in
-            let driver = await session.context.player.status().audio.driver
+            let audio = await session.context.player.status().audio
             session.put("outputid", 0)
-            session.put("outputname", driver)
-            session.put("plugin", driver)
-            session.put("outputenabled", true)
+            session.put("outputname", audio.driver)
+            session.put("plugin", audio.driver)
+            session.put("outputenabled", audio.outputEnabled)
         },
-        MPDCommand("enableoutput", 1) { _, arguments in try checkOutput(arguments) },
-        MPDCommand("disableoutput", 1) { _, arguments in
+        MPDCommand("enableoutput", 1) { session, arguments in
             try checkOutput(arguments)
-            throw disabling
+            try await session.context.player.set(MPDOptionChange(outputEnabled: true))
         },
-        MPDCommand("toggleoutput", 1) { _, arguments in
+        MPDCommand("disableoutput", 1) { session, arguments in
             try checkOutput(arguments)
-            throw disabling
+            try await session.context.player.set(MPDOptionChange(outputEnabled: false))
+        },
+        MPDCommand("toggleoutput", 1) { session, arguments in
+            try checkOutput(arguments)
+            let isEnabled = await session.context.player.status().audio.outputEnabled
+            try await session.context.player.set(MPDOptionChange(outputEnabled: !isEnabled))
         },
         MPDCommand("outputset", 3) { _, arguments in
             try checkOutput(arguments)
@@ -77,9 +81,4 @@ extension MPDCommand {
             throw MPDError(.noExist, "No such audio output")
         }
     }
-
-    private static let disabling = MPDError(
-        .argument,
-        "The only output cannot be disabled; use pause, or setvol 0 for silence"
-    )
 }

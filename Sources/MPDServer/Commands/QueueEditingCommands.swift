@@ -41,6 +41,22 @@ extension MPDCommand {
                 with: arguments.integer(1, in: MPDNumber.unsigned)
             )
         },
+        MPDCommand("prio", 2...Int.max) { session, arguments in
+            let priority = try arguments.integer(0, in: 0...255)
+            var ids: [Int] = []
+            for index in 1..<arguments.count {
+                let range = try await session.clip(arguments.range(index))
+                ids += await session.context.player.items(in: range).map(\.id)
+            }
+            try await session.context.player.prioritise(ids: ids, priority)
+        },
+        MPDCommand("prioid", 2...Int.max) { session, arguments in
+            let priority = try arguments.integer(0, in: 0...255)
+            let ids = try (1..<arguments.count).map { index throws(MPDError) in
+                try arguments.integer(index, in: MPDNumber.unsigned)
+            }
+            try await session.context.player.prioritise(ids: ids, priority)
+        },
         MPDCommand("shuffle", 0...1) { session, arguments in
             let range = try await session.clip(arguments.count == 0 ? .all : arguments.range(0))
             if range.count > 1 { try await session.context.player.shuffle(range) }

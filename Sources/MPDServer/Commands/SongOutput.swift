@@ -45,6 +45,7 @@ extension MPDSession {
         }
         put("Pos", item.position)
         put("Id", item.id)
+        if let priority = item.priority { put("Prio", priority) }
     }
 
     /// Returns the database's songs for the items; `nil` for items outside of the music directory and for files that

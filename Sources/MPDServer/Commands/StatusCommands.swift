@@ -55,7 +55,9 @@ extension MPDSession {
             put("songid", current.id)
             if audio.timeControlStatus != .stopped { putTimes(audio, current) }
         }
-        if audio.timeControlStatus == .waiting {
+        if audio.timeControlStatus == .paused, !audio.outputEnabled {
+            put("error", "All audio outputs are disabled")
+        } else if audio.timeControlStatus == .waiting {
             put("error", audio.device ?? "the audio output accepts no sound")
         } else if let error = audio.lastError {
             put("error", error.path.map { "\(shownPath(of: $0)): \(error.reason)" } ?? error.reason)

@@ -145,7 +145,9 @@ struct MPDMoment {
         {
             changes.insert(.options)
         }
-        if new.driver != before.driver || new.device != before.device { changes.insert(.output) }
+        if new.driver != before.driver || new.device != before.device || new.outputEnabled != before.outputEnabled {
+            changes.insert(.output)
+        }
         if new.timeControlStatus != before.timeControlStatus || new.currentItem?.id != before.currentItem?.id
             || new.lastError != before.lastError || isJump(since: old)
         {

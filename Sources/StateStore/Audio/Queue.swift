@@ -25,7 +25,7 @@ extension StateStore {
         // Descriptions can be read from the files again.
         let isDurable = changes.contains { change in
             switch change {
-            case .inserted, .moved, .removed, .replaced: true
+            case .inserted, .moved, .removed, .replaced, .prioritised: true
             case .described, .unreadable: false
             }
         }
@@ -64,6 +64,9 @@ extension Database {
             ).execute(arguments: [
                 item.title, item.artist, item.album, item.duration, item.sampleRate, item.channels, item.codec, item.id,
             ])
+        case .prioritised(let ids, let priority):
+            let update = try cachedStatement(sql: "UPDATE queueItem SET priority = ? WHERE id = ?")
+            for id in ids { try update.execute(arguments: [priority, id]) }
         case .unreadable(let id):
             try cachedStatement(sql: "UPDATE queueItem SET unreadable = 1 WHERE id = ?").execute(arguments: [id])
         case .replaced(let items): try replaceQueue(with: items)
@@ -81,21 +84,22 @@ extension Database {
     private func insert(_ items: [PlayerItem], keys: QueueKeys) throws {
         let upsert = try cachedStatement(
             sql: """
-                INSERT INTO queueItem (id, position, path, title, artist, album, duration, sampleRate, channels, codec)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO queueItem
+                    (id, position, path, title, artist, album, duration, sampleRate, channels, codec, priority)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (id) DO UPDATE SET position = excluded.position, path = excluded.path,
                     title = excluded.title, artist = excluded.artist, album = excluded.album,
                     duration = excluded.duration, sampleRate = excluded.sampleRate,
-                    channels = excluded.channels, codec = excluded.codec
-                WHERE (position, path, title, artist, album, duration, sampleRate, channels, codec) IS NOT
+                    channels = excluded.channels, codec = excluded.codec, priority = excluded.priority
+                WHERE (position, path, title, artist, album, duration, sampleRate, channels, codec, priority) IS NOT
                     (excluded.position, excluded.path, excluded.title, excluded.artist, excluded.album,
-                    excluded.duration, excluded.sampleRate, excluded.channels, excluded.codec)
+                    excluded.duration, excluded.sampleRate, excluded.channels, excluded.codec, excluded.priority)
                 """
         )
         for (index, item) in items.enumerated() {
             try upsert.execute(arguments: [
                 item.id, keys[index], item.path, item.title, item.artist, item.album, item.duration, item.sampleRate,
-                item.channels, item.codec,
+                item.channels, item.codec, item.priority ?? 0,
             ])
         }
     }

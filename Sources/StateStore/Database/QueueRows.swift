@@ -7,7 +7,7 @@ extension Database {
         let rows = try Row.fetchCursor(
             self,
             sql: """
-                SELECT id, path, title, artist, album, duration, sampleRate, channels, codec, position
+                SELECT id, path, title, artist, album, duration, sampleRate, channels, codec, position, priority
                 FROM queueItem ORDER BY position
                 """
         )
@@ -23,7 +23,8 @@ extension Database {
                 duration: row[5],
                 sampleRate: row[6],
                 channels: row[7],
-                codec: row[8]
+                codec: row[8],
+                priority: row[10] == 0 ? nil : row[10]
             )
             try body(item, row[9])
             position += 1

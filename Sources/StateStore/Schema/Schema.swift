@@ -98,6 +98,13 @@ enum Schema {
         migrator.registerMigration("13 stickers") { try createStickers($0) }
         migrator.registerMigration("14 declarations") { try addDeclarations($0) }
         migrator.registerMigration("15 addresses in the queue") { try allowAddresses($0) }
+        migrator.registerMigration("16 priorities in the queue") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE queueItem ADD COLUMN priority INTEGER NOT NULL DEFAULT 0 CHECK (priority BETWEEN 0 AND 255)
+                    """
+            )
+        }
         return migrator
     }
 

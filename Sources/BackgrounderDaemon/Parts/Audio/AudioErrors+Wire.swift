@@ -19,6 +19,7 @@ extension PlayerError: WireErrorConvertible {
                 hint: "wait for one to end, or discard them with `backgrounder audio stop`"
             )
         case .queueFull: WireError(.conflict, description, hint: "remove some items, or add fewer")
+        case .outputDisabled: WireError(.conflict, description, hint: "backgrounder audio output on")
         case .suspended: WireError(.conflict, description, hint: "add audio to modes, or attach")
         case .noSuchItem: WireError(.notFound, description, hint: "`backgrounder queue` lists the ids")
         case .notSeekable: WireError(.conflict, description, hint: "a live stream plays from now on only")

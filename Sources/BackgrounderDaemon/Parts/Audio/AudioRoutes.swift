@@ -15,7 +15,8 @@ extension AudioPart {
                     single: change.single,
                     consume: change.consume,
                     random: change.random,
-                    replayGain: change.replayGain
+                    replayGain: change.replayGain,
+                    outputEnabled: change.outputEnabled
                 )
             )
         }

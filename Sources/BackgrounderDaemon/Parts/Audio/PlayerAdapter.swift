@@ -50,7 +50,8 @@ struct PlayerAdapter: MPDPlayer {
                 single: change.single,
                 consume: change.consume,
                 random: change.random,
-                replayGain: change.replayGain
+                replayGain: change.replayGain,
+                outputEnabled: change.outputEnabled
             )
         }
     }
@@ -85,6 +86,10 @@ struct PlayerAdapter: MPDPlayer {
     }
 
     func shuffle(_ range: Range<Int>) async throws { try await translating { try await player.shuffle(range) } }
+    func prioritise(ids: [Int], _ priority: Int) async throws {
+        try await translating { try await player.prioritise(ids: ids, priority) }
+    }
+
     func clear() async throws { try await translating { try await player.clear() } }
 
     // MARK: Refusals
