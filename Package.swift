@@ -299,6 +299,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .treatAllWarnings(as: .error),
+    // A newer system library or toolchain may deprecate what this one offers.
+    .treatWarning("DeprecatedDeclaration", as: .warning),
 ]
 for target in package.targets where target.type != .system {
     target.swiftSettings = settings
