@@ -51,6 +51,21 @@ import Testing
         try await rig.shutDown()
     }
 
+    @Test func `fixes that passed the gate and the rules of time are reported, delivered or not`() async throws {
+        let late = "<trkpt lat=\"48.0005\" lon=\"11\"><time>\(ISO8601.string(time(15)))</time></trkpt>"
+        let leap = "<trkpt lat=\"50\" lon=\"11\"><time>\(ISO8601.string(time(20)))</time></trkpt>"
+        try track(count: 20, bad: "<trkpt lat=\"\" lon=\"\"/>" + late + leap)
+        let rig = try await LocationRig(source("max"), settings: LocationSettings(distanceFilter: 50))
+        let status = try await rig.wait(for: "end") { $0.connection == .finished }
+        #expect(status.accepted == 2)
+        #expect(status.rejected[.distance] == 19)
+        #expect(status.rejected.total == 21)
+        #expect(rig.passed.map(\.location.timestamp) == (0..<20).map { time(Double($0)) })
+        #expect(rig.passed.map(\.instant) == (0..<20).map { time(Double($0)).timeIntervalSince1970 })
+        #expect(rig.passed.filter { rig.locations.contains($0.location) }.count == 2)
+        try await rig.shutDown()
+    }
+
     @Test(arguments: [("10", 1.0), ("20", 0.5)])
     func `a replay keeps the pace of the points' times`(rate: String, seconds: Double) async throws {
         try track(count: 11)

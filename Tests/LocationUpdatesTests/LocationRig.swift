@@ -88,6 +88,14 @@ final class LocationRig: Sendable {
         }
     }
 
+    var passed: [PassedFix] {
+        heard.withLock { heard in
+            heard.flatMap { event -> [PassedFix] in
+                if case .passed(let fixes, _) = event { fixes } else { [] }
+            }
+        }
+    }
+
     private final class Relay: Sendable {
         let receiver = Mutex<(@Sendable (LocationEvent) -> Void)?>(nil)
     }

@@ -74,8 +74,15 @@ struct ReferenceFilter {
             }
         }
         let since = history[(passed.map { $0 + 1 } ?? 0)...]
-        if let passed, let before = history[passed].fix {
-            let gap = seconds(from: before, to: fix)
+        let delivered = history.lastIndex { if case .accepted = $0.outcome { true } else { false } }
+        // A late fix does not set the time back.
+        let gaps = history[(delivered ?? history.count)...].compactMap { seen -> Double? in
+            switch seen.outcome {
+            case .accepted, .rejected(.distance), .rejected(.jitter): seen.fix.map { seconds(from: $0, to: fix) }
+            default: nil
+            }
+        }
+        if let gap = gaps.min() {
             if gap > 60 || (gap > 10 && since.contains { $0.report == .reconnected }) { opens = true }
         }
         if since.contains(where: { $0.report == .started }) { opens = true }

@@ -187,6 +187,18 @@ import Testing
         #expect(filter.location(fix(at: 391, metres: 60))?.segmentStart == true)
     }
 
+    @Test func `a late fix at rest neither sets the time back nor opens a segment afterwards`() {
+        var filter = LocationFilter(settings: LocationSettings(distanceFilter: 10))
+        var passed: Location?
+        for second in 0...100 { _ = filter.receive(.fix(fix(at: Double(second))), passed: &passed) }
+        #expect(passed?.timestamp == time(100))
+        _ = filter.receive(.fix(fix(at: 20)), passed: &passed)
+        #expect(passed == nil)
+        let next = filter.location(fix(at: 101, metres: 20))
+        #expect(next?.timestamp == time(101))
+        #expect(next?.segmentStart == nil)
+    }
+
     @Test func `the first fix after a start opens a segment and is still compared with earlier ones`() {
         var filter = LocationFilter(settings: LocationSettings(distanceFilter: 50))
         _ = filter.location(fix(at: 0))

@@ -1,4 +1,4 @@
-import BackgrounderAPI
+package import BackgrounderAPI
 import FoundationEssentials
 
 /// Decides which fixes are delivered, and why the others are rejected. See docs/behaviour.md, Location.
@@ -16,7 +16,7 @@ package struct LocationFilter: Codable, Hashable, Sendable {
     private var pin: PinnedDevice?
     /// The last delivered point, from which distances and times are measured.
     private var anchor: Waypoint?
-    /// The time of the last fix that passed the gate and the time rules, delivered or not.
+    /// The time of the newest fix that passed the gate and the time rules, delivered or not.
     private var lastPassed: Date?
     private var held: HeldRow?
     private var isReconnected = false
@@ -42,22 +42,31 @@ package struct LocationFilter: Codable, Hashable, Sendable {
 
     /// Processes a report and returns the decision for a fix, `nil` for any other report.
     package mutating func receive(_ report: Report) -> Decision? {
+        var passed: Location?
+        return receive(report, passed: &passed)
+    }
+
+    /// Like ``receive(_:)``, and also sets `passed` to the location of a fix that passed the gate and the rules of time and is newer
+    /// than those before, whether or not it is delivered; to `nil` for any other report.
+    package mutating func receive(_ report: Report, passed: inout Location?) -> Decision? {
         var unasked: Explanation?
-        return receive(report, &unasked)
+        passed = nil
+        return receive(report, &unasked, &passed)
     }
 
     /// Like ``receive(_:)``, and also returns the figures on which the decision is based.
     package mutating func explain(_ report: Report) -> (decision: Decision, explanation: Explanation)? {
         var explanation: Explanation? = Explanation()
-        guard let decision = receive(report, &explanation), let explanation else { return nil }
+        var passed: Location?
+        guard let decision = receive(report, &explanation, &passed), let explanation else { return nil }
         return (decision, explanation)
     }
 
     /// Records the figures in `why` unless it is `nil`. A distance that no rule needs is computed only for `why`.
-    private mutating func receive(_ report: Report, _ why: inout Explanation?) -> Decision? {
+    private mutating func receive(_ report: Report, _ why: inout Explanation?, _ passed: inout Location?) -> Decision? {
         switch report {
         case .fix(let fix):
-            return judge(fix, &why)
+            return judge(fix, &why, &passed)
         case .sky(let hdop, let device):
             evidence.receiveSky(hdop: hdop, device: device)
         case .gst(let time, let latitudeError, let longitudeError, let device):
@@ -89,7 +98,7 @@ package struct LocationFilter: Codable, Hashable, Sendable {
         startsAnew = true
     }
 
-    private mutating func judge(_ fix: Fix, _ why: inout Explanation?) -> Decision {
+    private mutating func judge(_ fix: Fix, _ why: inout Explanation?, _ passed: inout Location?) -> Decision {
         if fix.opensSegment { startAnew() }
         why?.limit = settings.limit
         guard fix.mode >= 2 else { return reject(.noFix, fix) }
@@ -110,7 +119,7 @@ package struct LocationFilter: Codable, Hashable, Sendable {
         if let rejection = gate(fix, estimate) { return .rejected(rejection) }
         var candidate = waypoint
         candidate.accuracy = estimate?.value
-        return move(fix, candidate, estimate, isNewDevice: isNewDevice, &why)
+        return move(fix, candidate, estimate, isNewDevice: isNewDevice, &why, &passed)
     }
 
     /// The gate. It depends only on the fix and the settings; a fix that passes a level passes every coarser one.
@@ -135,7 +144,8 @@ package struct LocationFilter: Codable, Hashable, Sendable {
         _ candidate: Waypoint,
         _ estimate: AccuracyEstimate?,
         isNewDevice: Bool,
-        _ why: inout Explanation?
+        _ why: inout Explanation?,
+        _ passed: inout Location?
     ) -> Decision {
         var isRelocation = false
         if !startsAnew, let anchor {
@@ -170,8 +180,10 @@ package struct LocationFilter: Codable, Hashable, Sendable {
             } else {
                 opensSegment ? .started : nil
             }
-        lastPassed = candidate.time
+        let isLate = !startsAnew && !isRelocation && gap.map { $0 <= 0 } == true
         isReconnected = false
+        let location = Location(fix, candidate, estimate, isSegmentStart: segment != nil)
+        if !isLate { (lastPassed, passed) = (candidate.time, location) }
         if segment == nil, let anchor, let rejection = standstill(from: anchor, to: candidate, &why) {
             return .rejected(rejection)
         }
@@ -180,7 +192,7 @@ package struct LocationFilter: Codable, Hashable, Sendable {
         opensSegment = false
         anchor = candidate
         if fix.isFromReceiver { pin = PinnedDevice(name: fix.device ?? pin?.name, lastArrival: fix.arrival) }
-        return .accepted(Location(fix, candidate, estimate, isSegmentStart: segment != nil))
+        return .accepted(location)
     }
 
     /// Returns whether `candidate`, which contradicts the track, completes a row of fixes that agree with each other.

@@ -108,11 +108,27 @@ package protocol LocationJournal: Sendable {
     ) throws
 }
 
+/// A fix that passed the gate and the rules of time, whether or not it is a point of the track.
+package struct PassedFix: Hashable, Sendable {
+    package var location: Location
+    /// Seconds of a clock that never jumps; in a replay, of the recorded time.
+    package var instant: Double
+
+    /// Creates a fix that passed.
+    package init(location: Location, instant: Double) {
+        self.location = location
+        self.instant = instant
+    }
+}
+
 /// A change of the location mode, posted after it was stored.
 package enum LocationEvent: Hashable, Sendable {
     /// Points were accepted together; at least one. With `mayBlock`, the receiver may wait for a disk: the call comes from the
     /// source's thread.
     case locations([Location], mayBlock: Bool)
+    /// Fixes passed the gate and the rules of time, at least one; those that were delivered are among them. Posted after
+    /// `locations`, with the same meaning of `mayBlock`.
+    case passed([PassedFix], mayBlock: Bool)
     /// Fixes were rejected; nothing else of the status changed.
     case counted
     /// The status changed in a way that no point carries.

@@ -79,17 +79,21 @@ extension LocationManager {
         let before = (monitor.quality, monitor.detail, connection)
         var next = state
         var accepted: [Location] = []
+        var passed: [PassedFix] = []
         var received = 0
         for item in batch.items {
             guard case .report(let report) = item else {
                 note(item, &next)
                 continue
             }
-            let decision = next.filter.receive(report)
+            var location: Location?
+            let decision = next.filter.receive(report, passed: &location)
             guard case .fix(let fix) = report, let decision else { continue }
             received += 1
             next.replay?.received += 1
-            monitor.receive(decision, of: fix, next.filter.settings, at: instant(of: fix))
+            let instant = instant(of: fix)
+            monitor.receive(decision, of: fix, next.filter.settings, at: instant)
+            if let location, let instant { passed.append(PassedFix(location: location, instant: instant)) }
             switch decision {
             case .accepted(let location):
                 next.counts.accepted += 1
@@ -111,6 +115,7 @@ extension LocationManager {
             doubtDate(of: newest)
             onEvent(.locations(accepted, mayBlock: executor.isHosting))
         }
+        if !passed.isEmpty { onEvent(.passed(passed, mayBlock: executor.isHosting)) }
         let after = (monitor.quality, monitor.detail, connection)
         if before.0 != after.0 { logQuality() }
         if before != after { onEvent(.changed) } else if received > accepted.count { onEvent(.counted) }
