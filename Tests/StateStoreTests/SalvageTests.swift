@@ -29,6 +29,9 @@ import Testing
                         VALUES ('news', 'feed', 'http://a/', '"never"', 30, x'7B7D');
                     INSERT INTO fetchOpen VALUES ('news', 1000, 0), ('news', 2000, 0);
                     INSERT INTO fetchContent (source, bytes, items) VALUES ('news', zeroblob(100000), '[]');
+                    INSERT INTO place (name, shape, minLatitude, maxLatitude, minLongitude, maxLongitude)
+                        VALUES ('Pier', '{}', 1, 2, 1799999999, -1799999999);
+                    INSERT INTO placeBox VALUES (2, 1, 2, 1799999999, 1800000000), (3, 1, 2, -1800000000, -1799999999);
                     INSERT INTO push (name, url, topic, client) VALUES ('alarms', 'mqtt://b:1', 't', 'c');
                     INSERT INTO transferSession VALUES ('default', 7);
                     INSERT INTO task (id, name, command, state, budget, grace, used, boot, strict, repeats, isEndRequested)
@@ -71,11 +74,11 @@ import Testing
         #expect(try store.settings().map(\.value) == ["5"])
         #expect(try await store.trips(since: nil, until: nil).count == 1)
         let counts = try await store.database.read { database in
-            try ["fetchSource", "fetchOpen", "fetchContent", "push", "transferSession"].map {
+            try ["fetchSource", "fetchOpen", "fetchContent", "push", "transferSession", "place", "placeBox"].map {
                 try Int.fetchOne(database, sql: "SELECT count(*) FROM \($0)")
             }
         }
-        #expect(counts == [1, 2, 1, 1, 1])
+        #expect(counts == [1, 2, 1, 1, 1, 1, 2])
         #expect(
             try await store.database.read {
                 try Int.fetchOne($0, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'task'")

@@ -48,3 +48,54 @@ package enum PlaceEventKind: String, Codable, CaseIterable, Sendable {
     /// A given time or distance remains before the boundary.
     case approach
 }
+
+/// A place as the service knows it. Its JSON has the members of its definition beside the others.
+package struct Place: Hashable, Identifiable, Sendable {
+    /// Never reused, even across restarts.
+    package var id: Int
+    package var definition: PlaceDefinition
+    /// Whether the machine is inside.
+    package var inside: Bool
+    /// Since when `inside` has its value; absent until a fix decided it.
+    package var since: Date?
+
+    /// Creates a place.
+    package init(id: Int, definition: PlaceDefinition, inside: Bool = false, since: Date? = nil) {
+        self.id = id
+        self.definition = definition
+        self.inside = inside
+        self.since = since
+    }
+}
+
+extension Place: Codable {
+    private enum CodingKeys: String, CodingKey { case id, inside, since }
+
+    package init(from decoder: any Decoder) throws {
+        definition = try PlaceDefinition(from: decoder)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(Int.self, forKey: .id)
+        inside = try container.decode(Bool.self, forKey: .inside)
+        since = try container.decodeIfPresent(Date.self, forKey: .since)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try definition.encode(to: encoder)
+        try container.encode(inside, forKey: .inside)
+        try container.encodeIfPresent(since, forKey: .since)
+    }
+}
+
+/// What an import changed: the numbers of places.
+package struct PlaceImport: Codable, Hashable, Sendable {
+    package var added = 0
+    package var changed = 0
+    package var removed = 0
+    /// Places that are as they were.
+    package var unchanged = 0
+
+    /// Creates an import without changes.
+    package init() {}
+}

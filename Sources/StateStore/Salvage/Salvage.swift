@@ -18,7 +18,7 @@ struct Salvage {
     static let tables = [
         "location", "recentLocation", "trip", "queueItem", "state", "setting", "task", "taskHook", "fetchSource",
         "fetchContent", "fetchRun", "fetchOpen", "transferSession", "transfer", "transferEvent", "push", "pushID",
-        "pushMessage", "pushStart", "sticker",
+        "pushMessage", "pushStart", "sticker", "place", "placeEvent",
     ]
     // Tuned: a transaction of a megabyte or two.
     private static let portion = 10_000
@@ -40,6 +40,11 @@ struct Salvage {
         }
         do {
             try copyHidden(from: path, into: new)
+        } catch {
+            fault = fault ?? (error as? DatabaseError)?.message ?? "\(error)"
+        }
+        do {
+            try new.write { try $0.indexPlaces() }
         } catch {
             fault = fault ?? (error as? DatabaseError)?.message ?? "\(error)"
         }

@@ -105,6 +105,7 @@ enum Schema {
                     """
             )
         }
+        migrator.registerMigration("17 places") { try createPlaces($0) }
         return migrator
     }
 
