@@ -2,6 +2,7 @@ import BackgrounderAPI
 import CExpat
 import FoundationEssentials
 import Glibc
+import SystemSupport
 
 /// Turns expat's events into track points. It runs inside `XML_ParseBuffer`, on that thread, and works on expat's bytes, because
 /// a string for each element would cost more than the parsing.

@@ -1,7 +1,7 @@
 /// Parses numbers in the notation of XML Schema from bytes: no locale, hexadecimal, infinity or trailing text.
-enum DecimalNumber {
+package enum DecimalNumber {
     /// Returns the number in `bytes`, which may be surrounded by white space; `nil` if there is none or it is not finite.
-    static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {
+    package static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {
         var start = 0
         var end = bytes.count
         while start < end, bytes[start] <= 0x20 { start += 1 }
@@ -48,7 +48,8 @@ enum DecimalNumber {
             }
         }
         guard isDecimal else { return nil }
-        return Double(String(decoding: bytes, as: UTF8.self))?.finite
+        guard let number = Double(String(decoding: bytes, as: UTF8.self)), number.isFinite else { return nil }
+        return number
     }
 
     private static let powersOfTen: [Double] = [
