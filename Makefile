@@ -12,7 +12,7 @@ PREFIX ?= /usr/local
 MODULES = $(filter-out IntegrationTests,$(notdir $(wildcard Tests/*Tests))) IntegrationTests
 # Modules whose tests need no server and little real time.
 CHECKED = BackgroundFetchTests BackgrounderAPITests BackgrounderCommandsTests DocumentationTests FuzzTests MusicLibraryTests \
-    PlaylistsTests StateStoreTests SystemSupportTests TestSupportTests WebSupportTests
+    PlacesTests PlaylistsTests StateStoreTests SystemSupportTests TestSupportTests WebSupportTests
 WITHOUT_SERVER = ^($(subst $(space),|,$(CHECKED)))[./]
 # With hundreds of tests at a time, a test that suspends waits seconds for its next turn.
 FEW_AT_ONCE = --experimental-maximum-parallelization-width 8
@@ -22,7 +22,7 @@ space := $(empty) $(empty)
 # Suites that run apart, each in a process of its own: they count wakeups, compute long enough to delay others, read the memory of
 # their process, or set its time zone.
 ALONE = IntegrationTests.IdleTests BackgroundFetchTests.SchedulerSimulationTests SilentPushTests.HostileBrokerTests \
-    SystemSupportTests.LocalClockTests
+    SystemSupportTests.LocalClockTests PlacesTests.ImportMemoryTests
 # Half of the time of AudioPlaybackTests.
 HALF_OF_PLAYING = ^AudioPlaybackTests.Playback/(SoundServerTests|RecoveryTests)/
 # Suites that also run with the released programs, which are linked in another way and lack data of ICU.

@@ -42,6 +42,7 @@ let package = Package(
             name: "LocationUpdates",
             dependencies: ["BackgrounderAPI", "CExpat", "CGPS", "CLinux", "SystemSupport", serviceLifecycle, logging]
         ),
+        .target(name: "Places", dependencies: ["BackgrounderAPI", "CExpat", "SystemSupport"]),
         .target(
             name: "MediaFiles",
             dependencies: [
@@ -237,6 +238,10 @@ let package = Package(
                 logging,
             ],
             exclude: ["Wild"]
+        ),
+        .testTarget(
+            name: "PlacesTests",
+            dependencies: ["BackgrounderAPI", "Places", "SystemSupport", "TestSupport"]
         ),
         .target(
             name: "TestSupport",
