@@ -34,6 +34,7 @@ let package = Package(
         .systemLibrary(name: "CPulse"),
         .systemLibrary(name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
         .systemLibrary(name: "CSoxr", pkgConfig: "soxr", providers: [.apt(["libsoxr-dev"])]),
+        .systemLibrary(name: "CZip", pkgConfig: "libzip", providers: [.apt(["libzip-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "SystemSupport", dependencies: ["CLinux"]),
         .target(name: "BackgrounderAPI", dependencies: ["SystemSupport"]),
@@ -42,7 +43,7 @@ let package = Package(
             name: "LocationUpdates",
             dependencies: ["BackgrounderAPI", "CExpat", "CGPS", "CLinux", "SystemSupport", serviceLifecycle, logging]
         ),
-        .target(name: "Places", dependencies: ["BackgrounderAPI", "CExpat", "SystemSupport"]),
+        .target(name: "Places", dependencies: ["BackgrounderAPI", "CExpat", "CZip", "SystemSupport"]),
         .target(
             name: "MediaFiles",
             dependencies: [

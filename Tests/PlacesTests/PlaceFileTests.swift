@@ -71,7 +71,7 @@ import Testing
             ),
             (
                 Array("PK\u{3}\u{4}".utf8) + Array(repeating: 0, count: 100),
-                "file: compressed with zip; decompress it first"
+                "file: not a zip archive, or cut off; download it again"
             ),
         ] as [([UInt8], String)]
     )

@@ -1,7 +1,7 @@
 package import BackgrounderAPI
 import Glibc
 
-/// Reads the places of a file: GeoJSON, GPX waypoints, CSV, or OwnTracks waypoints.
+/// Reads the places of a file: GeoJSON, GPX waypoints, CSV, OwnTracks waypoints, or a GTFS archive.
 ///
 /// The content decides the format, not the extension.
 ///
@@ -35,6 +35,7 @@ package enum PlaceFile {
                 return try OwnTracksPlaces.read(&json, collector("waypoint"))
             case .gpx: return try GPXPlaces.read(file, collector("line"))
             case .csv: return try CSVPlaces.read(file, collector("line"))
+            case .gtfs: return try GTFSFeed(file).places(collector("line"))
             }
         } catch {
             throw error.at(path)
@@ -44,13 +45,17 @@ package enum PlaceFile {
 
 /// The formats of places.
 enum PlaceFileFormat {
-    case geoJSON, gpx, csv, ownTracks
+    case geoJSON, gpx, csv, ownTracks, gtfs
 
     /// Recognises the format of `file` by its content, and leaves the file at its beginning.
     init(_ file: ImportFile) throws(ImportFault) {
         let beginning = try file.beginning(4096)
         guard !beginning.isEmpty else { throw ImportFault(.empty) }
-        if beginning.starts(with: [0x50, 0x4B]) { throw ImportFault(.compressed("zip")) }
+        if beginning.starts(with: [0x50, 0x4B]) {
+            try file.check(limit: ImportLimits.archive)
+            self = .gtfs
+            return
+        }
         if beginning.starts(with: [0x1F, 0x8B]) { throw ImportFault(.compressed("gzip")) }
         if beginning.starts(with: [0x42, 0x5A, 0x68]) { throw ImportFault(.compressed("bzip2")) }
         if beginning.starts(with: [0xFD, 0x37, 0x7A, 0x58, 0x5A]) { throw ImportFault(.compressed("xz")) }
