@@ -316,7 +316,7 @@ for target in package.targets where target.type != .system {
 let isFuzzing = Context.environment["BACKGROUNDER_FUZZ"] != nil
 let fuzzDependencies: [Target.Dependency] = [
     "AudioPlayback", "BackgroundFetch", "BackgroundTransfers", "BackgrounderAPI", "ControlServer", "LocationUpdates",
-    "MPDServer", "MediaFiles", "Playlists", "SilentPush", "StateStore", "SystemSupport", "WebSupport",
+    "MPDServer", "MediaFiles", "Places", "Playlists", "SilentPush", "StateStore", "SystemSupport", "WebSupport",
     serviceLifecycle, logging,
     .product(name: "NIOCore", package: "swift-nio"),
     .product(name: "NIOEmbedded", package: "swift-nio"),

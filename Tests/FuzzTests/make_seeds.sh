@@ -119,6 +119,38 @@ pages() {
         INSERT INTO location VALUES (-1, 0, 1, hex(zeroblob(6000))), (9223372036854775807, 1, 2.5, NULL);"
 }
 
+places() {
+    cat > places.geojson << 'END'
+{"type":"FeatureCollection","features":[{"type":"Feature","id":7,"geometry":{"type":"Point","coordinates":[13.4,52.5]},"properties":{"name":"A","radius":20,"tags":["a","b"],"course":90,"x":{"y":[1,true]}}},
+{"type":"Feature","geometry":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]],[[0.1,0.1],[0.2,0.1],[0.2,0.2],[0.1,0.1]]]},"properties":{"name":"\u00e9","tags":"a, b","tolerance":30}},
+{"type":"Feature","geometry":{"coordinates":[[[[5,5],[6,5],[6,6],[5,5]]]],"type":"MultiPolygon"},"properties":{"name":"M"}},
+{"type":"Feature","geometry":{"type":"LineString","coordinates":[[1,2],[3,4,5]]},"properties":{"name":"L","width":"12"}}]}
+END
+    cat > places.otrw << 'END'
+{"_type":"waypoints","waypoints":[{"_type":"waypoint","desc":"Home","lat":52.5,"lon":13.4,"rad":150,"tst":1437552714,"rid":"a1b2"},{"desc":"B","lat":-1,"lon":2,"rad":0}]}
+END
+    printf 'Name,latitude,LONGITUDE,radius,tags,course,id,zone\r\n"A, ""b""",52.5,13.4,20,"x,y",90,1,B\n\nC,1,2,,,,,\n' > places.csv
+    cat > places.gpx << 'END'
+<?xml version="1.0"?><gpx version="1.1"><wpt lat="1" lon="2"><name>A &amp; B</name><sym>Flag</sym></wpt><wpt lat="3" lon="4"><name><![CDATA[C]]></name></wpt>
+<rte><name>R</name><rtept lat="1" lon="2"><name>A</name></rtept><rtept lat="1.5" lon="2"/><rtept lat="3" lon="4"><name>C</name></rtept></rte>
+<trk><name>T</name><trkseg><trkpt lat="1" lon="2"/><trkpt lat="3" lon="4"/></trkseg></trk></gpx>
+END
+    python3 - << 'END'
+import zipfile
+tables = {
+    "stops.txt": "stop_id,stop_name,stop_lat,stop_lon,location_type,stop_code\na,A,1,2,0,c\nb,B,3,4,,\ns,S,1,1,1,\n",
+    "routes.txt": "route_id,route_short_name\nr,M1\n",
+    "trips.txt": "route_id,service_id,trip_id,trip_headsign,shape_id\nr,w,t1,\"To, B\",s1\n",
+    "stop_times.txt": "trip_id,arrival_time,departure_time,stop_id,stop_sequence\nt1,23:59:00,24:00:00,a,1\nt1,25:00:00,,b,2\nt1,,,a,3\n",
+    "shapes.txt": "shape_id,shape_pt_lat,shape_pt_lon,shape_pt_sequence,shape_dist_traveled\ns1,1,2,1,0\ns1,3,4,2,5.5\n",
+}
+for name, method in (("stored.zip", zipfile.ZIP_STORED), ("deflated.zip", zipfile.ZIP_DEFLATED)):
+    with zipfile.ZipFile(name, "w", method) as archive:
+        for table, text in tables.items():
+            archive.writestr(table, text)
+END
+}
+
 case $target in
     decoders) sounds ;;
     gpsd) gpsd_lines ;;
@@ -128,5 +160,6 @@ case $target in
     mpd) mpd_lines ;;
     mqtt) packets ;;
     pages) pages ;;
+    places) places ;;
     *) echo "$0: unknown target $target" >&2; exit 64 ;;
 esac

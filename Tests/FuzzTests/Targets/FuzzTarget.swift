@@ -16,6 +16,8 @@ enum FuzzTarget: String, CaseIterable {
     case mqtt
     /// Pages of a damaged database.
     case pages
+    /// Files of places and routes.
+    case places
 
     /// Reads `bytes` on the caller's thread. It must return soon for any input; a wrong result ends the process.
     func run(_ bytes: [UInt8]) {
@@ -28,6 +30,7 @@ enum FuzzTarget: String, CaseIterable {
         case .mpd: MPDTarget.run(bytes)
         case .mqtt: MQTTTarget.shared.run(bytes)
         case .pages: PagesTarget.run(bytes)
+        case .places: PlacesTarget.run(bytes)
         }
     }
 }
