@@ -33,7 +33,7 @@ private func setfsuid(_ user: UInt32) -> Int32
     @Test func `a file without permission is refused`() throws {
         let path = try rig.scratch.write("", to: "secret")
         chmod(path, 0)
-        // For root too, which may read every file: this thread accesses files as the user nobody.
+        // For root too, which may read every file: this thread accesses files as the user 65534.
         let user = setfsuid(65_534)
         defer { _ = setfsuid(UInt32(bitPattern: user)) }
         #expect(refusal(at: path) == "secret: permission denied; check the file's mode")
@@ -48,6 +48,14 @@ private func setfsuid(_ user: UInt32) -> Int32
             try rig.refusal("name,latitude,longitude\nA,\u{1B}[2J,2").hasPrefix(
                 "file:2: the latitude is \"\u{FFFD}[2J\""
             )
+        )
+    }
+
+    @Test func `a long value is cut in the message, even if it is one character`() throws {
+        let value = "a" + String(repeating: "\u{301}", count: 100_000)
+        #expect(
+            try rig.refusal("name,latitude,longitude\nA,\(value),2")
+                == "file:2: the latitude is \"\(String(value.unicodeScalars.prefix(64)))…\"; it must be a number from -90 to 90"
         )
     }
 

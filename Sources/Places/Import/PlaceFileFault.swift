@@ -108,8 +108,9 @@ extension PlaceFileFault.Kind: CustomStringConvertible {
 
 /// Returns a value of a file in quotation marks, cut if it is long.
 func quoted(_ value: String) -> String {
-    let start = value.prefix(64)
-    return "\"\(start)\(start.endIndex == value.endIndex ? "" : "…")\""
+    // Scalars, because one character may have thousands of accents.
+    let start = value.unicodeScalars.prefix(64)
+    return "\"\(String(start))\(start.endIndex == value.endIndex ? "" : "…")\""
 }
 
 /// A fault before the path of its file is added.
