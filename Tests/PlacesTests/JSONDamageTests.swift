@@ -48,6 +48,14 @@ import Testing
         #expect(try rig.refusal(bomb) == "file:1: damaged JSON: values are nested deeper than 64")
     }
 
+    @Test(arguments: [(63, "accepted"), (64, "file:1: damaged JSON: values are nested deeper than 64")])
+    func `values may be nested 64 deep`(count: Int, message: String) throws {
+        let arrays = String(repeating: "[", count: count) + String(repeating: "]", count: count)
+        let document = "{\"x\":\(arrays)," + ImportRig.feature().dropFirst()
+        let path = try rig.scratch.write(document, to: "file")
+        #expect(rig.message(path) { path throws(PlaceFileFault) in _ = try PlaceFile.read(path) } == message)
+    }
+
     @Test(arguments: [#""name":"A","x":"#, #""name":"#])
     func `invalid UTF-8 in a string is refused`(start: String) throws {
         let document = ImportRig.collection(ImportRig.feature(properties: start + #""@""#))
