@@ -51,6 +51,11 @@ import Testing
         #expect(places.map(\.circle) == [[1, 2, 50], [3, 4, 50], [5, 6, 50], [7, 8, 50]])
     }
 
+    @Test func `newlines in quoted fields count as lines`() throws {
+        let message = try rig.refusal("name,latitude,longitude,\"x\ny\"\n\"A\n\nA\",1,2,\nB,x,2,")
+        #expect(message == "file:6: the latitude is \"x\"; it must be a number from -90 to 90")
+    }
+
     @Test func `a quotation mark inside an unquoted field is part of it`() throws {
         #expect(try rig.places("name,latitude,longitude\nthe \"Pub\",1,2").map(\.name) == ["the \"Pub\""])
     }

@@ -252,9 +252,16 @@ import Testing
         #expect(message == "feed.zip: stop_times.txt: wrong checksum; download the archive again")
     }
 
-    @Test func `a file that is not an archive is refused`() throws {
-        let path = try rig.scratch.write("name,latitude,longitude", to: "a.csv")
-        let message = rig.message(path) { path throws(PlaceFileFault) in _ = try RouteFile.gtfs(path, trip: "t1") }
-        #expect(message == "a.csv: not a zip archive, or cut off; download it again")
+    @Test(
+        arguments: [
+            ("name,latitude,longitude", "file: not a zip archive, or cut off; download it again"),
+            ("", "file: the file is empty; export it again"),
+        ]
+    )
+    func `a file that is not an archive is refused`(content: String, message: String) throws {
+        let path = try rig.scratch.write(content, to: "file")
+        #expect(
+            rig.message(path) { path throws(PlaceFileFault) in _ = try RouteFile.gtfs(path, trip: "t1") } == message
+        )
     }
 }

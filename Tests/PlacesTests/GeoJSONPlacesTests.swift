@@ -283,6 +283,12 @@ import Testing
         #expect(try refusal(feature) == "file:1: feature 2: \(message)")
     }
 
+    @Test func `a feature with too many properties is refused before all of them are read`() throws {
+        let properties = (0..<1_000).map { ",\n\"p\($0)\":1" }.joined()
+        let feature = ImportRig.feature(properties: "\"name\":\"A\"\(properties)")
+        #expect(try rig.refusal(feature) == "file:69: more than 64 properties; remove some")
+    }
+
     @Test func `a repeated id is refused with the feature that had it first`() throws {
         let features = (1...3).map { ImportRig.feature(properties: #""name":"\#($0)","id":\#($0 % 2)"#) }
         #expect(

@@ -153,7 +153,6 @@ struct CSVReader: ~Copyable {
                 throw ImportFault(.damaged(format: "CSV", "a quotation mark is not closed"), line: line)
             }
             let index = UnsafeRawPointer(mark) - UnsafeRawPointer(buffer)
-            if index + 1 == end, !isAtEnd { return nil }
             guard index + 1 < end, buffer[index + 1] == 0x22 else {
                 fields.append(Field(start: start + 1, end: index, isEscaped: isEscaped))
                 lines += UnsafeBufferPointer(start: buffer + start, count: index - start).count { $0 == 0x0A }
