@@ -44,7 +44,7 @@ final class GTFSFeed {
     /// Returns whether the feed has the table `name`.
     func has(_ name: String) -> Bool { archive.entries[folder + name] != nil }
 
-    /// Reads the table `name` with `body`, and then to its end, where its checksum is verified.
+    /// Reads the table `name` with `body`, which must read all records: the checksum is verified at the end.
     func scan(
         _ name: String,
         required: [String],
@@ -56,7 +56,6 @@ final class GTFSFeed {
         do throws(ImportFault) {
             var table = try GTFSTable(try archive.open(entry), required: required)
             try body(&table)
-            while try table.next() {}
         } catch {
             throw error.with(entry: name)
         }

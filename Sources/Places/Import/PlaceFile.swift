@@ -50,7 +50,6 @@ enum PlaceFileFormat {
     /// Recognises the format of `file` by its content, and leaves the file at its beginning.
     init(_ file: ImportFile) throws(ImportFault) {
         let beginning = try file.beginning(4096)
-        guard !beginning.isEmpty else { throw ImportFault(.empty) }
         if beginning.starts(with: [0x50, 0x4B]) {
             try file.check(limit: ImportLimits.archive)
             self = .gtfs
