@@ -22,7 +22,7 @@ space := $(empty) $(empty)
 # Suites that run apart, each in a process of its own: they count wakeups, compute long enough to delay others, read the memory of
 # their process, or set its time zone.
 ALONE = IntegrationTests.IdleTests BackgroundFetchTests.SchedulerSimulationTests SilentPushTests.HostileBrokerTests \
-    SystemSupportTests.LocalClockTests PlacesTests.ImportMemoryTests
+    SystemSupportTests.LocalClockTests
 # Half of the time of AudioPlaybackTests.
 HALF_OF_PLAYING = ^AudioPlaybackTests.Playback/(SoundServerTests|RecoveryTests)/
 # Suites that also run with the released programs, which are linked in another way and lack data of ICU.

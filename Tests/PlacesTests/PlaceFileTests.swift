@@ -140,6 +140,19 @@ private func setfsuid(_ user: UInt32) -> Int32
         )
     }
 
+    @Test func `10 million vertices are refused after the first million`() throws {
+        let source = EndlessLine(positions: 10_000_000)
+        let collector = PlaceCollector(source: nil, noun: "feature") { _ in nil }
+        let fault = try #require(
+            throws: ImportFault.self
+        ) {
+            var json = try JSONReader(source)
+            _ = try GeoJSONPlaces.read(&json, collector)
+        }
+        #expect(fault.at("file").description == "file:1: feature 1: more than 1000000 positions; split the file")
+        #expect(source.bytesRead < 7 << 20)
+    }
+
     @Test func `too much text is refused`() throws {
         let value = String(repeating: "x", count: 16_000)
         let lines = (0..<4_300).map { "\($0),1,2,\(value)" }.joined(separator: "\n")
@@ -157,5 +170,23 @@ private func setfsuid(_ user: UInt32) -> Int32
             return refusal(at: path)
         }
         #expect(await task.value == "file: cancelled; nothing was imported")
+    }
+}
+
+/// A FeatureCollection with one long line, which no file holds.
+private final class EndlessLine: ByteSource {
+    private(set) var bytesRead = 0
+    private let end: Int
+    private var rest: [UInt8] = Array(#"{"features":[{"geometry":{"coordinates":["#.utf8)
+
+    init(positions: Int) { end = positions * 6 }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(ImportFault) -> Int {
+        guard bytesRead < end else { return 0 }
+        while rest.count < buffer.count { rest.append(contentsOf: "[1,2],".utf8) }
+        buffer.copyBytes(from: rest.prefix(buffer.count))
+        rest.removeFirst(buffer.count)
+        bytesRead += buffer.count
+        return buffer.count
     }
 }
