@@ -43,7 +43,10 @@ let package = Package(
             name: "LocationUpdates",
             dependencies: ["BackgrounderAPI", "CExpat", "CGPS", "CLinux", "SystemSupport", serviceLifecycle, logging]
         ),
-        .target(name: "Places", dependencies: ["BackgrounderAPI", "CExpat", "CZip", "SystemSupport"]),
+        .target(
+            name: "Places",
+            dependencies: ["BackgrounderAPI", "CExpat", "CZip", "SystemSupport", serviceLifecycle, logging]
+        ),
         .target(
             name: "MediaFiles",
             dependencies: [
@@ -147,7 +150,7 @@ let package = Package(
             dependencies: [
                 "AudioPlayback", "BackgroundFetch", "BackgroundTasks", "BackgroundTransfers", "BackgrounderAPI",
                 "CExecutor", "CLinux", "ChildProcesses", "ControlServer", "LocationUpdates", "MPDServer", "MediaFiles",
-                "MusicLibrary", "ReplayTools", "SilentPush", "StateStore", "SystemSupport", "WebSupport",
+                "MusicLibrary", "Places", "ReplayTools", "SilentPush", "StateStore", "SystemSupport", "WebSupport",
                 serviceLifecycle,
                 logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -222,6 +225,11 @@ let package = Package(
         .testTarget(name: "SystemSupportTests", dependencies: ["BackgrounderAPI", "SystemSupport", "TestSupport"]),
         .testTarget(name: "MusicLibraryTests", dependencies: ["MusicLibrary"]),
         .testTarget(
+            name: "PlacesTests",
+            dependencies: ["BackgrounderAPI", "Places", "PlacesSimulation", "SystemSupport", "TestSupport"]
+        ),
+        .target(name: "PlacesSimulation", dependencies: ["BackgrounderAPI", "Places"], path: "Tests/PlacesSimulation"),
+        .testTarget(
             name: "PlaylistsTests",
             dependencies: ["BackgrounderAPI", "Playlists", "SystemSupport", "TestSupport"]
         ),
@@ -239,10 +247,6 @@ let package = Package(
                 logging,
             ],
             exclude: ["Wild"]
-        ),
-        .testTarget(
-            name: "PlacesTests",
-            dependencies: ["BackgrounderAPI", "Places", "SystemSupport", "TestSupport"]
         ),
         .target(
             name: "TestSupport",

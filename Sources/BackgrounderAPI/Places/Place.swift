@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What a user or a file says about a place.
+/// A place as a user or a file describes it.
 ///
 /// `source` is the file or the name that it was imported under, absent for a place that was added by itself; `sourceId` is its id
 /// there. Names are unique within a source unless `sourceId` differs.
@@ -38,7 +38,7 @@ package struct PlaceDefinition: Codable, Hashable, Sendable {
     }
 }
 
-/// What can happen at a place.
+/// The kinds of events at a place.
 package enum PlaceEventKind: String, Codable, CaseIterable, Sendable {
     case enter, leave
     /// The machine has been inside for a given time.
