@@ -228,7 +228,11 @@ let package = Package(
             name: "PlacesTests",
             dependencies: ["BackgrounderAPI", "Places", "PlacesSimulation", "SystemSupport", "TestSupport"]
         ),
-        .target(name: "PlacesSimulation", dependencies: ["BackgrounderAPI", "Places"], path: "Tests/PlacesSimulation"),
+        .target(
+            name: "PlacesSimulation",
+            dependencies: ["BackgrounderAPI", "Places", "SystemSupport"],
+            path: "Tests/PlacesSimulation"
+        ),
         .testTarget(
             name: "PlaylistsTests",
             dependencies: ["BackgrounderAPI", "Playlists", "SystemSupport", "TestSupport"]

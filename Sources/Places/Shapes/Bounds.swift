@@ -104,6 +104,22 @@ extension GeographicBounds {
         maxLongitude = (maxLongitude + extra).normalizedLongitude
     }
 
+    /// Returns a lower bound of the distance from `coordinate` in metres, 0 inside the box. The box does not contain the
+    /// antimeridian.
+    func distanceBound(from coordinate: Coordinate) -> Double {
+        let north = max(0, minLatitude - coordinate.latitude, coordinate.latitude - maxLatitude)
+        let top = max(abs(minLatitude), abs(maxLatitude), abs(coordinate.latitude))
+        guard coordinate.longitude < minLongitude || coordinate.longitude > maxLongitude else {
+            return 0.98 * north * Self.shortestDegree
+        }
+        var (west, east) = (minLongitude - coordinate.longitude, coordinate.longitude - maxLongitude)
+        if west < 0 { west += 360 }
+        if east < 0 { east += 360 }
+        // Far away, or near a pole, the way along a parallel is not the shortest one.
+        let difference = top > 85 ? 0 : min(10, west, east)
+        return 0.98 * hypot(north, difference * cos(top * .pi / 180)) * Self.shortestDegree
+    }
+
     /// The box, or its two parts if it contains the antimeridian, for an index that does not know longitudes.
     package var withoutAntimeridian: [GeographicBounds] {
         guard minLongitude > maxLongitude else { return [self] }

@@ -15,7 +15,7 @@ package struct Shape: Hashable, Sendable {
 
     private let form: Form
     /// The centre of a circle, or the mean of the positions.
-    private let center: Position
+    let center: Position
     /// The whole shape is within this distance of the centre, in metres.
     private let extent: Double
     /// How large the shape is, in metres: the radius of a circle, that of a circle of the same area for a polygon, and half the
