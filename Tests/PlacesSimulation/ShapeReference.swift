@@ -23,7 +23,7 @@ package struct ShapeReference: Sendable {
     }
 
     /// The greatest differences, and how many answers differ by more than they may.
-    package struct Comparison: Sendable {
+    package struct Comparison: Encodable, Sendable {
         package var distances = 0
         /// In metres, for positions up to 1 km from the boundary.
         package var nearError = 0.0

@@ -16,8 +16,8 @@ package enum PlaceWatch: Codable, Hashable, Sendable {
     }
 }
 
-/// A place whose shape is prepared, and what rules want to know about it.
-package struct MonitoredPlace: Sendable {
+/// A place whose shape is prepared, and what rules want to know about it. Any thread may use it.
+package final class MonitoredPlace: Sendable {
     package let id: Int64
     package let shape: Shape
     /// The course in degrees on which a machine approaches; `nil` if each counts.
@@ -25,20 +25,35 @@ package struct MonitoredPlace: Sendable {
     /// In degrees.
     package let tolerance: Double
     package let watches: [PlaceWatch]
-    let reach: PlaceReach
 
     /// Checks and prepares a place. Watches that are negative or not finite are ignored.
     ///
     /// - Throws: ``ShapeError`` if the shape, the course or the tolerance is not valid.
-    package init(id: Int64, _ definition: PlaceDefinition, watches: [PlaceWatch] = []) throws(ShapeError) {
-        if let course = definition.course, !(0...360).contains(course) { throw .course(course) }
-        if let tolerance = definition.tolerance, !(0...180).contains(tolerance) { throw .tolerance(tolerance) }
+    package init(
+        id: Int64,
+        shape: PlaceShape,
+        course: Double? = nil,
+        tolerance: Double? = nil,
+        watches: [PlaceWatch] = []
+    ) throws(ShapeError) {
+        if let course, !(0...360).contains(course) { throw .course(course) }
+        if let tolerance, !(0...180).contains(tolerance) { throw .tolerance(tolerance) }
         self.id = id
-        shape = try Shape(definition.shape)
-        course = definition.course
-        tolerance = definition.tolerance ?? PlaceRules.courseTolerance
+        self.shape = try Shape(shape)
+        self.course = course
+        self.tolerance = tolerance ?? PlaceRules.courseTolerance
         self.watches = watches.filter(\.isValid)
-        reach = PlaceReach(watches)
+    }
+
+    /// Checks and prepares the place of a definition, as ``init(id:shape:course:tolerance:watches:)`` does.
+    package convenience init(id: Int64, _ definition: PlaceDefinition, watches: [PlaceWatch] = []) throws(ShapeError) {
+        try self.init(
+            id: id,
+            shape: definition.shape,
+            course: definition.course,
+            tolerance: definition.tolerance,
+            watches: watches
+        )
     }
 
     /// Returns whether a machine on `course` approaches as it should; an unknown course counts.

@@ -62,10 +62,10 @@ struct Neighbourhood: Sendable {
     /// Nearer boundaries matter at each fix, in metres.
     static let nearby = 50.0
     private static let leastSpeedLimit = 5.0
-    private static let firstSpare = 2_000.0
+    private static let firstSpare = 1_000.0
     private static let spares = 500.0...64_000
     /// Tuned: how many places a search should find. Fewer searches cost less than many places.
-    private static let wantedPlaces = 32...256
+    private static let wantedPlaces = 8...64
 
     init(reach: PlaceReach) { self.reach = reach }
 
@@ -159,8 +159,8 @@ struct Neighbourhood: Sendable {
 
     /// Adapts to a speed in metres per second.
     mutating func setSpeed(_ speed: Double) {
-        guard speed > speedLimit || speed < speedLimit / 4 && speedLimit > Self.leastSpeedLimit else { return }
-        speedLimit = max(1.5 * speed, Self.leastSpeedLimit)
+        guard speed > speedLimit || speed < speedLimit / 3 && speedLimit > Self.leastSpeedLimit else { return }
+        speedLimit = max(1.25 * speed, Self.leastSpeedLimit)
         guard reach.isByTime else { return }
         active = Set(near.keys)
         nearQueue = DueQueue()

@@ -200,7 +200,7 @@ package struct PlaceMonitor: Sendable {
         switch track.side {
         case .undecided: return 0
         case .outside(let doubt):
-            return doubt == nil ? -distance * 0.999 - place.reach.distance(speed: speedLimit) - Neighbourhood.nearby : 0
+            return doubt == nil ? -distance * 0.999 - track.reach(place, speed: speedLimit) - Neighbourhood.nearby : 0
         case .inside(_, let doubt): return doubt == nil ? distance * 0.999 - Neighbourhood.nearby : 0
         }
     }

@@ -196,6 +196,11 @@ struct PlaceTrack: Codable, Hashable, Sendable {
         return before - outside >= 0.5 * way
     }
 
+    /// Returns how far from the boundary a watch that has not fired can matter at up to `speed`, in metres.
+    func reach(_ place: MonitoredPlace, speed: Double) -> Double {
+        PlaceReach(place.watches.lazy.filter { !fired.contains($0) }).distance(speed: speed)
+    }
+
     /// Returns the times of `dwell` that have not fired, in seconds after the start of the visit; none while fixes contradict it.
     func dwells(of place: MonitoredPlace) -> [Double] {
         guard case .inside(_, nil) = side else { return [] }
