@@ -13,8 +13,8 @@ package struct ShapeReference: Sendable {
     package struct Answers: Codable, Sendable {
         package struct Answer: Codable, Sendable {
             package var distances: [Double]
-            /// Entry, exit and common length of each way.
-            package var crossings: [[Double]?]
+            /// The fractions at which each way enters and leaves the shape, in pairs.
+            package var crossings: [[[Double]]]
             package var radius: Double
         }
 
@@ -99,33 +99,32 @@ package struct ShapeReference: Sendable {
         result.radiusError = max(result.radiusError, abs(shape.radius - answer.radius) / answer.radius)
     }
 
-    private static func compare(_ shape: Shape, _ way: [Coordinate], _ expected: [Double]?, _ result: inout Comparison)
-    {
+    private static func compare(_ shape: Shape, _ way: [Coordinate], _ pieces: [[Double]], _ result: inout Comparison) {
         guard let start = Position(way[0]), let end = Position(way[1]) else { return }
         let length = start.distance(to: end)
-        let crossing = shape.crossing(from: start, to: end)
-        if expected != nil { result.crossings += 1 }
-        switch (crossing, expected) {
-        case (nil, nil): break
-        case (let crossing?, let expected?):
-            let error = max(abs(crossing.entry - expected[0]), abs(crossing.exit - expected[1])) * length
-            // A first or last crossing shorter than the step may be missed.
-            if error > max(1, length / 500) {
-                result.wrongCrossings += 1
-                result.examples.append("crossing \(crossing) instead of \(expected) over \(length) m")
-            } else {
-                result.crossingError = max(result.crossingError, error)
+        if !pieces.isEmpty { result.crossings += 1 }
+        /// Returns the difference to the end of the first piece that matches, in metres.
+        func error(_ fraction: Double, _ pieces: [[Double]], _ end: Int) -> Double? {
+            for piece in pieces {
+                let error = abs(piece[end] - fraction) * length
+                if error < 1 { return error }
+                // A piece that is shorter than a step of the search may be missed.
+                if (piece[1] - piece[0]) * length > max(0.5, length / 1_000) { return nil }
             }
-        case (nil, let expected?):
-            if expected[2] > max(0.5, length / 500) {
-                result.wrongCrossings += 1
-                result.examples.append("no crossing instead of \(expected) over \(length) m")
-            }
-        case (let crossing?, nil):
-            if (crossing.exit - crossing.entry) * length > max(0.5, length / 500) {
-                result.wrongCrossings += 1
-                result.examples.append("crossing \(crossing) instead of none over \(length) m \(way)")
-            }
+            return nil
+        }
+        let isCorrect: Bool
+        if let crossing = shape.crossing(from: start, to: end) {
+            let entry = error(crossing.entry, pieces, 0)
+            let exit = error(crossing.exit, pieces.reversed(), 1)
+            isCorrect = entry != nil && exit != nil
+            result.crossingError = max(result.crossingError, entry ?? 0, exit ?? 0)
+        } else {
+            isCorrect = pieces.allSatisfy { ($0[1] - $0[0]) * length <= max(0.5, length / 1_000) }
+        }
+        if !isCorrect {
+            result.wrongCrossings += 1
+            if result.examples.count < 5 { result.examples.append("\(pieces) over \(length) m") }
         }
     }
 }

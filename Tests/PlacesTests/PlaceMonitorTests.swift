@@ -66,6 +66,13 @@ import Testing
         #expect(left.map(\.estimated) == [true])
     }
 
+    @Test func `a clock that goes back does not hold up a leave`() {
+        var script = MonitorScript()
+        script.fix(at: 10_000, 0)
+        script.fix(at: 10_001, 60, speed: 0)
+        #expect((1...40).flatMap { script.fix(at: Double($0), 100, speed: 0) }.map(\.event) == [.leave])
+    }
+
     @Test func `an arrival during a gap is estimated`() {
         var script = MonitorScript()
         script.fix(at: 0, -2_000)
@@ -162,6 +169,8 @@ import Testing
         #expect(script.fix(at: 2, 1e300).isEmpty)
         #expect(script.fix(at: 3, -100, accuracy: .nan, speed: .nan, course: .infinity).isEmpty)
         #expect(script.fix(at: 4, -100, accuracy: -5, speed: -1, course: 400).isEmpty)
+        #expect(script.fix(at: .infinity, -100).isEmpty)
+        #expect(throws: Never.self) { try JSONEncoder().encode(script.monitor.state) }
         #expect(script.fix(at: -500, -100).isEmpty)
         #expect(script.fix(at: 5, -99, speed: 5).isEmpty)
         #expect(script.move(to: 0, speed: 5).map(\.event) == [.enter])

@@ -24,6 +24,7 @@ import Testing
         script.fix(at: 3_600, 400)
         let left = script.move(to: 500, speed: 10)
         #expect(left.map(\.event) == [.leave])
+        #expect(left.map(\.estimated) == [true])
     }
 
     @Test func `a machine that came while the service was off has entered before`() throws {

@@ -3,8 +3,7 @@
 usage: places.py CASES
 
 CASES is a JSON file: {"cases": [{"shape", "positions", "ways"}], "rings": [ring]}. Prints {"cases": [{"distances", "crossings",
-"radius"}], "valid": [bool]}: signed metres to the boundary, the fractions of each way at its first entry and last exit (null if
-the two do not meet), the radius of a circle of the same area, and whether each ring is valid by itself.
+"radius"}], "valid": [bool]}: signed metres to the boundary, the fractions at which each way enters and leaves the shape, the radius of a circle of the same area, and whether each ring is valid by itself.
 
 A position's surroundings are projected around it (azimuthal equidistant). Edges are divided into pieces of at most 2 km along the
 geodesic first.
@@ -72,23 +71,19 @@ def surface(shape, parts, projection):
     return area
 
 
-def crossing(shape, parts, way):
+def crossings(shape, parts, way):
+    """The fractions of the way at which it enters and leaves the shape; nothing if an end is inside."""
     (lon1, lat1), (lon2, lat2) = way
     middle = GEOD.npts(lon1, lat1, lon2, lat2, 1)[0]
     projection = around(middle)
     start, end = projected(projection, way)
     area = surface(shape, parts, projection)
     if area.contains(Point(start)) or area.contains(Point(end)):
-        return None
+        return []
     line = LineString([start, end])
     common = line.intersection(area)
-    # A crossing that is shorter than a step of the search may be missed.
-    shortest = max(0.5, line.length / 1000)
-    pieces = [piece for piece in getattr(common, "geoms", [common]) if piece.length > shortest]
-    if not pieces:
-        return None
-    along = [line.project(Point(point), normalized=True) for piece in pieces for point in piece.coords]
-    return [min(along), max(along), common.length]
+    pieces = [piece for piece in getattr(common, "geoms", [common]) if piece.length > 0]
+    return sorted(sorted(line.project(Point(point), normalized=True) for point in piece.coords) for piece in pieces)
 
 
 def radius(shape, parts):
@@ -117,7 +112,7 @@ def solve(case):
         parts = []
     return {
         "distances": [signed_distance(shape, parts, position) for position in case["positions"]],
-        "crossings": [crossing(shape, parts, way) for way in case["ways"]],
+        "crossings": [crossings(shape, parts, way) for way in case["ways"]],
         "radius": radius(shape, parts),
     }
 

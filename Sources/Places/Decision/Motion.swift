@@ -39,9 +39,6 @@ struct Motion: Sendable {
     private static let slowestMeasured = 1.0
     private static let standing = 0.5
 
-    /// The newest fix, if any.
-    var last: Sample? { samples.last }
-
     /// Forgets the way; the next fix is the first.
     mutating func restart() {
         samples = []

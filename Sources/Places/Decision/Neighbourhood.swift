@@ -205,6 +205,6 @@ struct PlaceReach: Sendable {
 
     var isByTime: Bool { seconds > 0 }
 
-    /// The distance at up to `speed` metres per second, in metres.
-    func distance(speed: Double) -> Double { max(meters, seconds * speed) }
+    /// The distance at up to `speed` metres per second, in metres; at most 50 km, so that a search does not load everything.
+    func distance(speed: Double) -> Double { min(max(meters, seconds * speed), 50_000) }
 }

@@ -46,9 +46,10 @@ package struct PlaceFix: Hashable, Sendable {
 
     /// The standard deviation of the error towards the boundary of a place, in metres.
     var sigma: Double {
-        guard let accuracy, accuracy.isFinite else { return PlaceRules.assumedAccuracy / PlaceRules.accuracyToSigma }
-        return max(PlaceRules.leastSigma, accuracy / PlaceRules.accuracyToSigma)
+        max(PlaceRules.leastSigma, (knownAccuracy ?? PlaceRules.assumedAccuracy) / PlaceRules.accuracyToSigma)
     }
+
+    var knownAccuracy: Double? { accuracy.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil } }
 
     var reportedSpeed: Double? { speed.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil } }
     var reportedCourse: Double? { course.flatMap { (0...360).contains($0) ? $0 : nil } }

@@ -31,8 +31,7 @@ package struct PlaceMonitor: Sendable {
 
     // MARK: State
 
-    /// The state to keep across a restart: the places that the machine is inside of or near to, and the last fix. A few hundred bytes for
-    /// each of these places.
+    /// The state to keep across a restart: the places that the machine is inside of or near to, and the last fix.
     package struct State: Codable, Hashable, Sendable {
         fileprivate var tracks: [Int64: PlaceTrack]
         fileprivate var last: LastFix?
@@ -48,7 +47,9 @@ package struct PlaceMonitor: Sendable {
     package var state: State {
         State(
             tracks: tracks.filter { $0.value.isWorthKeeping },
-            last: last.map { State.LastFix(timestamp: $0.timestamp, coordinate: $0.coordinate, accuracy: $0.accuracy) }
+            last: last.map {
+                State.LastFix(timestamp: $0.timestamp, coordinate: $0.coordinate, accuracy: $0.knownAccuracy)
+            }
         )
     }
 
@@ -137,10 +138,11 @@ package struct PlaceMonitor: Sendable {
 
     /// Judges a fix and returns the decisions, in the order of their places' ids.
     package mutating func receive(_ fix: PlaceFix) -> [PlaceDecision] {
-        guard let origin = Position(fix.coordinate) else { return [] }
-        if isResuming, let last, fix.timestamp.timeIntervalSince(last.timestamp) > PlaceRules.longestGap {
-            self.last = nil
+        guard let origin = Position(fix.coordinate), fix.timestamp.timeIntervalSinceReferenceDate.isFinite else {
+            return []
         }
+        let endsGap = last.map { fix.timestamp.timeIntervalSince($0.timestamp) > PlaceRules.longestGap } ?? false
+        if isResuming, endsGap { last = nil }
         isResuming = false
         let gap = last.map { fix.timestamp.timeIntervalSince($0.timestamp) }
         if let gap, gap <= 0 { motion.restart() }
@@ -156,7 +158,7 @@ package struct PlaceMonitor: Sendable {
             sigma: fix.sigma,
             motion: motion.state,
             previous: previous,
-            endsGap: gap.map { $0 > PlaceRules.longestGap } ?? false
+            endsGap: endsGap
         )
         last = fix
         var decisions: [PlaceDecision] = []

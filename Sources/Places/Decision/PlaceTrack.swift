@@ -19,6 +19,8 @@ struct PlaceTrack: Codable, Hashable, Sendable {
     /// A row of fixes that contradict the side.
     struct Doubt: Codable, Hashable, Sendable {
         var since: Date
+        /// Whether it began after a longer time without fixes.
+        var followsGap: Bool
     }
 
     enum Side: Codable, Hashable, Sendable {
@@ -53,8 +55,8 @@ struct PlaceTrack: Codable, Hashable, Sendable {
 
     /// Judges a fix and returns the decisions. `distance` is the signed distance to the boundary in metres.
     mutating func judge(_ place: MonitoredPlace, _ seen: Observation, distance: Double) -> [PlaceDecision] {
-        let accuracy = seen.sigma * PlaceRules.accuracyToSigma
-        guard place.shape.radius >= PlaceRules.leastRadiusShare * (seen.fix.accuracy ?? accuracy) else { return [] }
+        let accuracy = seen.fix.knownAccuracy ?? PlaceRules.assumedAccuracy
+        guard place.shape.radius >= PlaceRules.leastRadiusShare * accuracy else { return [] }
         let figures = Figures(place: place, seen: seen, distance: distance)
         switch side {
         case .undecided:
@@ -95,10 +97,12 @@ struct PlaceTrack: Codable, Hashable, Sendable {
             side = .outside(nil)
             return []
         }
-        let since = doubt?.since ?? seen.fix.timestamp
-        side = .outside(Doubt(since: since))
-        guard seen.fix.timestamp.timeIntervalSince(since) >= PlaceRules.standingSpan else { return [] }
-        return [enter(figures, initial: false)]
+        let row = seen.doubt(after: doubt)
+        side = .outside(row)
+        guard seen.fix.timestamp.timeIntervalSince(row.since) >= PlaceRules.standingSpan else { return [] }
+        var decision = enter(figures, initial: false)
+        decision.estimated = row.followsGap
+        return [decision]
     }
 
     private mutating func inside(_ figures: Figures, _ visit: PlaceVisit, _ doubt: Doubt?) -> [PlaceDecision] {
@@ -107,9 +111,9 @@ struct PlaceTrack: Codable, Hashable, Sendable {
             side = .inside(visit, nil)
             return []
         }
-        let since = doubt?.since ?? seen.fix.timestamp
-        side = .inside(visit, Doubt(since: since))
-        let span = seen.fix.timestamp.timeIntervalSince(since)
+        let row = seen.doubt(after: doubt)
+        side = .inside(visit, row)
+        let span = seen.fix.timestamp.timeIntervalSince(row.since)
         let motion = seen.motion
         let isFar = outside >= PlaceRules.leaveInOneFix * figures.sigma && motion.agrees && motion.isMoving
         let leaves =
@@ -122,7 +126,7 @@ struct PlaceTrack: Codable, Hashable, Sendable {
         fired = []
         farthest = outside
         var decision = figures.decision(.leave)
-        decision.estimated = seen.endsGap
+        decision.estimated = row.followsGap
         return [decision]
     }
 
@@ -215,6 +219,16 @@ struct PlaceTrack: Codable, Hashable, Sendable {
 
     /// Records that the machine has been inside for `seconds`.
     mutating func dwelled(_ seconds: Double) { fired.insert(.dwell(seconds)) }
+}
+
+extension Observation {
+    /// Returns `doubt`, or a new one that begins with this fix, also if the clock went back.
+    fileprivate func doubt(after doubt: PlaceTrack.Doubt?) -> PlaceTrack.Doubt {
+        guard let doubt, doubt.since <= fix.timestamp else {
+            return PlaceTrack.Doubt(since: fix.timestamp, followsGap: endsGap)
+        }
+        return doubt
+    }
 }
 
 /// The figures of a fix and a place.
