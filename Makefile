@@ -32,7 +32,7 @@ SANITIZER_OPTIONS = TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.
     ASAN_OPTIONS="detect_leaks=0 log_path=$(CURDIR)/$$build/report"
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: help run setup check test fuzz sanitize torture build programs bench-location bench-audio bench-commands dependencies bench-dependencies package-dependencies deb test-package test-arm64 format lint docs clean-run \
+.PHONY: help run setup check test fuzz sanitize torture build programs bench-location bench-audio bench-commands bench-places dependencies bench-dependencies package-dependencies deb test-package test-arm64 format lint docs clean-run \
     manuals install media tracks example-feed example-picture example-dependencies
 
 help: ## list the commands
@@ -133,6 +133,10 @@ bench-commands: bench-dependencies build ## measure how long short commands take
 
 bench-audio: bench-dependencies build ## measure what playing costs, beside its peers (QUICK=1: short)
 	@QUICK=$(QUICK) Benchmarks/audio.py
+
+bench-places: bench-dependencies ## measure decisions about places, beside the rule of peers and shapely (QUICK=1: short)
+	swift build -c release --static-swift-stdlib --product places-benchmark
+	@QUICK=$(QUICK) Benchmarks/places.py
 
 lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests

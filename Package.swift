@@ -233,6 +233,14 @@ let package = Package(
             dependencies: ["BackgrounderAPI", "Places", "SystemSupport"],
             path: "Tests/PlacesSimulation"
         ),
+        .executableTarget(
+            name: "places-benchmark",
+            dependencies: [
+                "BackgrounderAPI", "Places", "PlacesSimulation", "SystemSupport",
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            path: "Benchmarks/Places"
+        ),
         .testTarget(
             name: "PlaylistsTests",
             dependencies: ["BackgrounderAPI", "Playlists", "SystemSupport", "TestSupport"]
