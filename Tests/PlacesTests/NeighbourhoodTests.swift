@@ -130,6 +130,21 @@ import Testing
         #expect(monitor.visits.isEmpty)
     }
 
+    @Test func `a place with a damaged box is loaded`() throws {
+        var monitor = PlaceMonitor()
+        var receiver = Receiver(seed: 1)
+        let fix = receiver.fix(at: 0, GroundPoint(0, 0), velocity: GroundPoint(0, 0))
+        guard case .search(let search) = monitor.need(for: fix) else {
+            Issue.record("no search")
+            return
+        }
+        let box = GeographicBounds(minLatitude: .nan, minLongitude: .nan, maxLatitude: .nan, maxLongitude: .nan)
+        monitor.complete(search, found: [IndexedPlace(id: 7, bounds: box)])
+        #expect(monitor.need(for: fix) == .places([7]))
+        monitor.load([], for: [7])
+        #expect(monitor.need(for: fix) == nil)
+    }
+
     @Test func `a place that is added around a machine has been entered before`() throws {
         var index = Index(places: [:])
         var monitor = PlaceMonitor()

@@ -97,11 +97,12 @@ struct Neighbourhood: Sendable {
             let here = coordinate ?? position.coordinate
             coordinate = here
             let distance = boxes.map { $0.distanceBound(from: here) }.min() ?? 0
-            if distance <= needed {
+            // Near, too, if the box is damaged and the distance is not a number.
+            guard distance > needed else {
                 ids.append(item.id)
-            } else {
-                distantQueue.insert(item.id, due: odometer + distance)
+                continue
             }
+            distantQueue.insert(item.id, due: odometer + distance)
         }
         for id in ids { distantQueue.insert(id, due: 0) }
         return ids
