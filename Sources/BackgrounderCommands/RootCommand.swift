@@ -31,8 +31,8 @@ package struct RootCommand: AsyncParsableCommand {
         subcommands: [
             StartCommand.self, StopCommand.self, RestartCommand.self, StatusCommand.self, AttachCommand.self,
             DoctorCommand.self, LogCommand.self, ReloadCommand.self, LocationCommand.self, TrackCommand.self,
-            AudioCommand.self,
-            QueueCommand.self, TaskCommand.self, FetchCommand.self, RefreshCommand.self, QuitCommand.self,
+            PlaceCommand.self, AudioCommand.self, QueueCommand.self, TaskCommand.self, FetchCommand.self,
+            RefreshCommand.self, QuitCommand.self,
             TransferCommand.self, PushCommand.self, BackupCommand.self, RestoreCommand.self,
         ]
     )

@@ -23,6 +23,7 @@ struct Daemon: Sendable {
     private let transfers: TransfersPart
     private let fetch: FetchPart
     private let push: PushPart
+    private let places: PlacesPart
 
     var parts: [any DaemonPart] { report.parts }
 
@@ -62,7 +63,8 @@ struct Daemon: Sendable {
         transfers = try await TransfersPart(context)
         fetch = try await FetchPart(context, transfers: transfers)
         push = try await PushPart(context, fetch: fetch)
-        let parts: [any DaemonPart] = [location, audio, tasks, transfers, fetch, push]
+        places = try await PlacesPart(context)
+        let parts: [any DaemonPart] = [location, audio, tasks, transfers, fetch, push, places]
 
         lifecycle = Lifecycle {
             for part in parts where await part.isAtWork() { return true }
@@ -83,7 +85,7 @@ struct Daemon: Sendable {
         )
         self.report = report
         hub = EventHub(clock: context.clock) { await report.snapshot() }
-        events.connect(hub: hub, lifecycle: lifecycle, ride: fetch.ride)
+        events.connect(hub: hub, lifecycle: lifecycle, observe: places.observe, ride: fetch.ride)
 
         for part in parts { await part.apply(isAnyoneAttached: false) }
         for part in parts {
@@ -100,7 +102,7 @@ struct Daemon: Sendable {
     func services(_ servers: [any Service]) -> [any Service] {
         let media: [any DaemonPart] = [location, audio]
         let others: [any DaemonPart] = [tasks, transfers, fetch, push]
-        return media.flatMap(\.services) + servers + others.flatMap(\.services)
+        return places.services + media.flatMap(\.services) + servers + others.flatMap(\.services)
     }
 
     /// Publishes storage problems as events, and stores what waits once the database can be written.

@@ -48,6 +48,8 @@ import Testing
         .init(Routes.transfers), .init(Routes.addTransfer), .init(Routes.transfer), .init(Routes.cancelTransfer),
         .init(Routes.pauseTransfer), .init(Routes.resumeTransfer), .init(Routes.sessionEvents),
         .init(Routes.acknowledgeEvents), .init(Routes.clearTransfers), .init(Routes.clearTasks), .init(Routes.sessions),
+        .init(Routes.places), .init(Routes.addPlace), .init(Routes.place), .init(Routes.removePlace),
+        .init(Routes.importPlaces), .init(Routes.placeEvents),
         .init(Routes.pushes), .init(Routes.addPush), .init(Routes.removePush), .init(Routes.simulatePush),
         .init(Routes.tasks), .init(Routes.beginTask), .init(Routes.beginSample), .init(Routes.task),
         .init(Routes.endTask),
@@ -147,6 +149,11 @@ import Testing
         let push = PushStatus(name: "a", url: "mqtt://b:1", topic: "#", state: .refused, lastError: "x")
         #expect(try problems([push, PushStatus(name: "a", url: "mqtts://b:1", topic: "t")], of: Routes.pushes) == [])
         #expect(try problems(push, of: Routes.addPush) == [])
+        #expect(try problems(Sample.places, of: Routes.places) == [])
+        #expect(try problems(Sample.places[0], of: Routes.place) == [])
+        #expect(try problems(Sample.places[1], of: Routes.addPlace) == [])
+        #expect(try problems(PlaceImport(), of: Routes.importPlaces) == [])
+        #expect(try problems(Sample.placeEvents, of: Routes.placeEvents) == [])
         #expect(try problems(PushOutcome(.waiting, source: "a", at: Sample.date), of: Routes.simulatePush) == [])
         #expect(try problems(PushOutcome(.ignored, reason: "expired", detail: "d"), of: Routes.simulatePush) == [])
         #expect(try problems([PlanEntry(source: "a", at: Sample.date, why: "w")], of: Routes.fetchPlan) == [])
@@ -186,7 +193,7 @@ import Testing
             .time(PlayerTime(itemID: 1, elapsed: 2)), .lifecycle(LifecycleState(state: .suspended, attached: 0)),
             .transfer(Sample.waitingTransfer), .fetch(Sample.run),
             .alert(PushAlert(source: "a", id: "1", text: "x")),
-            .task(Sample.task), .health(Sample.failingStorage),
+            .task(Sample.task), .health(Sample.failingStorage), .place(Sample.placeEvents[0]),
         ]
         for event in events {
             let data = try JSONValue(parsing: JSON.encode(event.payload))

@@ -51,6 +51,69 @@ enum Sample {
         (progress.finished, progress.fault) = (true, "a.gpx:3: damaged")
         return progress
     }
+    static let places: [Place] = [
+        Place(
+            id: 1,
+            definition: PlaceDefinition(
+                name: "A",
+                source: "s",
+                sourceId: "i",
+                tags: ["t"],
+                properties: ["k": "v"],
+                shape: .circle(center: Coordinate(latitude: 1, longitude: 2), radius: 3),
+                course: 90,
+                tolerance: 60
+            ),
+            inside: true,
+            since: date
+        ),
+        Place(
+            id: 2,
+            definition: PlaceDefinition(
+                name: "B",
+                shape: .polygon(
+                    rings: [[(0.0, 0.0), (1, 0), (0, 1)].map { Coordinate(latitude: $0.0, longitude: $0.1) }]
+                )
+            )
+        ),
+        Place(
+            id: 3,
+            definition: PlaceDefinition(
+                name: "C",
+                shape: .line(points: [0.0, 1].map { Coordinate(latitude: $0, longitude: 0) }, width: 5)
+            )
+        ),
+    ]
+    static let placeEvents = [
+        PlaceEvent(
+            id: 1,
+            placeId: 2,
+            place: "A",
+            event: .approach,
+            timestamp: date,
+            latitude: 1,
+            longitude: 2,
+            accuracy: 5,
+            distance: -3,
+            probability: 0.5,
+            eta: 20,
+            estimated: true,
+            initial: true,
+            tripId: 4,
+            actions: [PlaceAction(rule: "r", kind: .say, outcome: .once, detail: "d")]
+        ),
+        PlaceEvent(
+            id: 2,
+            placeId: 2,
+            place: "A",
+            event: .leave,
+            timestamp: date,
+            latitude: 1,
+            longitude: 2,
+            distance: 3,
+            actions: [PlaceAction(rule: "r", kind: .fetch, outcome: .fired)]
+        ),
+    ]
     static let transfer = Transfer(id: 1, session: "s", direction: .put, url: "https://h/", destination: "/a")
     static let waitingTransfer = Transfer(
         id: 2,

@@ -107,6 +107,17 @@ import Testing
             (201, "POST", "/v1/push", #"{"name":"p","url":"mqtt://127.0.0.1:1","topic":"t"}"#),
             (200, "GET", "/v1/push", nil), (200, "POST", "/v1/push/p/simulate", #"{"payload":"x"}"#),
             (204, "DELETE", "/v1/push/p", nil),
+            (201, "POST", "/v1/places", Self.place), (200, "GET", "/v1/places", nil),
+            (
+                201, "POST", "/v1/places",
+                Self.place.replacing("}}", with: #"},"replace":true,"tags":["a"],"course":90}"#)
+            ),
+            (200, "GET", "/v1/places?name=Pier", nil), (200, "GET", "/v1/places?near=48,11&within=50", nil),
+            (200, "GET", "/v1/places?inside=1", nil), (200, "GET", "/v1/places?tag=a&after=0&count=5", nil),
+            (200, "GET", "/v1/places/1", nil),
+            (200, "POST", "/v1/places/import", #"{"path":"\#(try places())","source":"s","replace":true}"#),
+            (200, "GET", "/v1/places?source=s", nil), (204, "DELETE", "/v1/places/1", nil),
+            (200, "GET", "/v1/place-events", nil), (200, "GET", "/v1/place-events?place=x&last=5", nil),
             (200, "GET", "/v1/transfers", nil), (201, "POST", "/v1/transfers", try transfer(1)),
             (200, "GET", "/v1/transfers/1", nil), (200, "POST", "/v1/transfers/1/pause", nil),
             (200, "GET", "/v1/status", nil), (200, "POST", "/v1/transfers/1/resume", nil),
@@ -126,6 +137,24 @@ import Testing
         #expect(try reply.json()["pid"]?.number != nil)
         seen.insert(try name("POST", "/v1/stop"))
         #expect(seen == Set(interface.operations.map { "\($0.method) \($0.path)" }))
+    }
+
+    private static let place =
+        #"{"name":"Pier","shape":{"type":"circle","latitude":48,"longitude":11,"radius":50}}"#
+
+    /// Returns the path of a file with places of each shape.
+    private func places() throws -> String {
+        let features = [
+            #"{"type":"Point","coordinates":[11,48]}"#,
+            #"{"type":"Polygon","coordinates":[[[11,48],[11.1,48],[11.1,48.1],[11,48]]]}"#,
+            #"{"type":"LineString","coordinates":[[11,48],[11.1,48]]}"#,
+        ].enumerated().map {
+            #"{"type":"Feature","properties":{"name":"\#($0)","tags":"a,b","course":9},"geometry":\#($1)}"#
+        }
+        return try service.scratch.write(
+            #"{"type":"FeatureCollection","features":[\#(features.joined(separator: ","))]}"#,
+            to: "places.geojson"
+        )
     }
 
     /// Returns a request for a transfer from a server that does not exist.
@@ -186,6 +215,14 @@ import Testing
             (422, "PATCH", "/v1/location", #"{"distanceFilter":"10"}"#),
             (422, "PATCH", "/v1/location", #"{"maximumAccuracy":0}"#),
             (422, "PATCH", "/v1/location", #"{"distanceFilter":7,"updating":1}"#),
+            (422, "POST", "/v1/places", Self.place.replacing("50", with: "0")),
+            (422, "POST", "/v1/places", Self.place.replacing("48", with: "91")),
+            (422, "POST", "/v1/places", Self.place.replacing("Pier", with: "")),
+            (422, "POST", "/v1/places/import", #"{"path":"x"}"#),
+            (404, "POST", "/v1/places/import", #"{"path":"/nowhere.geojson"}"#),
+            (422, "GET", "/v1/places?near=x", nil), (422, "GET", "/v1/places?count=1001", nil),
+            (404, "GET", "/v1/places/9", nil), (404, "DELETE", "/v1/places/9", nil),
+            (422, "GET", "/v1/place-events?last=x", nil),
             (422, "PATCH", "/v1/audio", #"{"volume":101}"#), (422, "PATCH", "/v1/audio", #"{"volume":50,"repeat":3}"#),
             (422, "PATCH", "/v1/audio", #"{"volume":1.5}"#), (422, "PATCH", "/v1/audio", #"{"single":"twice"}"#),
             (404, "POST", "/v1/audio/play", #"{"id":99}"#),

@@ -61,7 +61,7 @@ import Testing
         #expect(status.rejected[.distance] == 19)
         #expect(status.rejected.total == 21)
         #expect(rig.passed.map(\.location.timestamp) == (0..<20).map { time(Double($0)) })
-        #expect(rig.passed.map(\.instant) == (0..<20).map { time(Double($0)).timeIntervalSince1970 })
+        #expect(rig.passed.map(\.arrival.seconds) == (0..<20).map { time(Double($0)).timeIntervalSince1970 })
         #expect(rig.passed.filter { rig.locations.contains($0.location) }.count == 2)
         try await rig.shutDown()
     }

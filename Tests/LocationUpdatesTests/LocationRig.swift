@@ -91,7 +91,7 @@ final class LocationRig: Sendable {
     var passed: [PassedFix] {
         heard.withLock { heard in
             heard.flatMap { event -> [PassedFix] in
-                if case .passed(let fixes, _) = event { fixes } else { [] }
+                if case .passed(let fixes) = event { fixes } else { [] }
             }
         }
     }

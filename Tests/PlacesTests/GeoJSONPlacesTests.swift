@@ -253,6 +253,10 @@ import Testing
                 "ring 2 is not closed; repeat its first position at its end"
             ),
             (
+                ImportRig.feature("Polygon", "[[[0,0],[1,0],[1,1],[0,0]],[[5,5],[6,5],[6,6],[5,5]]]"),
+                "ring 2 of polygon 1 is a hole that is not directly inside the first ring; move or remove it"
+            ),
+            (
                 ImportRig.feature("MultiPoint", "[[0,0],[1,0]]"),
                 #"the geometry "MultiPoint" is not supported; use Point, Polygon, MultiPolygon or LineString"#
             ),

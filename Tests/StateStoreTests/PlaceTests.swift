@@ -7,8 +7,6 @@ import Testing
 @testable import StateStore
 
 @Suite struct PlaceTests {
-    private typealias Stored = (definition: PlaceDefinition, bounds: GeographicBounds)
-
     private let fixture: StoreFixture
     private let store: StateStore
 
@@ -29,7 +27,7 @@ import Testing
         id: String? = nil,
         tags: [String] = [],
         radius: Double = 50
-    ) -> Stored {
+    ) -> StateStore.BoundedPlace {
         let definition = PlaceDefinition(
             name: name,
             source: "stops",
@@ -45,14 +43,16 @@ import Testing
 
     @Test func `an import adds, changes and removes the places of its source, and keeps their ids`() async throws {
         let first = [place("Church", id: "1", tags: ["stop"]), place("Church", id: "2"), place("Harbour")]
-        var result = try #require(try await store.store(first, of: "stops", replacing: false))
+        var result = try #require(try await store.store(first, of: "stops", replacing: false)).counts
         #expect((result.added, result.changed, result.removed, result.unchanged) == (3, 0, 0, 0))
         let other = (
             definition: PlaceDefinition(name: "Home", shape: first[0].definition.shape), bounds: first[0].bounds
         )
         _ = try await store.store([other], of: nil, replacing: true)
         let second = [place("St. Mary", id: "1", tags: ["stop"]), place("Harbour"), place("Pier")]
-        result = try #require(try await store.store(second, of: "stops", replacing: true))
+        let changed = try #require(try await store.store(second, of: "stops", replacing: true))
+        result = changed.counts
+        #expect(changed.reshaped == [2])
         #expect((result.added, result.changed, result.removed, result.unchanged) == (1, 1, 1, 1))
         let all = try await store.places(count: 10)
         #expect(all.map(\.definition.name) == ["St. Mary", "Harbour", "Home", "Pier"])
@@ -73,7 +73,8 @@ import Testing
         fiji.bounds = box(-17.5, 179.5, -16.5, -179.5)
         _ = try await store.store([place("Church"), fiji], of: "stops", replacing: false)
         func found(_ boxes: GeographicBounds...) throws -> [String] {
-            try store.places(overlapping: boxes).map(\.definition.name)
+            let ids = Set(try store.placeBoxes(overlapping: boxes).map(\.id)).sorted()
+            return try store.places(ids + [99]).map(\.definition.name)
         }
         #expect(try found(box(47.9995, 10.9995, 48.0005, 11.0005)) == ["Church"])
         #expect(try found(box(48.0011, 10, 49, 12)).isEmpty)
@@ -82,9 +83,13 @@ import Testing
         #expect(try found(box(-17, 179, -17, 179.4)).isEmpty)
         #expect(try found(box(-17, 0, -17, 1)).isEmpty)
         #expect(try found(box(-90, -180, 90, 180), box(40, 0, 50, 20)) == ["Church", "Fiji"])
-        _ = try await store.store([place("Fiji", at: 10, 20)], of: "stops", replacing: false)
+        let moved = try await store.store([place("Fiji", at: 10, 20)], of: "stops", replacing: false)
+        #expect(moved?.reshaped == [2])
         #expect(try found(box(-18, -180, -16, 180)).isEmpty)
         #expect(try found(box(9, 19, 11, 21)) == ["Fiji"])
+        let world = [box(-90, -180, 90, 180)]
+        #expect(try await store.places(overlapping: world, atMost: 2)?.map(\.id) == [1, 2])
+        #expect(try await store.places(overlapping: world, atMost: 1) == nil)
         _ = try await store.removePlaces([2])
         #expect(try found(box(9, 19, 11, 21)).isEmpty)
         let report = try await store.database.read { try String.fetchOne($0, sql: "SELECT rtreecheck('placeBox')") }
@@ -96,7 +101,7 @@ import Testing
         let many = (0...StateStore.mostPlaces).map {
             (definition: PlaceDefinition(name: "\($0)", shape: circle), bounds: box(0, 0, 1, 1))
         }
-        #expect(try await store.store(many, of: "many", replacing: false) == nil)
+        #expect(try await store.store(many, of: "many", replacing: false)?.counts == nil)
         #expect(try await store.places(count: 1).isEmpty)
     }
 

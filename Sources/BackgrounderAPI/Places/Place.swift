@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import SystemSupport
 
 /// A place as a user or a file describes it.
 ///
@@ -71,6 +72,7 @@ package struct Place: Hashable, Identifiable, Sendable {
 extension Place: Codable {
     private enum CodingKeys: String, CodingKey { case id, inside, since }
 
+    /// Decodes a place from members beside those of its definition.
     package init(from decoder: any Decoder) throws {
         definition = try PlaceDefinition(from: decoder)
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -79,6 +81,7 @@ extension Place: Codable {
         since = try container.decodeIfPresent(Date.self, forKey: .since)
     }
 
+    /// Encodes the members of the definition beside the others.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(id, forKey: .id)
@@ -88,7 +91,7 @@ extension Place: Codable {
     }
 }
 
-/// What an import changed: the numbers of places.
+/// The numbers of places that an import changed.
 package struct PlaceImport: Codable, Hashable, Sendable {
     package var added = 0
     package var changed = 0
@@ -98,4 +101,34 @@ package struct PlaceImport: Codable, Hashable, Sendable {
 
     /// Creates an import without changes.
     package init() {}
+}
+
+extension PlaceDefinition {
+    private static let longestName = 256
+    private static let mostTags = 32
+    private static let longestTag = 64
+    private static let mostProperties = 64
+    private static let longestProperty = 16_384
+
+    /// The fault of a text, in one line with the remedy; nil if there is none. The shape is checked elsewhere.
+    package var problem: String? {
+        guard (1...Self.longestName).contains(name.utf8.count), name == name.withoutControlCharacters else {
+            return
+                "\(name.debugDescription) is not a valid name; use 1 to \(Self.longestName) bytes without control characters"
+        }
+        let isTag = { (tag: String) in
+            (1...Self.longestTag).contains(tag.utf8.count) && tag == tag.withoutControlCharacters
+        }
+        guard tags.count <= Self.mostTags, tags.allSatisfy(isTag) else {
+            return "the tags are not valid; use at most \(Self.mostTags), of 1 to \(Self.longestTag) bytes each"
+        }
+        guard properties.count <= Self.mostProperties,
+            properties.allSatisfy({ !$0.key.isEmpty && $0.key.utf8.count + $0.value.utf8.count <= Self.longestProperty }
+            )
+        else {
+            return
+                "the properties are not valid; use at most \(Self.mostProperties), of at most \(Self.longestProperty) bytes each"
+        }
+        return nil
+    }
 }

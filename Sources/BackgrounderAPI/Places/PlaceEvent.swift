@@ -63,14 +63,14 @@ package struct PlaceEvent: Codable, Hashable, Identifiable, Sendable {
     }
 }
 
-/// What a rule did because of an event.
+/// An action of a rule because of an event.
 package struct PlaceAction: Codable, Hashable, Sendable {
-    /// What an action does.
+    /// The kinds of actions.
     package enum Kind: String, Codable, CaseIterable, Sendable {
         case announce, say, fetch, task
     }
 
-    /// What became of an action.
+    /// The ways in which an action can end.
     package enum Outcome: String, Codable, CaseIterable, Sendable {
         case fired
         /// It would have come too late.

@@ -10,6 +10,17 @@ package struct Coordinate: Hashable, Sendable {
     }
 }
 
+extension Coordinate {
+    /// Parses `LATITUDE,LONGITUDE`; nil if the text is not a position on the Earth.
+    package init?(_ text: String) {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
+        guard parts.count == 2, let latitude = parts[0], let longitude = parts[1], (-90...90).contains(latitude),
+            (-180...180).contains(longitude)
+        else { return nil }
+        self.init(latitude: latitude, longitude: longitude)
+    }
+}
+
 extension Coordinate: Codable {
     /// Decodes `[longitude, latitude]`; further numbers, such as an altitude, are ignored.
     package init(from decoder: any Decoder) throws {
@@ -43,6 +54,7 @@ extension PlaceShape: Codable {
         case type, latitude, longitude, radius, rings, points, width
     }
 
+    /// Decodes a shape by its `type`.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         switch try container.decode(Kind.self, forKey: .type) {
@@ -63,6 +75,7 @@ extension PlaceShape: Codable {
         }
     }
 
+    /// Encodes a shape with its `type`.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         switch self {

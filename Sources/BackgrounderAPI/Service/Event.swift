@@ -9,6 +9,7 @@ package enum Event: Sendable {
     case fetch(FetchRun)
     case transfer(Transfer)
     case alert(PushAlert)
+    case place(PlaceEvent)
     case health(StorageHealth)
 
     /// The `event:` field of the server-sent event.
@@ -23,6 +24,7 @@ package enum Event: Sendable {
         case .fetch: "fetch"
         case .transfer: "transfer"
         case .alert: "alert"
+        case .place: "place"
         case .health: "health"
         }
     }
@@ -39,6 +41,7 @@ package enum Event: Sendable {
         case .fetch(let value): value
         case .transfer(let value): value
         case .alert(let value): value
+        case .place(let value): value
         case .health(let value): value
         }
     }

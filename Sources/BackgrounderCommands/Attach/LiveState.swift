@@ -61,6 +61,7 @@ struct LiveState {
         case .fetch(let run): apply(run)
         case .transfer(let transfer): apply(transfer)
         case .alert(let alert): self.alert = alert
+        case .place: break
         case .health(let health): status?.health = health
         }
     }

@@ -51,6 +51,7 @@ struct PlainView {
         case .fetch(let run): "fetch     \(run.source): \(outcome(of: run))"
         case .transfer(let transfer): "transfer  \(Glance(transfer).text)"
         case .alert(let alert): "alert     \(alert.text)"
+        case .place(let event): "place     \(event.line)"
         case .health(let health): health.line ?? "storage   everything is stored"
         }
     }

@@ -92,6 +92,7 @@ extension Event {
         case "fetch": self = .fetch(try JSON.decode(FetchRun.self, from: data))
         case "transfer": self = .transfer(try JSON.decode(Transfer.self, from: data))
         case "health": self = .health(try JSON.decode(StorageHealth.self, from: data))
+        case "place": self = .place(try JSON.decode(PlaceEvent.self, from: data))
         case "alert": self = .alert(try JSON.decode(PushAlert.self, from: data))
         default: return nil
         }

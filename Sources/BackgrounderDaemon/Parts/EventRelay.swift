@@ -1,5 +1,6 @@
 import BackgrounderAPI
 import ControlServer
+import LocationUpdates
 import Synchronization
 
 /// Passes the parts' events on to the event stream, the life cycle and the due fetches, which are created after the parts.
@@ -8,6 +9,7 @@ final class EventRelay: Sendable {
     private struct Receivers {
         var hub: EventHub
         var lifecycle: Lifecycle
+        var observe: @Sendable ([PassedFix]) -> Void
         var ride: @Sendable () -> Void
     }
 
@@ -20,9 +22,16 @@ final class EventRelay: Sendable {
 
     /// Connects the receivers.
     ///
-    /// - Parameter ride: called when the machine is awake anyway, so that due fetches run now.
-    func connect(hub: EventHub, lifecycle: Lifecycle, ride: @escaping @Sendable () -> Void) {
-        receivers.withLock { $0 = Receivers(hub: hub, lifecycle: lifecycle, ride: ride) }
+    /// - Parameters:
+    ///   - observe: takes the fixes that passed the rules of the filter.
+    ///   - ride: called when the machine is awake anyway, so that due fetches run now.
+    func connect(
+        hub: EventHub,
+        lifecycle: Lifecycle,
+        observe: @escaping @Sendable ([PassedFix]) -> Void,
+        ride: @escaping @Sendable () -> Void
+    ) {
+        receivers.withLock { $0 = Receivers(hub: hub, lifecycle: lifecycle, observe: observe, ride: ride) }
     }
 
     /// Posts an event to the readers of the event stream.
@@ -30,6 +39,9 @@ final class EventRelay: Sendable {
 
     /// Posts one event per location, in order.
     func post(_ locations: [Location]) { connected?.hub.post(locations) }
+
+    /// Passes fixes on to the places.
+    func observe(_ fixes: [PassedFix]) { connected?.observe(fixes) }
 
     /// Runs the fetches that may run now, because the machine is awake anyway.
     func ride() { connected?.ride() }

@@ -1,6 +1,6 @@
 package import BackgrounderAPI
 package import FoundationEssentials
-import SystemSupport
+package import SystemSupport
 
 /// The state that a restart restores, besides the points themselves.
 package struct LocationCheckpoint: Codable, Hashable, Sendable {
@@ -111,13 +111,13 @@ package protocol LocationJournal: Sendable {
 /// A fix that passed the gate and the rules of time, whether or not it is a point of the track.
 package struct PassedFix: Hashable, Sendable {
     package var location: Location
-    /// Seconds of a clock that never jumps; in a replay, of the recorded time.
-    package var instant: Double
+    /// When it arrived, on a clock that never jumps; in a replay, the recorded time instead.
+    package var arrival: MonotonicTime
 
     /// Creates a fix that passed.
-    package init(location: Location, instant: Double) {
+    package init(location: Location, arrival: MonotonicTime) {
         self.location = location
-        self.instant = instant
+        self.arrival = arrival
     }
 }
 
@@ -127,8 +127,8 @@ package enum LocationEvent: Hashable, Sendable {
     /// source's thread.
     case locations([Location], mayBlock: Bool)
     /// Fixes passed the gate and the rules of time, at least one; those that were delivered are among them. Posted after
-    /// `locations`, with the same meaning of `mayBlock`.
-    case passed([PassedFix], mayBlock: Bool)
+    /// `locations`.
+    case passed([PassedFix])
     /// Fixes were rejected; nothing else of the status changed.
     case counted
     /// The status changed in a way that no point carries.

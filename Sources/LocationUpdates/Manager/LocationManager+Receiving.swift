@@ -93,7 +93,10 @@ extension LocationManager {
             next.replay?.received += 1
             let instant = instant(of: fix)
             monitor.receive(decision, of: fix, next.filter.settings, at: instant)
-            if let location, let instant { passed.append(PassedFix(location: location, instant: instant)) }
+            if let location, let instant {
+                let arrival = source.isLive ? MonotonicTime.now : MonotonicTime(seconds: instant)
+                passed.append(PassedFix(location: location, arrival: arrival))
+            }
             switch decision {
             case .accepted(let location):
                 next.counts.accepted += 1
@@ -115,7 +118,7 @@ extension LocationManager {
             doubtDate(of: newest)
             onEvent(.locations(accepted, mayBlock: executor.isHosting))
         }
-        if !passed.isEmpty { onEvent(.passed(passed, mayBlock: executor.isHosting)) }
+        if !passed.isEmpty { onEvent(.passed(passed)) }
         let after = (monitor.quality, monitor.detail, connection)
         if before.0 != after.0 { logQuality() }
         if before != after { onEvent(.changed) } else if received > accepted.count { onEvent(.counted) }

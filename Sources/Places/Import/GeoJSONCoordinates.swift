@@ -8,6 +8,8 @@ struct GeoJSONCoordinates {
     private var positions: [Coordinate] = []
     /// For each list of positions, the index after its last one.
     private var ends: [Int] = []
+    /// For each polygon, the number of rings up to its last one.
+    private var polygonEnds: [Int] = []
 
     /// Reads the nested arrays that follow, and counts their positions in `collector`.
     init(_ json: inout JSONReader, _ collector: inout PlaceCollector) throws(ImportFault) {
@@ -35,6 +37,12 @@ struct GeoJSONCoordinates {
             rings.append(Array(ring.dropLast()))
         }
         return rings
+    }
+
+    /// Returns the rings of each polygon, the first of which surrounds the others, its holes.
+    func polygons() throws(ImportFault) -> [[[Coordinate]]] {
+        let rings = try rings()
+        return zip([0] + polygonEnds, polygonEnds).map { Array(rings[$0..<$1]) }
     }
 
     /// Reads an array at `depth` and returns how many levels it has.
@@ -77,6 +85,8 @@ struct GeoJSONCoordinates {
             try append(latitude: pair.1, longitude: pair.0, &collector, line: json.line)
         } else if levels == 1 {
             ends.append(positions.count)
+        } else if levels == 2 {
+            polygonEnds.append(ends.count)
         }
         return levels + 1
     }

@@ -193,6 +193,12 @@ private struct GeoJSONFeature {
             }
             return .line(points: points, width: width ?? PlaceNumber.defaultWidth)
         }
-        return .polygon(rings: try coordinates.rings())
+        let polygons = try coordinates.polygons()
+        do throws(ShapeError) {
+            try Shape.check(polygons: polygons)
+        } catch {
+            throw ImportFault(.shape(error.description))
+        }
+        return .polygon(rings: polygons.flatMap { $0 })
     }
 }

@@ -4,6 +4,9 @@ import GRDB
 
 /// The table of places.
 extension StateStore {
+    /// A place with a box that contains it.
+    package typealias BoundedPlace = (definition: PlaceDefinition, bounds: GeographicBounds)
+
     /// The most places of all sources together.
     package static let mostPlaces = 250_000
 
@@ -11,29 +14,24 @@ extension StateStore {
     /// their id.
     ///
     /// - Parameters:
-    ///   - places: with a box that contains the place; all of them are of `source`.
+    ///   - places: all of them are of `source`.
     ///   - replacing: whether to remove the other places of the source.
-    /// - Returns: nil if there would be more than ``mostPlaces``; nothing is changed then.
+    /// - Returns: what changed, and the ids of the places that were removed or have another shape; nil if there would be more than
+    ///   ``mostPlaces``, and nothing is changed then.
     package func store(
-        _ places: [(definition: PlaceDefinition, bounds: GeographicBounds)],
+        _ places: [BoundedPlace],
         of source: String?,
         replacing: Bool
-    ) async throws -> PlaceImport? {
+    ) async throws -> (counts: PlaceImport, reshaped: [Int])? {
         do {
             return try await write(durable: true) { database in
-                var result = PlaceImport()
-                var kept: Set<Int64> = []
-                var writer = try PlaceWriter(database, source: source ?? "")
-                for (place, bounds) in places {
-                    let (id, change) = try writer.store(place, bounds)
-                    kept.insert(id)
-                    result[keyPath: change] += 1
-                }
-                if replacing { result.removed = try writer.removeAll(but: kept) }
+                var writer = PlaceWriter(database, source: source ?? "")
+                for (place, bounds) in places { try writer.store(place, bounds) }
+                if replacing { try writer.removeOthers() }
                 guard try Int.fetchOne(database, sql: "SELECT count(*) FROM place") ?? 0 <= Self.mostPlaces else {
                     throw TooManyPlaces()
                 }
-                return result
+                return (writer.counts, writer.reshaped)
             }
         } catch is TooManyPlaces {
             return nil
@@ -65,6 +63,17 @@ extension StateStore {
         try await read { try $0.places("WHERE name = ? ORDER BY id", [name]) }
     }
 
+    /// Returns the places whose boxes overlap one of `boxes`, none of which contains the antimeridian.
+    ///
+    /// - Returns: nil if there are more than `limit`.
+    package func places(overlapping boxes: [GeographicBounds], atMost limit: Int) async throws -> [Place]? {
+        try await read { database in
+            let ids = Set(try database.placeBoxes(overlapping: boxes).map(\.id))
+            guard ids.count <= limit else { return nil }
+            return try ids.sorted().flatMap { try database.places("WHERE id = ?", [$0]) }
+        }
+    }
+
     /// Returns a page of the places, by id: at most `count` of those with an id above `after`, with a tag and of a source if these are
     /// given.
     package func places(after: Int = 0, count: Int, tag: String? = nil, source: String? = nil) async throws -> [Place] {
@@ -80,23 +89,16 @@ extension StateStore {
         }
     }
 
-    /// Returns the places whose boxes overlap one of `boxes`, by id. A box may not contain the antimeridian. Blocks the calling thread.
-    package func places(overlapping boxes: [GeographicBounds]) throws -> [Place] {
+    /// Returns the boxes of the tree that overlap one of `boxes`, none of which contains the antimeridian. A place may have two. Blocks
+    /// the calling thread.
+    package func placeBoxes(overlapping boxes: [GeographicBounds]) throws -> [(id: Int, bounds: GeographicBounds)] {
+        try read { try $0.placeBoxes(overlapping: boxes) }
+    }
+
+    /// Returns the places with these ids, those that exist. Blocks the calling thread.
+    package func places(_ ids: [Int]) throws -> [Place] {
         try read { database in
-            var places: [Int: Place] = [:]
-            for box in boxes.map(PlaceBox.init) {
-                let found = try database.places(
-                    """
-                    WHERE id IN (
-                        SELECT id / 2 FROM placeBox WHERE minLatitude <= ? AND maxLatitude >= ?
-                            AND minLongitude <= ? AND maxLongitude >= ?
-                    )
-                    """,
-                    [box.maxLatitude, box.minLatitude, box.maxLongitude, box.minLongitude]
-                )
-                for place in found { places[place.id] = place }
-            }
-            return places.values.sorted { $0.id < $1.id }
+            try ids.flatMap { try database.places("WHERE id = ?", [$0]) }
         }
     }
 }
@@ -121,76 +123,80 @@ private struct PlaceBox {
 
 /// Stores the places of one source.
 private struct PlaceWriter {
+    private(set) var counts = PlaceImport()
+    /// The places that were removed or have another shape.
+    private(set) var reshaped: [Int] = []
     private let database: Database
     private let source: String
     private let encoder: JSONEncoder
+    private var kept: Set<Int64> = []
 
-    init(_ database: Database, source: String) throws {
+    init(_ database: Database, source: String) {
         (self.database, self.source) = (database, source)
         encoder = JSONEncoder()
         // Texts are compared.
         encoder.outputFormatting = .sortedKeys
     }
 
-    /// Returns the id, and the number of the import that counts the place.
-    mutating func store(_ place: PlaceDefinition, _ bounds: GeographicBounds) throws -> (
-        Int64, WritableKeyPath<PlaceImport, Int>
-    ) {
+    mutating func store(_ place: PlaceDefinition, _ bounds: GeographicBounds) throws {
         let box = PlaceBox(bounds)
+        let shape = try text(place.shape)
         let values: StatementArguments = [
-            place.name, try text(place.tags), try text(place.properties), try text(place.shape), place.course,
-            place.tolerance, box.minLatitude, box.maxLatitude, box.minLongitude, box.maxLongitude,
+            place.name, try text(place.tags), try text(place.properties), shape, place.course, place.tolerance,
+            box.minLatitude, box.maxLatitude, box.minLongitude, box.maxLongitude,
         ]
-        let known =
-            try place.sourceId.map { id in
-                try Int64.fetchOne(
-                    database.cachedStatement(sql: "SELECT id FROM place WHERE source = ? AND sourceId = ?"),
-                    arguments: [source, id]
-                )
-            }
-            ?? Int64.fetchOne(
-                database.cachedStatement(
-                    sql: "SELECT id FROM place WHERE source = ? AND name = ? AND sourceId IS NULL"
-                ),
-                arguments: [source, place.name]
-            )
-        guard let id = known else {
+        guard let (id, oldShape) = try known(place) else {
             try database.cachedStatement(
                 sql: """
-                    INSERT INTO place (name, tags, properties, shape, course, tolerance,
-                        minLatitude, maxLatitude, minLongitude, maxLongitude, source, sourceId)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    INSERT INTO place (\(Self.columns), source, sourceId) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """
             ).execute(arguments: values + [source, place.sourceId])
             let id = database.lastInsertedRowID
+            kept.insert(id)
             try database.indexPlaces(id)
-            return (id, \.added)
+            counts.added += 1
+            return
         }
-        let columns = """
-            name, tags, properties, shape, course, tolerance, minLatitude, maxLatitude, minLongitude, maxLongitude
-            """
+        kept.insert(id)
         try database.cachedStatement(
             sql: """
-                UPDATE place SET (\(columns)) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                WHERE id = ? AND (\(columns)) IS NOT (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                UPDATE place SET (\(Self.columns)) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                WHERE id = ? AND (\(Self.columns)) IS NOT (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: values + [id] + values)
-        guard database.changesCount > 0 else { return (id, \.unchanged) }
+        guard database.changesCount > 0 else {
+            counts.unchanged += 1
+            return
+        }
+        counts.changed += 1
+        guard shape != oldShape else { return }
+        reshaped.append(Int(id))
         try database.removeBoxes(ofPlace: id)
         try database.indexPlaces(id)
-        return (id, \.changed)
     }
 
-    /// Returns how many places were removed.
-    func removeAll(but kept: Set<Int64>) throws -> Int {
+    /// Removes the places of the source that were not stored.
+    mutating func removeOthers() throws {
         let ids = try Int64.fetchAll(database, sql: "SELECT id FROM place WHERE source = ?", arguments: [source])
-        let delete = try database.cachedStatement(sql: "DELETE FROM place WHERE id = ?")
-        let removed = ids.filter { !kept.contains($0) }
-        for id in removed {
-            try delete.execute(arguments: [id])
+        for id in ids where !kept.contains(id) {
+            try database.cachedStatement(sql: "DELETE FROM place WHERE id = ?").execute(arguments: [id])
             try database.removeBoxes(ofPlace: id)
+            reshaped.append(Int(id))
+            counts.removed += 1
         }
-        return removed.count
+    }
+
+    private static let columns = """
+        name, tags, properties, shape, course, tolerance, minLatitude, maxLatitude, minLongitude, maxLongitude
+        """
+
+    /// Returns the id and the shape of the stored place with the same id in the source, or else the same name.
+    private func known(_ place: PlaceDefinition) throws -> (id: Int64, shape: String)? {
+        let condition = place.sourceId == nil ? "name = ? AND sourceId IS NULL" : "sourceId = ?"
+        return try Row.fetchOne(
+            database.cachedStatement(sql: "SELECT id, shape FROM place WHERE source = ? AND \(condition)"),
+            arguments: [source, place.sourceId ?? place.name]
+        ).map { ($0[0], $0[1]) }
     }
 
     private func text(_ value: some Encodable) throws -> String {
@@ -213,6 +219,30 @@ extension Database {
                 FROM place WHERE \(condition) AND minLongitude > maxLongitude
                 """
         ).execute(arguments: id.map { [$0, $0] } ?? [])
+    }
+
+    fileprivate func placeBoxes(overlapping boxes: [GeographicBounds]) throws -> [(id: Int, bounds: GeographicBounds)] {
+        try boxes.map(PlaceBox.init).flatMap { box in
+            try Row.fetchAll(
+                cachedStatement(
+                    sql: """
+                        SELECT id / 2, minLatitude, maxLatitude, minLongitude, maxLongitude FROM placeBox
+                        WHERE minLatitude <= ? AND maxLatitude >= ? AND minLongitude <= ? AND maxLongitude >= ?
+                        """
+                ),
+                arguments: [box.maxLatitude, box.minLatitude, box.maxLongitude, box.minLongitude]
+            ).map { row in
+                (
+                    id: row[0],
+                    bounds: GeographicBounds(
+                        minLatitude: Double(row[1] as Int64) / 1e7,
+                        minLongitude: Double(row[3] as Int64) / 1e7,
+                        maxLatitude: Double(row[2] as Int64) / 1e7,
+                        maxLongitude: Double(row[4] as Int64) / 1e7
+                    )
+                )
+            }
+        }
     }
 
     fileprivate func removeBoxes(ofPlace id: Int64) throws {

@@ -34,7 +34,7 @@ struct LocationPart: DaemonPart {
             events.ride()
             if events.attached == 0 { context.backgroundLog.log(locations, mayBlock: mayBlock) }
             events.post(locations)
-        case .passed: break
+        case .passed(let fixes): events.observe(fixes)
         case .counted: events.stateChanged()
         case .changed: events.workChanged()
         }

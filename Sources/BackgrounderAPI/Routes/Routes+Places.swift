@@ -1,0 +1,89 @@
+extension Routes {
+    /// The most places in a reply of ``places``.
+    package static let mostPlaces = 1000
+
+    /// A page of places by id: `after`, `count`, and the conditions `name`, `tag`, `source`, `near` and `within`, `inside=1`.
+    package static let places = Route<Empty, [Place]>(.get, "/v1/places")
+    package static let addPlace = Route<PlaceRequest, Place>(.post, "/v1/places", status: 201)
+    package static let place = Route<Empty, Place>(.get, "/v1/places/{id}")
+    package static let removePlace = Route<Empty, Empty>(.delete, "/v1/places/{id}", status: 204)
+    package static let importPlaces = Route<PlaceImportRequest, PlaceImport>(
+        .post,
+        "/v1/places/import",
+        access: .execute
+    )
+    /// The newest events, oldest first: `since`, `until`, `place` and `last`.
+    package static let placeEvents = Route<Empty, [PlaceEvent]>(.get, "/v1/place-events")
+}
+
+/// The body of `POST /v1/places`: a place that is added by itself.
+package struct PlaceRequest: RouteBody, Hashable {
+    package static let keys = CodingKeys.allCases.map(\.rawValue)
+
+    package var name: String
+    package var shape: PlaceShape
+    package var tags: [String]?
+    package var properties: [String: String]?
+    package var course: Double?
+    package var tolerance: Double?
+    /// Whether a place of this name may be replaced.
+    package var replace: Bool?
+
+    /// Creates a place request.
+    package init(
+        name: String,
+        shape: PlaceShape,
+        tags: [String]? = nil,
+        properties: [String: String]? = nil,
+        course: Double? = nil,
+        tolerance: Double? = nil,
+        replace: Bool? = nil
+    ) {
+        self.name = name
+        self.shape = shape
+        self.tags = tags
+        self.properties = properties
+        self.course = course
+        self.tolerance = tolerance
+        self.replace = replace
+    }
+
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case name, shape, tags, properties, course, tolerance, replace
+    }
+
+    /// The place that it describes.
+    package var definition: PlaceDefinition {
+        PlaceDefinition(
+            name: name,
+            tags: tags ?? [],
+            properties: properties ?? [:],
+            shape: shape,
+            course: course,
+            tolerance: tolerance
+        )
+    }
+}
+
+/// The body of `POST /v1/places/import`: a file with places.
+package struct PlaceImportRequest: RouteBody, Hashable {
+    package static let keys = CodingKeys.allCases.map(\.rawValue)
+
+    /// Absolute.
+    package var path: String
+    /// Absent means the name of the file.
+    package var source: String?
+    /// Whether to remove the places of the source that the file does not have.
+    package var replace: Bool?
+
+    /// Creates an import request.
+    package init(path: String, source: String? = nil, replace: Bool? = nil) {
+        self.path = path
+        self.source = source
+        self.replace = replace
+    }
+
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case path, source, replace
+    }
+}

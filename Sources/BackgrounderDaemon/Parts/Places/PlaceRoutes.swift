@@ -1,0 +1,196 @@
+import BackgrounderAPI
+import ControlServer
+import FoundationEssentials
+import Places
+import StateStore
+import SystemSupport
+
+extension PlacesPart {
+    func addRoutes(to router: inout ControlRouter) {
+        let conditions: Set = ["after", "count", "name", "tag", "source", "near", "within", "inside"]
+        router.on(Routes.places, query: conditions) { [self] request in try await places(request) }
+        router.on(Routes.addPlace) { [self] request in try await add(request.body) }
+        router.on(Routes.place) { [self] request in
+            let id = try request.id
+            guard let place = try await context.store.place(id) else { throw Self.noPlace(id) }
+            return await present([place])[0]
+        }
+        router.on(Routes.removePlace) { [self] request in
+            let id = try request.id
+            guard try await context.store.removePlaces([id]) == 1 else { throw Self.noPlace(id) }
+            try await placesChanged([id])
+            return Empty()
+        }
+        router.on(Routes.importPlaces) { [self] request in try await importFile(request.body) }
+        router.on(Routes.placeEvents, query: ["since", "until", "place", "last"]) { [self] request in
+            try await context.store.placeEvents(
+                count: try request.count("last", upTo: Routes.mostPlaces) ?? 100,
+                since: request.time("since"),
+                until: request.time("until"),
+                place: request.query("place")
+            )
+        }
+    }
+
+    // MARK: Reading
+
+    private func places(_ request: RouteRequest<Empty>) async throws -> [Place] {
+        let store = context.store
+        if let text = request.query("near") { return try await near(text, request) }
+        if let name = request.query("name") { return await present(try await store.places(named: name)) }
+        if request.query("inside") == "1" {
+            let ids = await observer.visits().keys.sorted()
+            return await present(try ids.isEmpty ? [] : await storedPlaces(ids))
+        }
+        return await present(
+            try await store.places(
+                after: try request.count("after", upTo: Int.max) ?? 0,
+                count: try request.count("count", upTo: Routes.mostPlaces) ?? Routes.mostPlaces,
+                tag: request.query("tag"),
+                source: request.query("source")
+            )
+        )
+    }
+
+    private func storedPlaces(_ ids: [Int]) async throws -> [Place] {
+        var places: [Place] = []
+        for id in ids { if let place = try await context.store.place(id) { places.append(place) } }
+        return places
+    }
+
+    /// Returns the places around a position, the nearest first.
+    private func near(_ text: String, _ request: RouteRequest<Empty>) async throws -> [Place] {
+        guard let center = Coordinate(text) else {
+            throw WireError(.invalid, "near=\(text) is not a position", hint: "use LATITUDE,LONGITUDE in degrees")
+        }
+        let within = try request.number("within", in: 0...1_000_000) ?? 1000
+        let boxes = GeographicBounds(around: center, within: within).withoutAntimeridian
+        guard let found = try await context.store.places(overlapping: boxes, atMost: Self.mostNearby) else {
+            throw WireError(
+                .invalid,
+                "there are more than \(Self.mostNearby) places within \(Int(within)) m",
+                hint: "use a smaller distance"
+            )
+        }
+        let nearby = found.compactMap { place -> (place: Place, distance: Double)? in
+            guard let distance = place.distance(from: center), distance <= within else { return nil }
+            return (place, distance)
+        }
+        let sorted = nearby.sorted { ($0.distance, $0.place.id) < ($1.distance, $1.place.id) }
+        return await present(sorted.prefix(Routes.mostPlaces).map(\.place))
+    }
+
+    /// Adds where the machine is.
+    private func present(_ places: [Place]) async -> [Place] {
+        let visits = await observer.visits()
+        return places.map { place in
+            var place = place
+            place.since = visits[place.id]
+            place.inside = place.since != nil
+            return place
+        }
+    }
+
+    // MARK: Changing
+
+    private func add(_ request: PlaceRequest) async throws -> Place {
+        let definition = request.definition
+        if let problem = definition.problem { throw WireError(.invalid, problem) }
+        let known = try await context.store.places(named: definition.name).filter {
+            $0.definition.source == nil
+        }
+        guard known.isEmpty || request.replace == true else {
+            throw WireError(.conflict, "there is a place \(definition.name)", hint: "use --replace, or another name")
+        }
+        let shape: Shape
+        do throws(ShapeError) {
+            shape = try MonitoredPlace(id: 0, definition).shape
+        } catch {
+            throw WireError(.invalid, error.description)
+        }
+        guard
+            try await context.store.store([(definition, shape.bounds)], of: nil, replacing: false) != nil,
+            let place = try await context.store.places(named: definition.name).first(where: {
+                $0.definition.source == nil
+            })
+        else { throw Self.tooMany }
+        try await placesChanged(known.first.map { $0.definition.shape == definition.shape ? [] : [$0.id] } ?? [])
+        return await present([place])[0]
+    }
+
+    private func importFile(_ request: PlaceImportRequest) async throws -> PlaceImport {
+        guard request.path.hasPrefix("/") else {
+            throw WireError(.invalid, "\(request.path) is not an absolute path", hint: "use a path that begins with /")
+        }
+        let source = request.source ?? String(request.path.split(separator: "/").last ?? "")
+        guard (1...200).contains(source.utf8.count), source == source.withoutControlCharacters else {
+            throw WireError(.invalid, "the source is not valid", hint: "use 1 to 200 bytes without control characters")
+        }
+        let places = try await reader.run { () throws(PlaceFileFault) in try Self.read(request.path, source) }
+        guard
+            let result = try await context.store.store(places, of: source, replacing: request.replace == true)
+        else { throw Self.tooMany }
+        try await placesChanged(result.reshaped)
+        return result.counts
+    }
+
+    private static func read(_ path: String, _ source: String) throws(PlaceFileFault) -> [StateStore.BoundedPlace] {
+        func refusal(_ shape: PlaceShape) -> String? {
+            do throws(ShapeError) {
+                _ = try Shape(shape)
+                return nil
+            } catch {
+                return error.description
+            }
+        }
+        return try PlaceFile.read(path, source: source, refusal: refusal).compactMap { place in
+            (try? Shape(place.shape)).map { (place, $0.bounds) }
+        }
+    }
+
+    /// Places of which a search by distance computes the distance.
+    private static let mostNearby = 10_000
+
+    private static func noPlace(_ id: Int) -> WireError {
+        WireError(.notFound, "no place \(id)", hint: "`backgrounder place list` lists the ids")
+    }
+
+    private static let tooMany = WireError(
+        .conflict,
+        "there would be more than \(StateStore.mostPlaces) places",
+        hint: "remove some with `backgrounder place remove`"
+    )
+}
+
+extension Place {
+    /// The distance from `position` to the boundary in metres, 0 inside.
+    fileprivate func distance(from coordinate: Coordinate) -> Double? {
+        guard let shape = try? Shape(definition.shape), let position = Position(coordinate) else { return nil }
+        return max(0, -shape.signedDistance(from: TangentPosition(position)))
+    }
+}
+
+extension RouteRequest {
+    /// Returns the parameter `name` as a whole number; `nil` if it is absent.
+    fileprivate func count(_ name: String, upTo limit: Int) throws(WireError) -> Int? {
+        guard let text = query(name) else { return nil }
+        guard let number = Int(text), (0...limit).contains(number) else {
+            let allowed = limit == .max ? "a whole number" : "a whole number from 0 to \(limit)"
+            throw WireError(.invalid, "\(name)=\(text) is not valid", hint: "use \(allowed)")
+        }
+        return number
+    }
+
+    /// Returns the parameter `name` as a number; `nil` if it is absent.
+    fileprivate func number(_ name: String, in range: ClosedRange<Double>) throws(WireError) -> Double? {
+        guard let text = query(name) else { return nil }
+        guard let number = Double(text), range.contains(number) else {
+            throw WireError(
+                .invalid,
+                "\(name)=\(text) is not valid",
+                hint: "use a number from \(range.lowerBound) to \(range.upperBound)"
+            )
+        }
+        return number
+    }
+}

@@ -1,0 +1,102 @@
+import BackgrounderAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// Places from the command line to the events that fixes cause.
+@Suite(.sharing) struct PlaceTests {
+    @Test func `places are added, imported, listed, found, shown and removed`() async throws {
+        let service = try Service(TestConfiguration())
+        try await service.start()
+        let id = try await service.run(
+            "place",
+            "add",
+            "Harbour",
+            "--at",
+            "54.3233,10.1394",
+            "--radius",
+            "80",
+            "--tag",
+            "port"
+        ).text
+        #expect(id == "1\n")
+        let again = ["place", "add", "Harbour", "--at", "54.3,10.1"]
+        try await service.command(again).expectRefusal(1, ["there is a place Harbour", "--replace"])
+        #expect(try await service.run(again + ["--replace"]).text == "1\n")
+        let file = service.file("stops.csv")
+        try "name,latitude,longitude,radius,tags\nNorth,54.31,10.1,20,stop\nSouth,54.29,10.1,,stop\n"
+            .write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(try await service.run("place", "import", file).text == "2 added, 0 changed, 0 removed, 0 unchanged\n")
+        try "name,latitude,longitude\nNorth,54.31,10.1\n".write(toFile: file, atomically: true, encoding: .utf8)
+        let second: PlaceImport = try await service.json("place", "import", file, "--replace")
+        #expect((second.added, second.changed, second.removed) == (0, 1, 1))
+        try "name,latitude,longitude\nNorth,91,10.1\n".write(toFile: file, atomically: true, encoding: .utf8)
+        try await service.command(["place", "import", file]).expectRefusal(1, ["stops.csv:2"])
+        let places: [Place] = try await service.json("place", "list")
+        #expect(places.map(\.definition.name) == ["Harbour", "North"])
+        #expect(places.map(\.definition.source) == [nil, "stops.csv"])
+        let near: [Place] = try await service.json("place", "near", "54.311,10.1", "--within", "2km")
+        #expect(near.map(\.definition.name) == ["North", "Harbour"])
+        #expect(try await service.run("place", "near", "0,0").text == "No places within 1000 m.\n")
+        let geojson = service.file("out.geojson")
+        let text = try await service.run("place", "list", "--format", "geojson").text
+        try text.write(toFile: geojson, atomically: true, encoding: .utf8)
+        #expect(try await service.run("place", "import", geojson).text.hasPrefix("2 added"))
+        try await service.command(["place", "show", "Harbour"]).expectRefusal(4, ["2 places of that name", "1, "])
+        #expect(try await service.run("place", "show", "1").text.contains("circle, 50 m"))
+        try await service.command(["place", "show", "Pier"]).expectRefusal(4, ["no place Pier", "place list"])
+        #expect(try await service.run("place", "remove", "1", "2").text == "removed 2 places\n")
+        #expect(try await service.run("place", "inside").text == "Inside of no place.\n")
+        try await service.command(["place", "add", "X", "--at", "x"]).expectRefusal(64, ["LATITUDE,LONGITUDE"])
+        try await service.command(["place", "add", "X", "--at", "1,1", "--radius", "0"]).expectRefusal(64, ["length"])
+    }
+
+    @Test func `a walk through places is in the log and the events, and a crash inside causes no second enter`()
+        async throws
+    {
+        let service = try Service(TestConfiguration())
+        try await service.start()
+        try await service.run("location", "stop")
+        for (name, position) in [("Start", "53.5439,9.9811"), ("Corner", "53.5437,9.9841"), ("Nowhere", "0,0")] {
+            try await service.run("place", "add", name, "--at", position, "--radius", "45")
+        }
+        let events = try service.events()
+        try service.configure(
+            TestConfiguration(source: "gpx:\(Products.repository("tracks/city-walk.gpx"))?rate=40")
+        )
+        try await service.run("reload")
+        try await service.run("location", "start")
+        try await events.wait(for: "the corner") { received in
+            let kinds = try received.places().filter { $0.place == "Corner" }.map(\.event)
+            return kinds == [.enter] ? true : nil
+        }
+        let inside: [Place] = try await service.json("place", "inside")
+        #expect(inside.map(\.definition.name) == ["Corner"])
+        #expect(inside.first?.inside == true)
+        try await service.crash()
+        try await service.start()
+        #expect(try await service.json("place", "inside", as: [Place].self).map(\.definition.name) == ["Corner"])
+        try await service.waitForEndOfTrack()
+        let all: [PlaceEvent] = try await service.json("place", "log")
+        let start = all.filter { $0.place == "Start" }
+        #expect(start.prefix(2).map(\.event) == [.enter, .leave])
+        #expect(start.first?.initial == true)
+        let corner = all.filter { $0.place == "Corner" }.map(\.event)
+        #expect(corner.prefix(2) == [.enter, .leave])
+        #expect(zip(corner, corner.dropFirst()).allSatisfy { $0 != $1 }, "\(corner)")
+        #expect(!all.contains { $0.place == "Nowhere" })
+        #expect(all.allSatisfy { $0.accuracy != nil && $0.probability != nil })
+        let last: [PlaceEvent] = try await service.json("place", "log", "--place", "Corner", "-n", "1")
+        #expect(last == all.filter { $0.place == "Corner" }.suffix(1))
+        #expect(try await service.run("place", "log").text.contains("enter (at the start)"))
+        #expect(
+            service.logLines().contains { $0.contains("Place: enter Corner: ") && $0.contains("inside, probability") }
+        )
+    }
+}
+
+extension ReceivedEvents {
+    fileprivate func places() throws -> [PlaceEvent] {
+        try payloads("place").map { try JSON.decode(PlaceEvent.self, from: Data($0.utf8)) }
+    }
+}
