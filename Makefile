@@ -26,7 +26,7 @@ ALONE = IntegrationTests.IdleTests BackgroundFetchTests.SchedulerSimulationTests
 # Half of the time of AudioPlaybackTests.
 HALF_OF_PLAYING = ^AudioPlaybackTests.Playback/(SoundServerTests|RecoveryTests)/
 # Suites that also run with the released programs, which are linked in another way and lack data of ICU.
-WITH_RELEASE = ^IntegrationTests.(AttachKeysTests|FetchTests|HistoryTests|LogTests|MPDTests|PushTests|SecureTransferTests|ServiceTests|StreamTests|TerminalTests|TransferListTests|TransferTests)/
+WITH_RELEASE = ^IntegrationTests.(AttachKeysTests|FetchTests|HistoryTests|LogTests|MPDTests|PlaceTests|PushTests|SecureTransferTests|ServiceTests|StreamTests|TerminalTests|TransferListTests|TransferTests)/
 SANITIZERS ?= thread address
 SANITIZER_OPTIONS = TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.supp log_path=$(CURDIR)/$$build/report" \
     ASAN_OPTIONS="detect_leaks=0 log_path=$(CURDIR)/$$build/report"

@@ -4,7 +4,7 @@ import Places
 import PlacesSimulation
 import SystemSupport
 
-/// What a fix costs with 100,000 places in an area of 100 km × 100 km, beside the same fixes without places.
+/// The cost of a fix with 100,000 places in an area of 100 km × 100 km, beside the same fixes without places.
 enum Cost {
     struct Figures: Encodable {
         var name: String

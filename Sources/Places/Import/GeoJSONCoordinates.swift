@@ -39,7 +39,7 @@ struct GeoJSONCoordinates {
         return rings
     }
 
-    /// Returns the rings of each polygon, the first of which surrounds the others, its holes.
+    /// Returns the rings of each polygon. The first ring surrounds the others, its holes.
     func polygons() throws(ImportFault) -> [[[Coordinate]]] {
         let rings = try rings()
         return zip([0] + polygonEnds, polygonEnds).map { Array(rings[$0..<$1]) }

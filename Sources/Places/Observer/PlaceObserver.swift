@@ -55,7 +55,7 @@ package actor PlaceObserver: Service {
         commit([])
     }
 
-    /// Takes fixes that passed the gate and the rules of time, in their order. Any thread; returns at once.
+    /// Takes fixes that passed the gate and the rules of time, in their order. Any thread; returns immediately.
     package nonisolated func observe(_ fixes: [PlaceFix]) { inlet.yield(fixes) }
 
     /// Forgets what is known of places that were removed or have another shape, and looks for new ones.

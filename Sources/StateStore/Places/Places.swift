@@ -63,7 +63,7 @@ extension StateStore {
         try await read { try $0.places("WHERE name = ? ORDER BY id", [name]) }
     }
 
-    /// Returns the places whose boxes overlap one of `boxes`, none of which contains the antimeridian.
+    /// Returns the places whose boxes overlap one of `boxes`; none of these contains the antimeridian.
     ///
     /// - Returns: nil if there are more than `limit`.
     package func places(overlapping boxes: [GeographicBounds], atMost limit: Int) async throws -> [Place]? {
@@ -89,7 +89,7 @@ extension StateStore {
         }
     }
 
-    /// Returns the boxes of the tree that overlap one of `boxes`, none of which contains the antimeridian. A place may have two. Blocks
+    /// Returns the boxes of the tree that overlap one of `boxes`; none of these contains the antimeridian. A place may have two. Blocks
     /// the calling thread.
     package func placeBoxes(overlapping boxes: [GeographicBounds]) throws -> [(id: Int, bounds: GeographicBounds)] {
         try read { try $0.placeBoxes(overlapping: boxes) }

@@ -148,7 +148,7 @@ extension PlacesPart {
         }
     }
 
-    /// Places of which a search by distance computes the distance.
+    /// The most places for which a search computes the distance.
     private static let mostNearby = 10_000
 
     private static func noPlace(_ id: Int) -> WireError {

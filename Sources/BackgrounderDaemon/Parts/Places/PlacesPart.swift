@@ -35,7 +35,7 @@ final class PlacesPart: DaemonPart {
 
     var services: [any Service] { [observer] }
 
-    /// Takes fixes that passed the gate and the rules of time. Any thread; returns at once.
+    /// Takes fixes that passed the gate and the rules of time. Any thread; returns immediately.
     func observe(_ fixes: [PassedFix]) {
         guard hasPlaces.load(ordering: .relaxed) else { return }
         observer.observe(fixes.map { PlaceFix($0.location, arrival: $0.arrival) })

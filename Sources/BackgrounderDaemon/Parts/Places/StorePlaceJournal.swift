@@ -16,7 +16,7 @@ struct StorePlaceJournal: PlaceJournal {
         do {
             return try JSONDecoder().decode(PlaceMonitor.State.self, from: data)
         } catch {
-            logger.warning("Cannot read the stored state of the places; it begins anew: \(error)")
+            logger.warning("Cannot read the stored state of the places; starting without it: \(error)")
             return nil
         }
     }
