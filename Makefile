@@ -139,10 +139,10 @@ bench-places: bench-dependencies ## measure decisions about places, beside the r
 	@QUICK=$(QUICK) Benchmarks/places.py
 
 lint:
-	swift format lint --strict --parallel --recursive Package.swift Sources Tests
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks
 
 format: ## format the code
-	swift format --in-place --parallel --recursive Package.swift Sources Tests
+	swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks
 
 docs: ## update the generated parts of docs/commands.md and docs/api.md
 	swift build --build-tests
