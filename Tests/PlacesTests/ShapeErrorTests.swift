@@ -75,6 +75,13 @@ import Testing
         Self.expect(message, .line(points: ring, width: 10))
     }
 
+    @Test func `a polygon has at most 10,000 rings`() {
+        Self.expect(
+            "the polygon has 10001 rings; leave out small ones, up to 10000 may stay",
+            .polygon(rings: Array(repeating: Self.square, count: 10_001))
+        )
+    }
+
     @Test func `a shape reaches at most 4,000 km`() {
         let message = "the shape reaches more than 4000 km from its centre; split it into several places"
         let corners = [(0.0, -60.0), (60, 0), (0, 60)].map { Coordinate(latitude: $0.0, longitude: $0.1) }

@@ -29,7 +29,7 @@ package struct Shape: Hashable, Sendable {
 
     /// Checks and prepares a shape.
     ///
-    /// Time and memory grow with the number of positions; a polygon of 100,000 positions takes up to 0.3 s.
+    /// Time and memory grow with the number of positions; a polygon takes at most about a second.
     ///
     /// - Throws: ``ShapeError`` for the first fault.
     package init(_ shape: PlaceShape) throws(ShapeError) {
@@ -90,6 +90,7 @@ package struct Shape: Hashable, Sendable {
 
     private static func outline(rings: [[Coordinate]]) throws(ShapeError) -> Outline {
         guard !rings.isEmpty else { throw .noRings }
+        guard rings.count <= ShapeLimits.rings else { throw .tooManyRings(rings.count) }
         let count = rings.reduce(0) { $0 + $1.count }
         guard count <= ShapeLimits.positions else { throw .tooManyPositions(count) }
         var positions: [[Position]] = []

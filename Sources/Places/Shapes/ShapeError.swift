@@ -10,6 +10,8 @@ package enum ShapeLimits {
     package static let reach = 4_000_000.0
     /// The positions of a place in total.
     package static let positions = 100_000
+    /// The rings of a place. The time to check them grows with their square.
+    package static let rings = 10_000
     /// How many pairs of edges a check for crossings compares. Tuned: a coast of 100,000 positions needs 4 million.
     static let comparisons = 20_000_000
 }
@@ -27,6 +29,7 @@ package enum ShapeError: Error, Hashable, Sendable {
     case shortLine(positions: Int)
     case noArea(ring: Int)
     case tooManyPositions(Int)
+    case tooManyRings(Int)
     case reachesTooFar
     /// Two edges cross or overlap, or a ring touches itself.
     case crossing(ring: Int, otherRing: Int, near: Coordinate)
@@ -57,6 +60,8 @@ extension ShapeError: CustomStringConvertible {
         case .noArea(let ring): "ring \(ring) has no area; its positions lie on one line, so use a line with a width"
         case .tooManyPositions(let count):
             "the shape has \(count) positions; simplify it to at most \(ShapeLimits.positions)"
+        case .tooManyRings(let count):
+            "the polygon has \(count) rings; leave out small ones, up to \(ShapeLimits.rings) may stay"
         case .reachesTooFar:
             "the shape reaches more than \(Int(ShapeLimits.reach / 1000)) km from its centre; split it into several places"
         case .crossing(let ring, let other, let near):
