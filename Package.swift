@@ -143,7 +143,7 @@ let package = Package(
         ),
         .target(
             name: "ReplayTools",
-            dependencies: ["BackgroundFetch", "BackgrounderAPI", "LocationUpdates", "SystemSupport"]
+            dependencies: ["BackgroundFetch", "BackgrounderAPI", "LocationUpdates", "Places", "SystemSupport"]
         ),
         .target(
             name: "BackgrounderDaemon",

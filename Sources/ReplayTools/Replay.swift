@@ -87,7 +87,7 @@ package struct Replay: Sendable {
     }
 
     /// The options that only a live gpsd has.
-    private struct LiveOptions {
+    struct LiveOptions {
         var record: String?
         var span: Duration?
     }
@@ -96,7 +96,9 @@ package struct Replay: Sendable {
         ReplayRun(settings: settings, sink: sink, clock: clock)
     }
 
-    private func run(_ sink: some ReplaySink, _ settings: LocationSettings, _ options: LiveOptions) async throws {
+    /// Reads the input to its end, and prints what `sink` makes of it, and the summary.
+    func run(_ sink: some ReplaySink, _ settings: LocationSettings, _ options: LiveOptions = LiveOptions()) async throws
+    {
         var run = makeRun(sink, settings)
         switch input {
         case .gpx(let path, let rate): try await run.read(gpx: path, rate: rate)
@@ -112,6 +114,7 @@ package struct Replay: Sendable {
         }
         if !input.isLive { try requireFixes(in: run) }
         try run.sink.end()
+        if let failure = run.sink.failure { throw ReplayFailure(failure) }
         if let odd = run.oddLines { StandardError.writeLine("\(odd)") }
         // If nothing was received, the fault is enough.
         if run.counts.received > 0 { StandardError.writeLine(run.counts.summary) }

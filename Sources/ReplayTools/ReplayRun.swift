@@ -91,7 +91,7 @@ struct ReplayRun<Sink: ReplaySink> {
             decision = explained?.decision
             fix.explanation = explained?.explanation
         } else {
-            decision = filter.receive(report)
+            decision = filter.receive(report, passed: &fix.passed)
         }
         guard let decision else { return }
         switch decision {

@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import FoundationEssentials
 import LocationUpdates
 import SystemSupport
@@ -13,6 +14,12 @@ protocol ReplaySink {
     mutating func pause() throws(OutputError)
     /// Called at the end.
     mutating func end() throws(OutputError)
+    /// Why the replay is not as it should be, known at the end; nil if it is.
+    var failure: String? { get }
+}
+
+extension ReplaySink {
+    var failure: String? { nil }
 }
 
 /// The fix of a decision.
@@ -21,4 +28,6 @@ struct ReplayedFix {
     var index: Int
     var time: Date?
     var explanation: Explanation?
+    /// The location of a fix that passed the gate and the rules of time; unknown in a sink that wants explanations.
+    var passed: Location?
 }

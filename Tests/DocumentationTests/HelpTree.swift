@@ -71,7 +71,10 @@ struct HelpTree: Decodable, Sendable {
     /// The arguments of this command, of its hidden default subcommand, or of the `backgrounderd` command it runs.
     var ownArguments: [Argument] {
         let passesAll = (arguments ?? []).contains { $0.parsingStrategy == "allRemainingInput" }
-        if passesAll, let executed = HelpTree.daemon.subcommand(commandName) { return executed.ownArguments }
+        // `place replay` runs `place-replay`, and `track replay` runs `replay`.
+        let noun = superCommands?.last.map { "\($0)-\(commandName)" } ?? commandName
+        let executed = HelpTree.daemon.subcommand(noun) ?? HelpTree.daemon.subcommand(commandName)
+        if passesAll, let executed { return executed.ownArguments }
         let fallback = defaultSubcommand.flatMap(subcommand)
         let inherited = fallback.map { $0.shouldDisplay ? [] : $0.ownArguments } ?? []
         return ((arguments ?? []) + inherited).filter(\.shouldDisplay)

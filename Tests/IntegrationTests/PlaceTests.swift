@@ -51,6 +51,52 @@ import Testing
         try await service.command(["place", "add", "X", "--at", "1,1", "--radius", "0"]).expectRefusal(64, ["length"])
     }
 
+    @Test func `a recording is replayed past the places of a file, explained and compared, without a service`()
+        async throws
+    {
+        let service = try Service(TestConfiguration())
+        let track = Products.repository("tracks/city-walk.gpx")
+        let places = service.file("tour.csv")
+        try "name,latitude,longitude,radius\nStart,53.5439,9.9811,45\nCorner,53.5437,9.9841,45\nFar,0,0,45\n"
+            .write(toFile: places, atomically: true, encoding: .utf8)
+        let replay = ["place", "replay", track, "--places", places]
+        let json = try await service.run(replay + ["--format", "json"])
+        let events = try #require(try JSONSerialization.jsonObject(with: json.output) as? [[String: Any]])
+        let words = events.map { "\($0["event"] ?? "") \($0["place"] ?? "")" }
+        #expect(words.prefix(4) == ["enter Start", "leave Start", "enter Corner", "leave Corner"], "\(words)")
+        #expect(events[0]["initial"] as? Bool == true)
+        #expect(events[0]["placeId"] == nil)
+        #expect(events.allSatisfy { $0["sigma"] is Double && $0["probability"] is Double })
+        let table = try await service.run(replay).text.split(separator: "\n")
+        #expect(table.count == events.count + 1)
+        #expect(table[0].hasPrefix("TIME"))
+        let explained = try await service.run(replay + ["--explain"]).text.split(separator: "\n")
+        #expect(explained.count > 300)
+        #expect(explained.contains { $0.hasSuffix("inside   enter") }, "\(explained[1])")
+        #expect(!explained.contains { $0.contains("Far") })
+        let expected = service.file("walk.events.json")
+        try json.output.write(to: URL(filePath: expected))
+        #expect(
+            try await service.run(replay + ["--expect", expected]).text.contains("identical, \(events.count) events")
+        )
+        try json.text.replacing("leave", with: "pass").write(toFile: expected, atomically: true, encoding: .utf8)
+        let differs = try await service.command(replay + ["--expect", expected])
+        #expect(differs.exitCode == 1)
+        #expect(differs.text.contains("event 2: expected pass Start at "), "\(differs)")
+        #expect(differs.errors.contains("the events differ; `--explain` shows every fix"), "\(differs)")
+        try "{}".write(toFile: expected, atomically: true, encoding: .utf8)
+        try await service.command(replay + ["--expect", expected]).expectRefusal(1, ["not a JSON list of events"])
+        try await service.command(replay + ["--expect", "/nowhere"]).expectRefusal(1, ["/nowhere", "No such file"])
+        try await service.command(["place", "replay", track]).expectRefusal(64, ["--places"])
+        try await service.command(["place", "replay", "/nowhere.gpx", "--places", places])
+            .expectRefusal(4, ["/nowhere.gpx"])
+        try await service.command(["place", "replay", track, "--places", "/nowhere.csv"])
+            .expectRefusal(4, ["/nowhere.csv: no such file"])
+        try await service.command(replay + ["--expect", expected, "--explain"]).expectRefusal(64, ["--explain"])
+        try await service.command(["place", "replay", "gpsd://localhost", "--places", places])
+            .expectRefusal(64, ["track replay --record"])
+    }
+
     @Test func `a walk through places is in the log and the events, and a crash inside causes no second enter`()
         async throws
     {

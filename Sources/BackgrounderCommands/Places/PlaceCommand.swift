@@ -19,7 +19,7 @@ struct PlaceCommand: AsyncParsableCommand {
               backgrounder place log --since today
             """,
         subcommands: [
-            Add.self, Import.self, List.self, Show.self, Near.self, Inside.self, Remove.self, Log.self,
+            Add.self, Import.self, List.self, Show.self, Near.self, Inside.self, Remove.self, Log.self, Replay.self,
         ],
         defaultSubcommand: List.self
     )
@@ -205,6 +205,34 @@ struct PlaceCommand: AsyncParsableCommand {
             ].compactMap(\.self)
             let events = try await reading.client.call(Routes.placeEvents, query: query)
             try reading.show(events) { PlaceEventTable.render($0) }
+        }
+    }
+}
+
+extension PlaceCommand {
+    struct Replay: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "replay",
+            abstract: "Run a recording past the places of a file, without a service.",
+            discussion: """
+                FILE is a GPX file, or gpsd-log:FILE with gpsd's JSON lines. Prints the events; the \
+                options can explain each decision, or compare the events with expected ones.
+
+                EXAMPLES
+                  backgrounder place replay walk.gpx --places tour.geojson
+                  backgrounder place replay walk.gpx --places tour.geojson --explain
+                  backgrounder place replay walk.gpx --places tour.geojson --format json \\
+                    > walk.events.json
+                  backgrounder place replay walk.gpx --places tour.geojson \\
+                    --expect walk.events.json
+                """
+        )
+
+        @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The file and the options."))
+        var arguments: [String] = []
+
+        func run() async throws {
+            try Launcher.exec(["place-replay"] + arguments)
         }
     }
 }

@@ -28,7 +28,8 @@ package struct DaemonCommand: AsyncParsableCommand {
             """,
         version: Backgrounder.version,
         subcommands: [
-            ReplayCommand.self, PlanCommand.self, BackupCommand.self, RestoreCommand.self, InspectCommand.self,
+            ReplayCommand.self, PlaceReplayCommand.self, PlanCommand.self, BackupCommand.self, RestoreCommand.self,
+            InspectCommand.self,
         ]
     )
 
