@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `95 of 100 enters are decided within 3 s, and leaves within 6 s`() {
+    @Test func `95 of 100 enters are decided within 3 s, and leaves within 6 s`() throws {
         var random = Randomness(seed: 5)
         var (enters, leaves): ([Double], [Double]) = ([], [])
         for _ in 0..<200 {
@@ -37,8 +37,8 @@ import Testing
             enters += drive.comparison.monitor.enters.map { $0 - drive.enter }
             leaves += drive.comparison.monitor.leaves.map { $0 - drive.leave }
         }
-        #expect(enters.count == 200)
-        #expect(leaves.count == 200)
+        try #require(enters.count == 200)
+        try #require(leaves.count == 200)
         #expect(enters.sorted()[189] <= 3)
         #expect(leaves.sorted()[189] <= 6)
     }
@@ -59,9 +59,9 @@ import Testing
         }
     }
 
-    @Test func `stops of a bus line are announced in time, once, and for the right direction`() {
+    @Test func `stops of a bus line are announced in time, once, and for the right direction`() throws {
         let line = BusLine.drive(stops: 20, speed: 11, eta: 25, seed: 1)
-        #expect(line.errors.count == 20)
+        try #require(line.errors.count == 20)
         #expect(line.errors.map(abs).sorted()[17] <= 3)
         #expect(line.wrong == 0)
         #expect(line.repeated == 0)
