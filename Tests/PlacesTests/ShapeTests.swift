@@ -16,6 +16,11 @@ import Testing
         return try Shape(shape).signedDistance(from: TangentPosition(position))
     }
 
+    @Test func `antipodes have a distance`() throws {
+        let poles = try [90.0, -90].map { try #require(Position(Coordinate(latitude: $0, longitude: 0))) }
+        #expect(abs(poles[0].distance(to: poles[1]) - 20_004_000) < 1_000_000)
+    }
+
     @Test func `a circle measures from its boundary, positive inside`() throws {
         let circle = PlaceShape.circle(center: Self.center, radius: 50)
         #expect(try Self.distance(circle, from: Self.center) == 50)

@@ -93,7 +93,8 @@ enum Ellipsoid {
     ///
     /// - Parameter up: the direction up in the middle of the line; of any length.
     fileprivate static func radius(of chord: Vector, _ length: Double, up: Vector) -> Double {
-        let sine = up.z / up.length
+        // Antipodes have no middle.
+        let sine = up.length > 0 ? up.z / up.length : 0
         let weight = 1 - eccentricitySquared * sine * sine
         let primeVertical = equator / weight.squareRoot()
         let meridional = primeVertical * (1 - eccentricitySquared) / weight
