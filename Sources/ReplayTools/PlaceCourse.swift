@@ -13,16 +13,8 @@ struct PlaceCourse: Sendable {
     ///
     /// - Throws: ``PlaceFileFault`` for the first faulty file.
     init(paths: [String]) throws(PlaceFileFault) {
-        func refusal(_ shape: PlaceShape) -> String? {
-            do throws(ShapeError) {
-                _ = try Shape(shape)
-                return nil
-            } catch {
-                return error.description
-            }
-        }
         var places: [PlaceDefinition] = []
-        for path in paths { places += try PlaceFile.read(path, refusal: refusal) }
+        for path in paths { places += try PlaceFile.read(path, refusal: Shape.refusal) }
         self.places = places
         monitored = places.enumerated().compactMap { try? MonitoredPlace(id: Int64($0.offset), $0.element) }
     }

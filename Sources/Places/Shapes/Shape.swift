@@ -67,6 +67,16 @@ package struct Shape: Hashable, Sendable {
         }
     }
 
+    /// Returns why a shape is not valid, in one line; nil if it is.
+    package static func refusal(of shape: PlaceShape) -> String? {
+        do throws(ShapeError) {
+            _ = try Shape(shape)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
     /// Checks areas as GeoJSON has them: in each polygon the first ring surrounds it, and the others are its holes.
     ///
     /// The rings of a ``PlaceShape`` do not say which of them are holes, so this also finds holes outside their polygon.

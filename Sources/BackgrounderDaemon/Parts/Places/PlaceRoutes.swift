@@ -135,15 +135,8 @@ extension PlacesPart {
     }
 
     private static func read(_ path: String, _ source: String) throws(PlaceFileFault) -> [StateStore.BoundedPlace] {
-        func refusal(_ shape: PlaceShape) -> String? {
-            do throws(ShapeError) {
-                _ = try Shape(shape)
-                return nil
-            } catch {
-                return error.description
-            }
-        }
-        return try PlaceFile.read(path, source: source, refusal: refusal).compactMap { place in
+        try PlaceFile.read(path, source: source, refusal: Shape.refusal).compactMap { place in
+            // The reader refused the others.
             (try? Shape(place.shape)).map { (place, $0.bounds) }
         }
     }
