@@ -226,7 +226,7 @@ let package = Package(
         .testTarget(name: "MusicLibraryTests", dependencies: ["MusicLibrary"]),
         .testTarget(
             name: "PlacesTests",
-            dependencies: ["BackgrounderAPI", "Places", "PlacesSimulation", "SystemSupport", "TestSupport"]
+            dependencies: ["BackgrounderAPI", "Places", "PlacesSimulation", "SystemSupport", "TestSupport", logging]
         ),
         .target(
             name: "PlacesSimulation",

@@ -18,7 +18,6 @@ package actor PlaceObserver: Service {
     private let logger: Logger
     private let onEvents: @Sendable ([PlaceEvent]) -> Void
     private var monitor: PlaceMonitor
-    private var names: [Int64: String] = [:]
     /// Events that could not be stored yet.
     private var waiting: [PlaceEvent] = []
     private var isFailing = false
@@ -94,7 +93,6 @@ package actor PlaceObserver: Service {
             case .search(let search): monitor.complete(search, found: try journal.index(overlapping: search.bounds))
             case .places(let ids):
                 let places = try journal.places(ids)
-                for place in places { names[Int64(place.id)] = place.definition.name }
                 monitor.load(places.compactMap(monitored), for: ids)
             }
         }
@@ -110,10 +108,12 @@ package actor PlaceObserver: Service {
     }
 
     private func event(_ decision: PlaceDecision) -> PlaceEvent {
-        PlaceEvent(
+        // Its name may have changed since the place was loaded.
+        let place = try? journal.places([decision.placeId]).first
+        return PlaceEvent(
             id: 0,
             placeId: Int(decision.placeId),
-            place: names[decision.placeId] ?? "",
+            place: place?.definition.name ?? "\(decision.placeId)",
             event: decision.event,
             timestamp: decision.timestamp,
             latitude: decision.fix.coordinate.latitude,
