@@ -9,6 +9,7 @@ extension BackgroundTaskScheduler {
     /// - Throws: ``TaskError``, or the error of the journal.
     package func begin(_ request: TaskRequest) async throws -> BackgroundTask {
         let times = try check(request)
+        guard request.on == nil else { throw TaskError.invalid("a task that begins now has no `on`; leave it out") }
         return try await begin(request, times)
     }
 

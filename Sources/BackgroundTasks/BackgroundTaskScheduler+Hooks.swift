@@ -2,12 +2,12 @@ package import BackgrounderAPI
 import Logging
 import SystemSupport
 
-// The hooks: commands that begin as tasks each time the last client detaches.
+// The hooks: commands that begin as tasks when the last client detaches, or when a rule of a place names them.
 extension BackgroundTaskScheduler {
     /// Returns the hooks, ordered by name.
     package func taskHooks() -> [TaskHook] { hooks.sorted { $0.name < $1.name } }
 
-    /// Stores `request`, which then begins as a task each time the last client detaches.
+    /// Stores `request`, which then begins as a task at each event that it names.
     ///
     /// - Throws: ``TaskError``, or the error of the journal.
     package func addHook(_ request: TaskRequest) async throws -> TaskHook {
@@ -64,21 +64,36 @@ extension BackgroundTaskScheduler {
         hooks += added
     }
 
-    func runHooks() async {
-        for hook in taskHooks() {
+    /// Begins the task of a hook for places.
+    ///
+    /// - Parameter variables: added to the environment of the hook, also with names that a request may not set.
+    /// - Throws: ``TaskError``, or the error of the journal.
+    package func runHook(_ name: String, adding variables: [String: String]) async throws -> BackgroundTask {
+        guard let hook = hooks.first(where: { $0.name == name }) else { throw TaskError.noSuchHook(name: name) }
+        guard hook.on == .place else { throw TaskError.notForPlaces(name: name) }
+        return try await begin(hook, adding: variables)
+    }
+
+    private func begin(_ hook: TaskHook, adding variables: [String: String] = [:]) async throws -> BackgroundTask {
+        var request = TaskRequest(
+            name: hook.name,
+            command: hook.command,
+            directory: hook.directory,
+            environment: hook.environment,
+            budget: hook.budget,
+            grace: hook.grace,
+            strict: hook.strict,
+            repeat: hook.repeat
+        )
+        let times = try check(request)
+        request.environment = hook.environment.merging(variables) { $1 }
+        return try await begin(request, times)
+    }
+
+    func runDetachHooks() async {
+        for hook in taskHooks() where hook.on == .detach {
             do {
-                _ = try await begin(
-                    TaskRequest(
-                        name: hook.name,
-                        command: hook.command,
-                        directory: hook.directory,
-                        environment: hook.environment,
-                        budget: hook.budget,
-                        grace: hook.grace,
-                        strict: hook.strict,
-                        repeat: hook.repeat
-                    )
-                )
+                _ = try await begin(hook)
             } catch TaskError.stopping {
                 // The clients detached because the service is stopping.
                 return
@@ -93,6 +108,7 @@ extension TaskHook {
     fileprivate init(_ request: TaskRequest, _ times: TaskTimes) {
         self.init(
             name: request.name,
+            on: request.on ?? .detach,
             command: request.command,
             directory: request.directory,
             environment: request.environment ?? [:],

@@ -176,7 +176,7 @@ package actor BackgroundTaskScheduler: Service {
         if !isAnyoneAttached { for id in changed { logRemaining(id) } }
         // Not awaited: the client must not wait for the tasks that it causes.
         if isAnyoneAttached { Task { await repeatExpired() } }
-        if was, !isAnyoneAttached { Task { await runHooks() } }
+        if was, !isAnyoneAttached { Task { await runDetachHooks() } }
     }
 
     // MARK: - Time

@@ -16,6 +16,8 @@ package enum TaskError: Error, Hashable, Sendable {
     /// The configuration file declares the hook.
     case hookDeclared(name: String, file: String)
     case noSuchHook(name: String)
+    /// The hook begins when the last client detaches.
+    case notForPlaces(name: String)
     case tooManyHooks(limit: Int)
     /// The service is stopping.
     case stopping
@@ -34,6 +36,7 @@ extension TaskError: CustomStringConvertible {
         case .hookExists(let name): "the hook \(name) already exists"
         case .hookDeclared(let name, let file): "the hook \(name) is declared in \(file)"
         case .noSuchHook(let name): "no hook \(name)"
+        case .notForPlaces(let name): "the hook \(name) is not for places"
         case .tooManyHooks(let limit): "cannot add the hook: \(limit) exist, the maximum"
         case .stopping: "the service is stopping"
         }

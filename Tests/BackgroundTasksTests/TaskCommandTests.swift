@@ -270,6 +270,31 @@ extension RealProcesses {
             #expect(rig.journal.saved.hooks.isEmpty)
         }
 
+        @Test func `a hook for places begins a task with the place, and only when it is asked to`() async throws {
+            let rig = try TaskRig()
+            let script = "echo $BACKGROUNDER_PLACE; echo $COLOUR"
+            let hook = try await rig.scheduler.addHook(
+                TaskRequest(name: "gate", command: ["/bin/sh", "-c", script], environment: ["COLOUR": "red"], on: .place)
+            )
+            #expect(rig.journal.saved.hooks == [hook])
+            await rig.scheduler.apply(isAnyoneAttached: true)
+            await rig.scheduler.apply(isAnyoneAttached: false)
+            let task = try await rig.scheduler.runHook("gate", adding: ["BACKGROUNDER_PLACE": "North; gate $HOME"])
+            #expect(task.id == 1)
+            try await rig.wait(for: .finished, of: 1)
+            #expect(try await rig.scheduler.output(1).text == "North; gate $HOME\nred\n")
+            _ = try await rig.scheduler.addHook(TaskRequest(name: "sync", command: ["true"]))
+            await #expect(throws: TaskError.notForPlaces(name: "sync")) {
+                _ = try await rig.scheduler.runHook("sync", adding: [:])
+            }
+            await #expect(throws: TaskError.noSuchHook(name: "none")) {
+                _ = try await rig.scheduler.runHook("none", adding: [:])
+            }
+            await #expect(throws: TaskError.self) {
+                _ = try await rig.scheduler.begin(TaskRequest(name: "now", command: ["true"], on: .place))
+            }
+        }
+
         @Test func `stopping the service ends all tasks within about a second, even stubborn ones`() async throws {
             let rig = try TaskRig()
             let service = ServiceGroup(

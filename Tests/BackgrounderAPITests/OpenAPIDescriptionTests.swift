@@ -165,6 +165,7 @@ import Testing
         #expect(try problems(TaskOutput(id: 1, text: "", truncated: true), of: Routes.taskLog) == [])
         let hook = TaskHook(
             name: "a",
+            on: .place,
             command: ["b"],
             directory: "/",
             environment: ["C": "d"],

@@ -37,7 +37,7 @@ import Testing
                   grace: 1500ms
                   strict: yes
                   repeat: true
-                plain: {command: [./sync.sh]}
+                plain: {command: [./sync.sh], on: place}
             transfers:
               sessions:
                 maps: {discretionary: true, exists: rename, sizeMax: 2K}
@@ -80,7 +80,7 @@ import Testing
                     grace: 1.5,
                     strict: true,
                     repeat: true
-                ), TaskRequest(name: "plain", command: ["./sync.sh"]),
+                ), TaskRequest(name: "plain", command: ["./sync.sh"], on: .place),
             ]
         )
         #expect(
@@ -195,6 +195,10 @@ import Testing
             (
                 "tasks:\n  hooks:\n    a:\n      command: [ls]\n      strict: maybe", 5,
                 "tasks.hooks.a.strict: \"maybe\" is not valid; use true or false"
+            ),
+            (
+                "tasks:\n  hooks:\n    a:\n      command: [ls]\n      on: attach", 5,
+                "tasks.hooks.a.on: \"attach\" is not valid; use detach or place"
             ),
             (
                 "tasks:\n  hooks:\n    a:\n      command: [ls]\n      environment: [A]", 5,

@@ -48,6 +48,8 @@ package struct TaskRequest: RouteBody, Hashable {
     package var grace: Double?
     package var strict: Bool?
     package var `repeat`: Bool?
+    /// When a hook begins; absent means `detach`. A task that begins now has none.
+    package var on: TaskHookEvent?
 
     /// Creates a task request.
     package init(
@@ -58,7 +60,8 @@ package struct TaskRequest: RouteBody, Hashable {
         budget: Double? = nil,
         grace: Double? = nil,
         strict: Bool? = nil,
-        repeat: Bool? = nil
+        repeat: Bool? = nil,
+        on: TaskHookEvent? = nil
     ) {
         self.name = name
         self.command = command
@@ -68,10 +71,11 @@ package struct TaskRequest: RouteBody, Hashable {
         self.grace = grace
         self.strict = strict
         self.repeat = `repeat`
+        self.on = on
     }
 
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case name, command, directory, environment, budget, grace, strict, `repeat`
+        case name, command, directory, environment, budget, grace, strict, `repeat`, on
     }
 }
 

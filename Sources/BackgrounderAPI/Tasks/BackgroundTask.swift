@@ -77,12 +77,21 @@ package enum BackgroundTaskState: String, Codable, CaseIterable, Sendable {
     package var isOpen: Bool { self == .running || self == .expiring }
 }
 
-/// A command that begins as a task each time the last client detaches.
+/// When a hook begins its task.
+package enum TaskHookEvent: String, Codable, CaseIterable, Sendable {
+    /// Each time the last client detaches.
+    case detach
+    /// When a rule of a place names the hook.
+    case place
+}
+
+/// A command that begins as a task when something happens.
 package struct TaskHook: Codable, Hashable, Sendable {
     /// The name of the hook and of its tasks.
     package var name: String
     /// Whether the configuration file declares it, so that commands cannot remove it.
     package var declared: Bool
+    package var on: TaskHookEvent
     package var command: [String]
     /// The working directory of its tasks; absent for that of the service.
     package var directory: String?
@@ -96,13 +105,14 @@ package struct TaskHook: Codable, Hashable, Sendable {
     package var `repeat`: Bool
 
     private enum CodingKeys: String, CodingKey {
-        case name, declared, command, directory, budget, grace, strict, `repeat`
+        case name, declared, on, command, directory, budget, grace, strict, `repeat`
     }
 
     /// Creates a task hook.
     package init(
         name: String,
         declared: Bool = false,
+        on: TaskHookEvent = .detach,
         command: [String],
         directory: String? = nil,
         environment: [String: String] = [:],
@@ -113,6 +123,7 @@ package struct TaskHook: Codable, Hashable, Sendable {
     ) {
         self.name = name
         self.declared = declared
+        self.on = on
         self.command = command
         self.directory = directory
         self.environment = environment

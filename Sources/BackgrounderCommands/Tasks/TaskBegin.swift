@@ -14,19 +14,18 @@ extension TaskCommand {
                 those of tasks.environment in the configuration, and those of --env.
 
                 With --on detach, nothing begins now. A task begins each time the last client \
-                detaches, until `task unhook NAME`.
+                detaches, until `task unhook NAME`. With --on place, a task begins when a rule \
+                in the configuration names it. Its environment has BACKGROUNDER_PLACE (the \
+                name), BACKGROUNDER_PLACE_EVENT and BACKGROUNDER_PLACE_SOURCE_ID.
 
                 EXAMPLES
                   backgrounder task begin upload --budget 60s --grace 10s -- ./upload.sh
                   backgrounder task begin copy --env RSYNC_RSH='ssh -p 2222' -- ./copy.sh
                   backgrounder task begin render --repeat -- blender -b scene.blend -a
                   backgrounder task begin sync --on detach -- rsync -a photos/ nas:photos/
+                  backgrounder task begin open-gate --on place -- ./open-gate.sh
                 """
         )
-
-        enum Occasion: String, FixedWord {
-            case detach
-        }
 
         @Argument(help: "Name of the task, shown in lists.")
         var name: String
@@ -35,8 +34,13 @@ extension TaskCommand {
         var `repeat` = false
         @Flag(help: "Count the budget while a client is attached, too.")
         var strict = false
-        @Option(help: ArgumentHelp("Begin it not now but each time the last client detaches.", valueName: "detach"))
-        var on: Occasion?
+        @Option(
+            help: ArgumentHelp(
+                "Begin it not now but when the last client detaches, or when a rule of a place names it.",
+                valueName: "detach|place"
+            )
+        )
+        var on: TaskHookEvent?
         @Flag(help: "With --on: if a hook of that name exists, change nothing.")
         var ifAbsent = false
         @Option(
@@ -72,7 +76,8 @@ extension TaskCommand {
                 budget: times.budget?.seconds,
                 grace: times.grace?.seconds,
                 strict: strict,
-                repeat: `repeat`
+                repeat: `repeat`,
+                on: on
             )
         }
 
@@ -93,7 +98,7 @@ extension TaskCommand {
             case nil:
                 let task = try await client.call(Routes.beginTask, body: request)
                 try reading.show(task) { String($0.id) }
-            case .detach:
+            case .detach?, .place?:
                 let add = { try await client.call(Routes.addTaskHook, body: request) }
                 let hook =
                     if ifAbsent {
@@ -110,6 +115,8 @@ extension TaskCommand {
         }
     }
 }
+
+extension TaskHookEvent: FixedWord {}
 
 /// The time limits of a task.
 struct TaskTimeOptions: ParsableArguments {

@@ -31,7 +31,7 @@ enum TaskTable {
         ])
         for hook in hooks {
             table.add([
-                hook.name, hook.declared ? "in file" : "by command", "detach", "\(hook.budget.decimals(1)) s",
+                hook.name, hook.declared ? "in file" : "by command", hook.on.rawValue, "\(hook.budget.decimals(1)) s",
                 "\(hook.grace.decimals(1)) s", hook.command.joined(separator: " "),
             ])
         }

@@ -16,7 +16,7 @@ struct Declarations: Hashable, Sendable {
             case .sources:
                 ["url", "exec", "interval", "kind", "budget", "download", "directory", "credentials"]
             case .pushes: ["mqtt", "topic", "credentials"]
-            case .hooks: ["command", "directory", "environment", "budget", "grace", "strict", "repeat"]
+            case .hooks: ["command", "directory", "environment", "budget", "grace", "strict", "repeat", "on"]
             case .sessions: ["discretionary", "exists", "sizeMax"]
             }
         }
@@ -100,6 +100,7 @@ extension DeclaredEntry {
         let folder = path("directory")
         let environment = pairs("environment", allowed: "variables and their values, such as {RSYNC_RSH: ssh}")
         let (budget, grace) = (duration("budget"), duration("grace"))
+        let event = text("on", allowed: "detach or place") { TaskHookEvent(rawValue: $0) }
         let request = TaskRequest(
             name: name,
             command: command ?? [],
@@ -108,7 +109,8 @@ extension DeclaredEntry {
             budget: budget?.seconds,
             grace: grace?.seconds,
             strict: flag("strict"),
-            repeat: flag("repeat")
+            repeat: flag("repeat"),
+            on: event
         )
         if let problem = request.nameProblem { fault(problem) }
         if let problem = request.environmentProblem { fault(problem, "environment") }

@@ -79,6 +79,7 @@ extension StateStore {
                 TaskHook(
                     name: row["name"],
                     declared: row["declared"],
+                    on: TaskHookEvent(rawValue: row["event"]) ?? .detach,
                     command: try JSON.decode([String].self, from: Data((row["command"] as String).utf8)),
                     directory: row["directory"],
                     environment: try variables(row),
@@ -103,12 +104,13 @@ extension StateStore {
                 try database.execute(
                     sql: """
                         INSERT INTO taskHook (name, command, directory, budget, grace, strict, repeats, environment,
-                            declared)
-                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                            declared, event)
+                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                         """,
                     arguments: [
                         hook.name, try JSON.line(hook.command), hook.directory, hook.budget, hook.grace, hook.strict,
                         hook.repeat, try JSON.line(hook.environment), hook.declared,
+                        hook.on.rawValue,
                     ]
                 )
             }

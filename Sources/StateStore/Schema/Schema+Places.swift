@@ -52,4 +52,22 @@ extension Schema {
                 """
         )
     }
+
+    /// Creates the table of the newest time at which each rule acted at each place. Without it, rules would act twice.
+    static func createFirings(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE placeFiring (
+                    rule TEXT NOT NULL CHECK (rule <> ''),
+                    placeId INTEGER NOT NULL,
+                    time INTEGER NOT NULL,
+                    utcOffset INTEGER NOT NULL CHECK (utcOffset BETWEEN -86400 AND 86400),
+                    tripId INTEGER,
+                    isVisitOver INTEGER NOT NULL CHECK (isVisitOver IN (0, 1)),
+                    PRIMARY KEY (rule, placeId)
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX placeFiringPlace ON placeFiring (placeId);
+                """
+        )
+    }
 }

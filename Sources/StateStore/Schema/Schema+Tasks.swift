@@ -43,6 +43,16 @@ extension Schema {
                 """
         )
     }
+
+    /// Adds the event at which a hook begins its task.
+    static func addHookEvent(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                ALTER TABLE taskHook ADD COLUMN event TEXT NOT NULL DEFAULT 'detach' CHECK (event IN ('detach', 'place'))
+                """
+        )
+    }
+
     /// Adds the environment variables of a task or hook, as a JSON object of strings.
     static func addTaskEnvironment(_ database: Database) throws {
         for table in ["task", "taskHook"] {

@@ -106,6 +106,10 @@ enum Schema {
             )
         }
         migrator.registerMigration("17 places") { try createPlaces($0) }
+        migrator.registerMigration("18 rules of places") { database in
+            try createFirings(database)
+            try addHookEvent(database)
+        }
         return migrator
     }
 

@@ -85,6 +85,7 @@ extension TaskError: WireErrorConvertible {
         case .hookDeclared:
             WireError(.conflict, description, hint: "change the file, then run `backgrounder reload`")
         case .noSuchHook: WireError(.notFound, description, hint: "`backgrounder task hooks` lists them")
+        case .notForPlaces: WireError(.conflict, description, hint: "add it with `task begin NAME --on place`")
         case .tooManyHooks: WireError(.conflict, description, hint: "remove one with `backgrounder task unhook NAME`")
         case .stopping: WireError(.unavailable, description)
         }
