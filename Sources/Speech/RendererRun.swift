@@ -78,9 +78,8 @@ struct RendererRun {
                     group.cancelAll()
                     return (end, reason)
                 case .late:
-                    reason = .failed(
-                        "\(renderer.program) took longer than \(renderer.timeLimit.seconds.decimals(1)) s and was killed"
-                    )
+                    let limit = renderer.timeLimit.seconds.decimals(1)
+                    reason = .failed("\(renderer.program) took longer than \(limit) s and was killed")
                 case .cancelled: reason = .cancelled
                 }
                 process.kill()

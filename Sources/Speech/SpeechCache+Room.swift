@@ -6,7 +6,8 @@ extension SpeechCache {
     /// Removes the least recently used files, so that `size` more bytes fit.
     ///
     /// - Parameter isWaitedFor: whether a caller waits for the file. For others, no prepared text is removed.
-    /// - Returns: whether the file is to be kept. If not, there is no room for the other prepared texts either, and they are dropped.
+    /// - Returns: whether the file is to be kept. If not, there is no room for the other prepared texts either, and
+    ///   they are dropped.
     func makeRoom(for size: Int, isWaitedFor: Bool) -> Bool {
         let excess = index.excess(over: limit - size, keeping: isWaitedFor ? [] : wanted)
         if excess.isEnough || isWaitedFor {

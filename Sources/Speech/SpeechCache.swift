@@ -4,8 +4,8 @@ package import SystemSupport
 
 /// Renders texts to WAV files, and keeps these in a folder with a size limit.
 ///
-/// Texts are rendered ahead one at a time, with low priority. A text that a caller waits for does not wait for them: it is rendered at
-/// the same time. No process and no timer exists while nothing is wanted.
+/// Texts are rendered ahead one at a time, with low priority. A text that a caller waits for does not wait for them: it
+/// is rendered at the same time. No process and no timer exists while nothing is wanted.
 ///
 ///     let cache = SpeechCache(folder: state + "/speech", limit: 50_000_000, clock: clock, logger: logger)
 ///     await cache.prepare(["Next stop: Harbour", "Next stop: Church Street"])
@@ -102,7 +102,8 @@ package actor SpeechCache: Service {
         await stop()
     }
 
-    /// Ends all programs and fails all callers with ``SpeechError/cancelled``. Only cached files are returned from now on.
+    /// Ends all programs and fails all callers with ``SpeechError/cancelled``. Only cached files are returned from now
+    /// on.
     package func stop() async {
         isStopped = true
         (prepared, urgent) = ([], [])
@@ -115,8 +116,8 @@ package actor SpeechCache: Service {
 
     /// Begins to render `texts` ahead, in this order, and returns immediately.
     ///
-    /// Replaces the texts of the previous call that have not begun. Cached texts are not rendered again but count as used. If the limit
-    /// has no room for all, the first ones are kept.
+    /// Replaces the texts of the previous call that have not begun. Cached texts are not rendered again but count as
+    /// used. If the limit has no room for all, the first ones are kept.
     ///
     /// - Parameter texts: at most 1000; further ones and those that cannot be spoken are ignored.
     package func prepare(_ texts: [String]) {
@@ -137,9 +138,11 @@ package actor SpeechCache: Service {
         start(.ahead)
     }
 
-    /// Returns the path of a WAV file of `text`, which remains for at least a minute. A text that is not cached is rendered first.
+    /// Returns the path of a WAV file of `text`, which remains for at least a minute. A text that is not cached is
+    /// rendered first.
     ///
-    /// - Throws: ``SpeechError``. After ``SpeechError/late``, the rendering continues if it has begun, for the next call.
+    /// - Throws: ``SpeechError``. After ``SpeechError/late``, the rendering continues if it has begun, for the next
+    ///   call.
     package func file(for text: String, before deadline: MonotonicTime) async throws(SpeechError) -> String {
         let item = try item(text)
         do {

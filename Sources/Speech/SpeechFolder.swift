@@ -47,8 +47,8 @@ struct SpeechFolder: Sendable {
         }
     }
 
-    /// Returns the files of the cache, the least recently used first, and removes what an earlier process left unfinished. Other files
-    /// are ignored.
+    /// Returns the files of the cache, the least recently used first, and removes what an earlier process left
+    /// unfinished. Other files are ignored.
     func files() -> [File] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         var files: [File] = []

@@ -38,8 +38,8 @@ struct SpeechIndex {
     /// Keeps the file `name` until `time`.
     mutating func hold(_ name: String, until time: MonotonicTime) { entries[name]?.isHeldUntil = time }
 
-    /// Returns the files to remove so that the others have at most `limit` bytes, and whether these are enough: the least recently used
-    /// ones that are neither held nor `kept`.
+    /// Returns the files to remove so that the others have at most `limit` bytes, and whether these are enough: the
+    /// least recently used ones that are neither held nor `kept`.
     func excess(over limit: Int, keeping kept: Set<String> = []) -> (names: [String], isEnough: Bool) {
         guard size > limit else { return ([], true) }
         let now = MonotonicTime.now

@@ -33,8 +33,9 @@ package struct SpeechRenderer: Hashable, Sendable {
 
     /// The options for a text on stdin and a WAV stream on stdout.
     ///
-    /// The text is never an argument: it would be visible in ps(1), and could be an option. The stream is not written to a file by
-    /// the program, because espeak-ng ignores write errors: on a full disk it leaves half a text and reports success.
+    /// The text is never an argument: it would be visible in ps(1), and could be an option. The stream is not written
+    /// to a file by the program, because espeak-ng ignores write errors: on a full disk it leaves half a text and
+    /// reports success.
     var options: [String] {
         // UTF-8 whatever the locale is.
         var options = ["-b", "1"]

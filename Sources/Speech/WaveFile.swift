@@ -5,7 +5,8 @@ enum WaveFile {
     /// The number of bytes of the header.
     static let headerSize = 44
 
-    /// Returns the samples of a WAV stream as a file with correct lengths; `nil` if it is not such a stream or has no samples.
+    /// Returns the samples of a WAV stream as a file with correct lengths; `nil` if it is not such a stream or has no
+    /// samples.
     ///
     /// A program that writes to a pipe does not know the lengths when it writes the header.
     static func file(of stream: Data) -> Data? {

@@ -8,7 +8,8 @@ import Testing
 
 /// A cache in a folder of its own, with a shell script as its renderer.
 ///
-/// The script reports each text when it begins, and returns a second of noise. Texts that begin with `wait` wait for ``release()``.
+/// The script reports each text when it begins, and returns a file of noise. Texts that begin with `wait` wait for
+/// ``release()``.
 final class SpeechRig: Sendable {
     let scratch: ScratchDirectory
     let log = LogLines()
@@ -20,7 +21,8 @@ final class SpeechRig: Sendable {
 
     /// Creates a rig.
     ///
-    /// - Parameter script: commands of the renderer instead of returning noise. The text is in `$text`, and `say` returns noise.
+    /// - Parameter script: commands of the renderer instead of returning noise. The text is in `$text`, and `say`
+    ///   returns noise.
     init(_ script: String = "say") async throws {
         scratch = try ScratchDirectory()
         report = try NamedPipe(scratch.file("report"))
@@ -31,6 +33,7 @@ final class SpeechRig: Sendable {
             cd '\(scratch.path)'
             text=$(cat)
             say() { cat noise.wav; }
+            printf '%s\\n' "$text" >> texts
             printf '%s\\n' "$text" > report
             case $text in wait*) read -r line < gate ;; esac
             \(script)
@@ -55,7 +58,10 @@ final class SpeechRig: Sendable {
     var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] }
 
     /// The texts that the renderer began with, in order.
-    var texts: [String] { report.reader.lines }
+    var texts: [String] {
+        let lines = try? String(contentsOfFile: scratch.file("texts"), encoding: .utf8).split(separator: "\n")
+        return (lines ?? []).map(String.init)
+    }
 
     func renderer(timeLimit: Duration = .seconds(60), sizeLimit: Int = 1_000_000) -> SpeechRenderer {
         SpeechRenderer(program: program, timeLimit: timeLimit, sizeLimit: sizeLimit)
