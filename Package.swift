@@ -76,6 +76,10 @@ let package = Package(
             ]
         ),
         .target(
+            name: "Speech",
+            dependencies: ["CLinux", "ChildProcesses", "SystemSupport", "WebSupport", serviceLifecycle, logging]
+        ),
+        .target(
             name: "WebSupport",
             dependencies: [
                 "CLinux", "COpenSSL", "CZlib", "SystemSupport",
@@ -228,6 +232,7 @@ let package = Package(
             name: "PlacesTests",
             dependencies: ["BackgrounderAPI", "Places", "PlacesSimulation", "SystemSupport", "TestSupport", logging]
         ),
+        .testTarget(name: "SpeechTests", dependencies: ["Speech", "SystemSupport", "TestSupport", logging]),
         .target(
             name: "PlacesSimulation",
             dependencies: ["BackgrounderAPI", "Places", "SystemSupport"],

@@ -33,7 +33,7 @@ package struct CommandOrder: Codable, Hashable, Sendable {
         }
     }
 
-    /// Creates an order. Nothing happens before it is passed to ``KeptProcess/begin(_:keeper:output:)``.
+    /// Creates an order. Nothing happens before it is passed to ``KeptProcess/begin(_:keeper:input:output:)``.
     package init(
         _ arguments: [String],
         directory: String? = nil,

@@ -38,17 +38,19 @@ package final class KeptProcess: Sendable {
     ///
     /// - Parameters:
     ///   - program: the path of `backgrounderd`; in the service `/proc/self/exe`, which exists even after an update.
+    ///   - input: a descriptor for the command's stdin, which stays open here; `nil` for /dev/null.
     ///   - output: descriptors for the command's stdout and stderr if the keeper does not take the output; they stay open here.
     /// - Throws: ``SpawnFailure``.
     package static func begin(
         _ order: CommandOrder,
         keeper program: String,
+        input: CInt? = nil,
         output: (stdout: CInt, stderr: CInt)? = nil
     ) async throws(SpawnFailure) -> KeptProcess {
         let answer = await withCheckedContinuation { continuation in
             do throws(SystemRefusal) {
                 try detachThread(named: "keeper watch", stackSize: smallStack) {
-                    serve(order, program, output) { continuation.resume(returning: $0) }
+                    serve(order, program, input, output) { continuation.resume(returning: $0) }
                 }
             } catch {
                 continuation.resume(returning: .failure(SpawnFailure(.keeper, program, error.code)))
@@ -120,6 +122,7 @@ package final class KeptProcess: Sendable {
     private static func serve(
         _ order: CommandOrder,
         _ program: String,
+        _ input: CInt?,
         _ output: (stdout: CInt, stderr: CInt)?,
         _ answer: (Result<KeptProcess, SpawnFailure>) -> Void
     ) {
@@ -139,7 +142,7 @@ package final class KeptProcess: Sendable {
                 arguments: [KeeperProgram.name],
                 environment: CommandEnvironment.inherited.map { "\($0.key)=\($0.value)" },
                 directory: nil,
-                descriptors: [nowhere, output?.stdout ?? nowhere, output?.stderr ?? nowhere, ends[1]]
+                descriptors: [input ?? nowhere, output?.stdout ?? nowhere, output?.stderr ?? nowhere, ends[1]]
             ).run()
         } catch {
             connection.close()

@@ -1,18 +1,18 @@
 import CLinux
-import FoundationEssentials
+package import FoundationEssentials
 import Glibc
 import SystemSupport
 
 /// The pipes for the standard output and standard error of a command.
-struct CommandOutput: Sendable {
+package struct CommandOutput: Sendable {
     /// The output of a command.
-    struct Printed: Sendable {
+    package struct Printed: Sendable {
         /// The bytes of stdout, up to the limit.
-        var content = Data()
+        package var content = Data()
         /// Whether stdout exceeded the limit.
-        var isTooMuch = false
+        package var isTooMuch = false
         /// The last line of stderr that is not blank.
-        var lastError = ""
+        package var lastError = ""
     }
 
     private let standard: (read: CInt, write: CInt)
@@ -29,7 +29,7 @@ struct CommandOutput: Sendable {
     /// Creates the pipes; `nil` if that fails.
     ///
     /// - Parameter limit: the maximum number of bytes of stdout.
-    init?(limit: Int) {
+    package init?(limit: Int) {
         guard let standard = Self.pipe() else { return nil }
         guard let errors = Self.pipe() else {
             for descriptor in [standard.read, standard.write] { close(descriptor) }
@@ -43,29 +43,29 @@ struct CommandOutput: Sendable {
     }
 
     /// The descriptors to pass to the command.
-    var writeEnds: (stdout: CInt, stderr: CInt) { (standard.write, errors.write) }
+    package var writeEnds: (stdout: CInt, stderr: CInt) { (standard.write, errors.write) }
 
     /// Closes the write ends of this process. Call this when the command has them: otherwise the reader never sees the
     /// end.
-    func closeWriteEnds() {
+    package func closeWriteEnds() {
         close(standard.write)
         close(errors.write)
     }
 
     /// Closes the read ends. Call this after reading.
-    func closeReadEnds() {
+    package func closeReadEnds() {
         for descriptor in [standard.read, errors.read] { close(descriptor) }
     }
 
     /// Tells the reader that the command has ended: it reads the contents of the pipes and returns, even if another
     /// process still has their write ends.
-    func commandIsOver() { over.signal() }
+    package func commandIsOver() { over.signal() }
 
     /// Reads until both pipes are closed or the command has ended. Blocks the calling thread.
     ///
     /// - Parameter onTooMuch: called once if stdout exceeds the limit; it should kill the command. The rest is
     ///   discarded.
-    func read(onTooMuch: () -> Void) -> Printed {
+    package func read(onTooMuch: () -> Void) -> Printed {
         var (printed, errorText) = (Printed(), [UInt8]())
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         var waiting = [standard.read, errors.read].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
