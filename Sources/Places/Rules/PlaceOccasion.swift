@@ -6,8 +6,9 @@ package struct PlaceOccasion: Sendable {
     /// Where the event comes from.
     package enum Origin: Hashable, Sendable {
         case observed
-        /// Its rules fire without regard to their hours, cooldown and `once`, and do not remember it. Without a watch, an `approach`
-        /// or `dwell` fires the rules with any watch.
+        /// Its rules fire without regard to their hours, cooldown and `once`, and do not remember it.
+        ///
+        /// Without a watch, an `approach` or `dwell` fires the rules with any watch.
         case simulated
     }
 
@@ -38,11 +39,12 @@ package struct PlaceOccasion: Sendable {
         self.origin = origin
     }
 
-    /// Returns whether `rule` is for this event at this place. A machine that was inside from the beginning has not entered.
+    /// Returns whether `rule`, which applies to the place, is for this event.
+    ///
+    /// A machine that was inside from the beginning has not entered.
     func concerns(_ rule: PlaceRule) -> Bool {
         guard rule.event == event.event, !(event.event == .enter && event.initial == true) else { return false }
-        let isWatched = rule.watch == watch || origin == .simulated && watch == nil
-        return isWatched && rule.applies(to: place)
+        return rule.watch == watch || origin == .simulated && watch == nil
     }
 
     /// The radius for the order of actions.

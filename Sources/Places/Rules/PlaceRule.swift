@@ -93,7 +93,7 @@ package struct PlaceRule: Hashable, Sendable {
         self.task = task
     }
 
-    /// Returns whether the rule is for a place.
+    /// Returns whether the rule is for a place. ``PlaceRuleIndex`` finds such rules without asking each.
     package func applies(to place: PlaceDefinition) -> Bool {
         switch scope {
         case .all: true

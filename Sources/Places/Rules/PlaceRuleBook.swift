@@ -4,8 +4,8 @@ package import SystemSupport
 
 /// Decides which rules fire because of events at places, and remembers it as long as a rule needs.
 ///
-/// A value without side effects, for one thread at a time. The owner stores the firings of a ruling together with its actions, and
-/// starts the actions after that, so that an action starts at most once, also across a crash:
+/// A value without side effects, for one thread at a time. The owner stores the firings of a ruling together with its
+/// actions, and starts the actions after that, so that an action starts at most once, also across a crash:
 ///
 ///     var book = PlaceRuleBook(list.rules, firings: try store.firings())
 ///     let ruling = book.judge(occasions, at: .now)
@@ -14,19 +14,21 @@ package import SystemSupport
 ///
 /// If the transaction fails, continue with a copy of the book from before.
 package struct PlaceRuleBook: Sendable {
-    private var rules: [PlaceRule]
+    private var rules: PlaceRuleIndex
     /// By place and rule.
     private var firings: [Int: [String: PlaceFiring]] = [:]
     private let utcOffset: @Sendable (Date) -> Int
 
     /// Seconds from a firing after which an `approach` begins another visit, without a `leave` or `pass` between.
     ///
-    /// The monitor repeats an `approach` after the machine has moved away, and also after a halt at a red light, because the time that
-    /// remains grows while it stands. The first should be announced again, and the second should not. Tuned: halts are shorter than
-    /// 10 minutes, and a bus on a loop returns later.
+    /// The monitor repeats an `approach` after the machine has moved away, and after a halt at a red light, because the
+    /// time that remains grows while it stands. The first should be announced again, and the second should not.
+    /// Tuned: halts are shorter than 10 minutes, and a bus on a loop returns later.
     package static let approachMemory = 600.0
 
-    /// Creates a book that continues with stored firings. Those of unknown rules are kept, in case that the rule returns.
+    /// Creates a book that continues with stored firings.
+    ///
+    /// Those of unknown rules are kept, in case that the rule returns.
     ///
     /// - Parameter utcOffset: returns by how many seconds local time is ahead of UTC.
     package init(
@@ -34,7 +36,7 @@ package struct PlaceRuleBook: Sendable {
         firings: some Sequence<PlaceFiring> = [],
         utcOffset: @escaping @Sendable (Date) -> Int = { LocalClock.offset(at: $0) }
     ) {
-        self.rules = rules
+        self.rules = PlaceRuleIndex(rules)
         self.utcOffset = utcOffset
         for firing in firings { self.firings[firing.key.placeId, default: [:]][firing.key.rule] = firing }
     }
@@ -42,20 +44,20 @@ package struct PlaceRuleBook: Sendable {
     // MARK: Rules and places
 
     /// The watches of all rules, each once.
-    package var watches: [PlaceWatch] { Self.watches(of: rules) }
+    package var watches: [PlaceWatch] { Self.watches(of: rules.all) }
 
     /// Returns the watches of the rules that apply to a place, each once.
     package func watches(of place: PlaceDefinition) -> [PlaceWatch] {
-        Self.watches(of: rules.filter { $0.watch != nil && $0.applies(to: place) })
+        Self.watches(of: rules.positions(on: [.approach, .dwell], at: place).lazy.map { rules.all[$0] })
     }
 
-    private static func watches(of rules: [PlaceRule]) -> [PlaceWatch] {
+    private static func watches(of rules: some Sequence<PlaceRule>) -> [PlaceWatch] {
         var seen: Set<PlaceWatch> = []
         return rules.compactMap(\.watch).filter { seen.insert($0).inserted }
     }
 
     /// Replaces the rules. A rule continues with the firings of the former rule with its name.
-    package mutating func setRules(_ rules: [PlaceRule]) { self.rules = rules }
+    package mutating func setRules(_ rules: [PlaceRule]) { self.rules = PlaceRuleIndex(rules) }
 
     /// Forgets places that were removed, and returns the firings to delete.
     package mutating func placesRemoved(_ ids: some Sequence<Int>) -> [PlaceFiring.Key] {
@@ -78,7 +80,9 @@ package struct PlaceRuleBook: Sendable {
         for (index, occasion) in occasions.enumerated() {
             if occasion.origin == .observed { changed.formUnion(endVisit(occasion.event)) }
             var actions: [PlaceAction] = []
-            for (order, rule) in rules.enumerated() where occasion.concerns(rule) {
+            for order in rules.positions(on: [occasion.event.event], at: occasion.place)
+            where occasion.concerns(rules.all[order]) {
+                let rule = rules.all[order]
                 let refusal = refusal(of: rule, occasion)
                 var hasFired = false
                 for action in rule.actions {
@@ -119,8 +123,8 @@ package struct PlaceRuleBook: Sendable {
 
     /// Ends the visit that `event` ends, and returns the firings that changed.
     ///
-    /// A `leave` or `pass` ends the visit. An `enter` begins one, so it ends one whose `leave` was missed, for example because the
-    /// place was changed meanwhile. The `approach` before an `enter` belongs to the new visit.
+    /// A `leave` or `pass` ends the visit. An `enter` begins one, so it ends one whose `leave` was missed, for example
+    /// because the place was changed meanwhile. The `approach` before an `enter` belongs to the new visit.
     private mutating func endVisit(_ event: PlaceEvent) -> [PlaceFiring.Key] {
         let isEnd = event.event == .leave || event.event == .pass
         guard isEnd || event.event == .enter && event.initial != true, let known = firings[event.placeId] else {
@@ -128,7 +132,7 @@ package struct PlaceRuleBook: Sendable {
         }
         var changed: [PlaceFiring.Key] = []
         for (name, firing) in known where !firing.isVisitOver {
-            let rule = rules.first { $0.name == name }
+            let rule = rules.named(name)
             guard isEnd || rule?.event != .approach else { continue }
             var firing = firing
             firing.isVisitOver = true

@@ -2,8 +2,9 @@ import SystemSupport
 
 /// A text with placeholders for the figures of an event and the properties of its place, such as `Next stop: {name}`.
 ///
-/// `{name}`, `{source}`, `{sourceId}`, `{event}`, `{distance}` (whole metres to the boundary), `{eta}` (whole seconds) and `{time}`
-/// (HH:MM in local time) come from the event and the place. Any other name is that of a property. `{{` and `}}` are braces.
+/// `{name}`, `{source}`, `{sourceId}`, `{event}`, `{distance}` (whole metres to the boundary), `{eta}` (whole seconds)
+/// and `{time}` (HH:MM in local time) come from the event and the place. Any other name is that of a property. `{{` and
+/// `}}` are braces.
 package struct PlaceTemplate: Hashable, Sendable, CustomStringConvertible {
     /// The template as it is written.
     package let description: String
@@ -87,7 +88,9 @@ package struct PlaceTemplate: Hashable, Sendable, CustomStringConvertible {
         return result
     }
 
-    /// Returns whether a value can be part of a file's name: not empty, without slashes and control characters, and no dot first.
+    /// Returns whether a value can be part of a file's name.
+    ///
+    /// It must not be empty, contain slashes or control characters, or begin with a dot.
     private static func isSafe(_ value: String) -> Bool {
         guard let first = value.utf8.first, first != UInt8(ascii: ".") else { return false }
         return !value.utf8.contains(UInt8(ascii: "/")) && value == value.withoutControlCharacters
