@@ -91,15 +91,17 @@ struct RuleFields {
     /// Returns the texts in a field with one text or a list; `nil` if it is absent or has a fault.
     mutating func texts(_ field: String, allowed: String) -> [String]? {
         guard let value = values[field] else { return nil }
-        let texts: [String] =
-            switch value {
-            case .text(let text): [text]
-            case .list(let values):
-                values.compactMap { value in if case .text(let text) = value { text } else { nil } }
-            case .null, .map: []
+        var texts: [String] = []
+        switch value {
+        case .text(let text): texts = [text]
+        case .list(let values):
+            texts = values.compactMap { value in if case .text(let text) = value { text } else { nil } }
+            guard texts.count == values.count else {
+                fault(field, "not a list of texts", "use \(allowed)")
+                return nil
             }
-        if case .list(let values) = value, values.count != texts.count {
-            fault(field, "not a list of texts", "use \(allowed)")
+        case .null, .map:
+            fault(field, value.kindProblem, "use \(allowed)")
             return nil
         }
         guard !texts.isEmpty, !texts.contains("") else {
