@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// All faults of a configuration.
 struct ConfigurationError: Error, CustomStringConvertible {
     /// Tuned: the most faults in one line; more are hard to read there.

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// The environment variables whose names begin with `BACKGROUNDER_`.
 enum EnvironmentNames {
     private static let prefix = "BACKGROUNDER_"

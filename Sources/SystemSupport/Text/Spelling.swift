@@ -1,11 +1,9 @@
-import SystemSupport
-
 /// Finds the names that were probably meant by misspelt ones.
-enum Spelling {
+package enum Spelling {
     /// Returns the name in `names` that is spelt most like `name`; `nil` if none is similar.
     ///
     /// Capitals, hyphens, underscores and dots do not count.
-    static func closest(to name: String, among names: some Sequence<String>) -> String? {
+    package static func closest(to name: String, among names: some Sequence<String>) -> String? {
         let plain = plain(name)
         // Tuned: with more wrong letters, short names resemble unrelated ones.
         let most = (plain.count + 1) / 3
@@ -15,7 +13,7 @@ enum Spelling {
     }
 
     /// Returns whether two names differ only in capitals, hyphens, underscores and dots.
-    static func isSame(_ one: String, _ other: String) -> Bool { plain(one) == plain(other) }
+    package static func isSame(_ one: String, _ other: String) -> Bool { plain(one) == plain(other) }
 
     private static func plain(_ name: String) -> String {
         // Tuned: longer than any name; the comparison takes the product of the lengths.
