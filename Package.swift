@@ -154,7 +154,8 @@ let package = Package(
             dependencies: [
                 "AudioPlayback", "BackgroundFetch", "BackgroundTasks", "BackgroundTransfers", "BackgrounderAPI",
                 "CExecutor", "CLinux", "ChildProcesses", "ControlServer", "LocationUpdates", "MPDServer", "MediaFiles",
-                "MusicLibrary", "Places", "ReplayTools", "SilentPush", "StateStore", "SystemSupport", "WebSupport",
+                "MusicLibrary", "Places", "ReplayTools", "SilentPush", "Speech", "StateStore", "SystemSupport",
+                "WebSupport",
                 serviceLifecycle,
                 logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

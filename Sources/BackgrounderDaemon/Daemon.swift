@@ -63,7 +63,7 @@ struct Daemon: Sendable {
         transfers = try await TransfersPart(context)
         fetch = try await FetchPart(context, transfers: transfers)
         push = try await PushPart(context, fetch: fetch)
-        places = try await PlacesPart(context)
+        places = try await PlacesPart(context, audio: audio, tasks: tasks, fetch: fetch)
         let parts: [any DaemonPart] = [location, audio, tasks, transfers, fetch, push, places]
 
         lifecycle = Lifecycle {

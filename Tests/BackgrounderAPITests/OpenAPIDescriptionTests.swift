@@ -49,6 +49,7 @@ import Testing
         .init(Routes.pauseTransfer), .init(Routes.resumeTransfer), .init(Routes.sessionEvents),
         .init(Routes.acknowledgeEvents), .init(Routes.clearTransfers), .init(Routes.clearTasks), .init(Routes.sessions),
         .init(Routes.places), .init(Routes.addPlace), .init(Routes.place), .init(Routes.removePlace),
+        .init(Routes.changePlace), .init(Routes.simulatePlace), .init(Routes.placeRules),
         .init(Routes.importPlaces), .init(Routes.placeEvents),
         .init(Routes.pushes), .init(Routes.addPush), .init(Routes.removePush), .init(Routes.simulatePush),
         .init(Routes.tasks), .init(Routes.beginTask), .init(Routes.beginSample), .init(Routes.task),
@@ -152,6 +153,9 @@ import Testing
         #expect(try problems(Sample.places, of: Routes.places) == [])
         #expect(try problems(Sample.places[0], of: Routes.place) == [])
         #expect(try problems(Sample.places[1], of: Routes.addPlace) == [])
+        #expect(try problems(Sample.places[1], of: Routes.changePlace) == [])
+        #expect(try problems(Sample.placeEvents[0], of: Routes.simulatePlace) == [])
+        #expect(try problems(Sample.placeRules, of: Routes.placeRules) == [])
         #expect(try problems(PlaceImport(), of: Routes.importPlaces) == [])
         #expect(try problems(Sample.placeEvents, of: Routes.placeEvents) == [])
         #expect(try problems(PushOutcome(.waiting, source: "a", at: Sample.date), of: Routes.simulatePush) == [])

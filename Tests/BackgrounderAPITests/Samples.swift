@@ -84,6 +84,14 @@ enum Sample {
             )
         ),
     ]
+    static let placeRules = {
+        var rule = PlaceRuleDescription(name: "r", on: .next, once: "trip", problems: ["p"])
+        (rule.tags, rule.places, rule.eta, rule.within, rule.dwell) = (["t"], ["p"], 25, 200, 120)
+        (rule.cooldown, rule.hours, rule.announce, rule.say) = (300, "05:00-23:00", "a.wav", "Next stop: {name}")
+        (rule.duck, rule.priority, rule.expires, rule.fetch, rule.task) = (0.2, 5, 15, "news", "gate")
+        return [rule, PlaceRuleDescription(name: "s", on: .enter, once: "visit")]
+    }()
+
     static let placeEvents = [
         PlaceEvent(
             id: 1,
@@ -99,6 +107,7 @@ enum Sample {
             eta: 20,
             estimated: true,
             initial: true,
+            simulated: true,
             tripId: 4,
             actions: [PlaceAction(rule: "r", kind: .say, outcome: .once, detail: "d")]
         ),

@@ -142,7 +142,8 @@ import Testing
 }
 
 extension ReceivedEvents {
-    fileprivate func places() throws -> [PlaceEvent] {
+    /// The events at places.
+    func places() throws -> [PlaceEvent] {
         try payloads("place").map { try JSON.decode(PlaceEvent.self, from: Data($0.utf8)) }
     }
 }

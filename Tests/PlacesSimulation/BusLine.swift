@@ -66,7 +66,7 @@ package enum BusLine {
                     }
                 case .enter: if isOpposite { result.wrong += 1 } else { result.visits += 1 }
                 case .pass: result.wrong += 1
-                case .leave, .dwell: break
+                case .leave, .dwell, .next: break
                 }
             }
         }

@@ -59,7 +59,7 @@ package enum Trials {
                 case .enter: result.monitor.enters.append(time)
                 case .leave: result.monitor.leaves.append(time)
                 case .pass: result.monitor.passes.append(time)
-                case .dwell, .approach: break
+                case .dwell, .approach, .next: break
                 }
             }
             let wasInside = isInside

@@ -179,8 +179,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("enter", "places.rules, rule 1: not a mapping; use keys of \(keys)"),
-            (nil, "places.rules, rule 1: not a mapping; use keys of \(keys)"),
+            ("enter", "places.rules, rule 1: not a mapping; use the keys \(keys)"),
+            (nil, "places.rules, rule 1: not a mapping; use the keys \(keys)"),
             (["on": "enter", "fetch": "a"], "places.rules, rule 1, name: is missing; \(isMissing)"),
             (["name": nil, "on": "enter", "fetch": "a"], "places.rules, rule 1, name: no value; \(name)"),
             (["name": "", "on": "enter", "fetch": "a"], #"places.rules, rule 1, name: "" is not valid; \#(name)"#),
@@ -225,10 +225,10 @@ import Testing
 
     @Test(
         arguments: [
-            (["on": "arrival"], ".on: \"arrival\" is not valid; use enter, leave, dwell, pass or approach"),
+            (["on": "arrival"], ".on: \"arrival\" is not valid; use enter, leave, dwell, pass, approach or next"),
             (["on": "Leave"], ".on: \"Leave\" is not valid; did you mean leave?"),
-            (["on": nil], ".on: no value; use enter, leave, dwell, pass or approach"),
-            (["on": ["enter"]], ".on: a list is not allowed; use enter, leave, dwell, pass or approach"),
+            (["on": nil], ".on: no value; use enter, leave, dwell, pass, approach or next"),
+            (["on": ["enter"]], ".on: a list is not allowed; use enter, leave, dwell, pass, approach or next"),
             (["once": "never"], ".once: \"never\" is not valid; did you mean ever?"),
             (["once": "weekly"], ".once: \"weekly\" is not valid; use visit, trip, day, ever or always"),
             (["cooldown": "0s"], ".cooldown: \"0s\" is not valid; \(durations)"),
@@ -245,12 +245,12 @@ import Testing
 
     @Test(
         arguments: [
-            (["eta": "5s"], ".eta: only a rule with on: approach has it; remove it"),
+            (["eta": "5s"], ".eta: allowed only with on: approach; remove it"),
             (
                 ["on": "dwell", "dwell": "5s", "within": "5m"],
-                ".within: only a rule with on: approach has it; remove it"
+                ".within: allowed only with on: approach; remove it"
             ),
-            (["dwell": "5s"], ".dwell: only a rule with on: dwell has it; remove it"),
+            (["dwell": "5s"], ".dwell: allowed only with on: dwell; remove it"),
             (["on": "dwell"], ": on: dwell needs a time; add one such as dwell: 2m"),
             (["on": "approach"], ": on: approach needs a time or a distance; add one such as eta: 25s or within: 200m"),
             (
@@ -276,7 +276,7 @@ import Testing
     @Test(
         arguments: [
             (["tags": "a", "places": "b"], ": tags and places exclude each other; remove one of them"),
-            (["tags": []], ".tags: no names; use a tag or a list of tags, such as [stop]"),
+            (["tags": []], ".tags: the list is empty; use a tag or a list of tags, such as [stop]"),
             (["tags": ["a", ""]], ".tags: a name is empty; use a tag or a list of tags, such as [stop]"),
             (["tags": ["a", ["b"]]], ".tags: not a list of texts; use a tag or a list of tags, such as [stop]"),
             (["tags": nil], ".tags: no value; use a tag or a list of tags, such as [stop]"),
@@ -294,8 +294,8 @@ import Testing
     @Test(
         arguments: [
             (["announce": "a", "say": "b"], ": announce and say exclude each other; remove one of them"),
-            (["announce": nil], ".announce: not a mapping; use keys of item, duck, priority, expires"),
-            (["say": ["Hello"]], ".say: not a mapping; use keys of text, duck, priority, expires"),
+            (["announce": nil], ".announce: not a mapping; use the keys item, duck, priority, expires"),
+            (["say": ["Hello"]], ".say: not a mapping; use the keys text, duck, priority, expires"),
             (["announce": ["duck": "0"]], ".announce.item: is missing; add the path of a file"),
             (["say": ["duck": "1"]], ".say.text: is missing; add a text"),
             (["announce": ["item": nil]], ".announce.item: no value; \(item)"),

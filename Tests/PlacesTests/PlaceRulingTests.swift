@@ -146,12 +146,20 @@ import Testing
         #expect(script.stored.isEmpty)
     }
 
+    @Test func `speech may name anything`() throws {
+        var place = RuleScript.harbour
+        place.properties["line"] = "../A/\u{1B}B"
+        var script = RuleScript([PlaceRule(name: "a", on: .enter, announcement: try Self.speech("To {line}"))])
+        let ruling = script.judge(RuleScript.occasion(.enter, place: place))
+        #expect(ruling.due.map(\.operation) == [.say(text: "To ../A/ B", duck: nil, priority: 0)])
+    }
+
     @Test func `the other actions of a rule run if one cannot, and use up the rule`() throws {
         let speech = try Self.speech("{nothing}")
         var script = RuleScript([PlaceRule(name: "a", on: .dwell, announcement: speech, fetch: "news")])
         let failed = "say failed: the place has no property \"nothing\""
         #expect(script.lines(.dwell, at: 0) == [failed, "fetch fired"])
-        let once = "once: it had fired on the same visit, at 2027-01-15T08:00:00.000Z"
+        let once = "once: already fired on this visit, at 2027-01-15T08:00:00.000Z"
         #expect(script.lines(.dwell, at: 1) == ["say \(once)", "fetch \(once)"])
     }
 

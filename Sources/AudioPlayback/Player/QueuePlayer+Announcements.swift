@@ -1,7 +1,7 @@
 package import BackgrounderAPI
 import Logging
 package import MediaFiles
-import SystemSupport
+package import SystemSupport
 
 /// Announcements: files that play now, over the music or instead of it, until the music continues.
 ///
@@ -12,7 +12,8 @@ extension QueuePlayer {
     ///
     /// The music is held and continues with the very next frame. With `duck` (0 to 1) it continues at that level instead.
     /// If no music plays, the device is opened for the announcement and closed after it. Returns without waiting for the
-    /// file's content; a file that cannot be played is reported like an item of the queue.
+    /// file's content; a file that cannot be played is reported like an item of the queue. If its turn comes after
+    /// `deadline`, because others play before it, it is dropped.
     ///
     /// - Throws: ``PlayerError/invalidDuck(_:)``, ``MediaError/outside(path:folder:)``,
     ///   ``MediaError/noSuchPath(path:)``, ``MediaError/notAFile(path:kind:)``,
@@ -22,7 +23,8 @@ extension QueuePlayer {
         with path: String,
         within scope: MediaScope = .everywhere,
         duck: Double? = nil,
-        priority: Int = 0
+        priority: Int = 0,
+        before deadline: MonotonicTime? = nil
     ) async throws -> AudioStatus {
         if let duck, !(0...1).contains(duck) { throw PlayerError.invalidDuck(duck) }
         try await mediaResolver.requireFile(path, within: scope)
@@ -30,7 +32,9 @@ extension QueuePlayer {
         guard case .active = activity else { throw PlayerError.suspended }
         guard list.options.outputEnabled else { throw PlayerError.outputDisabled }
         nextToken += 1
-        try announcements.add(Announcement(token: nextToken, path: path, duck: duck, priority: priority))
+        try announcements.add(
+            Announcement(token: nextToken, path: path, duck: duck, priority: priority, deadline: deadline)
+        )
         announceNext()
         writes.send(.changed)
         await commit()
@@ -65,6 +69,9 @@ extension QueuePlayer {
 
     /// Starts the next announcement if none plays, and a thread to decode it.
     private func announceNext() {
+        for late in announcements.removeLate(at: .now) {
+            logger.notice("Dropped the announcement \(printable(late.path)): its turn came too late")
+        }
         while !isAnnouncing, let next = announcements.advance() {
             pipeline.announce(job(next, at: 0), isFollowed: isFollowed)
             prepareOutput()

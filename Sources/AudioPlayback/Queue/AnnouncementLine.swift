@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// A file to play now, over the music or instead of it.
 struct Announcement: Hashable, Sendable {
     let token: Int
@@ -5,9 +7,13 @@ struct Announcement: Hashable, Sendable {
     /// The music's level meanwhile, 0 to 1; nil holds the music.
     let duck: Double?
     let priority: Int
+    /// When it is too late to begin; nil if never.
+    let deadline: MonotonicTime?
     /// The length in seconds, once the file has been read.
     fileprivate(set) var duration: Double?
     fileprivate(set) var hasBegun = false
+
+    func isLate(at now: MonotonicTime) -> Bool { deadline.map { $0 < now } ?? false }
 }
 
 /// The announcements in playing order: higher priorities first, then earlier ones.
@@ -29,6 +35,14 @@ struct AnnouncementLine {
     mutating func add(_ new: Announcement) throws(PlayerError) {
         guard current == nil || waiting.count < Self.limit else { throw .tooManyAnnouncements(limit: Self.limit) }
         waiting.insert(new, at: waiting.firstIndex { $0.priority < new.priority } ?? waiting.count)
+    }
+
+    /// Removes the waiting announcements whose turn comes too late, unless one plays.
+    mutating func removeLate(at now: MonotonicTime) -> [Announcement] {
+        guard current == nil else { return [] }
+        let late = waiting.filter { $0.isLate(at: now) }
+        waiting.removeAll { $0.isLate(at: now) }
+        return late
     }
 
     /// Makes the first waiting announcement current, unless there is a current one.

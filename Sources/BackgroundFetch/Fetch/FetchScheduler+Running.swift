@@ -17,7 +17,7 @@ extension FetchScheduler {
         guard let source = sources[name] else { throw .noSuchSource(name) }
         switch trigger {
         case .manual: break
-        case .due, .predicted, .ride, .push, .simulate, .launch:
+        case .due, .predicted, .ride, .push, .place, .simulate, .launch:
             if let why = FetchTiming.switchedOff(source.state, isOn: isOn) {
                 throw .off(name, why: why.replacing("NAME", with: name))
             }

@@ -228,6 +228,8 @@ package enum FetchTrigger: String, Codable, CaseIterable, Sendable {
     /// The service was awake for another reason.
     case ride
     case push
+    /// A rule of a place names it.
+    case place
     /// `fetch simulate`.
     case simulate
     /// `fetch run`.

@@ -48,6 +48,8 @@ package enum PlaceEventKind: String, Codable, CaseIterable, Sendable {
     case pass
     /// A given time or distance remains before the boundary.
     case approach
+    /// The place is the next stop of the route that the machine follows.
+    case next
 }
 
 /// A place as the service knows it. Its JSON has the members of its definition beside the others.

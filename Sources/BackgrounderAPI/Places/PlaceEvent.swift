@@ -24,6 +24,8 @@ package struct PlaceEvent: Codable, Hashable, Identifiable, Sendable {
     package var estimated: Bool?
     /// True if the machine was inside when tracking began, otherwise absent.
     package var initial: Bool?
+    /// True if `place simulate` asked for it, otherwise absent.
+    package var simulated: Bool?
     package var tripId: Int?
     package var actions: [PlaceAction]
 
@@ -42,6 +44,7 @@ package struct PlaceEvent: Codable, Hashable, Identifiable, Sendable {
         eta: Double? = nil,
         estimated: Bool? = nil,
         initial: Bool? = nil,
+        simulated: Bool? = nil,
         tripId: Int? = nil,
         actions: [PlaceAction] = []
     ) {
@@ -58,6 +61,7 @@ package struct PlaceEvent: Codable, Hashable, Identifiable, Sendable {
         self.eta = eta
         self.estimated = estimated
         self.initial = initial
+        self.simulated = simulated
         self.tripId = tripId
         self.actions = actions
     }

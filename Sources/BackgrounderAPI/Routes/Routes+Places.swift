@@ -7,6 +7,11 @@ extension Routes {
     package static let addPlace = Route<PlaceRequest, Place>(.post, "/v1/places", status: 201)
     package static let place = Route<Empty, Place>(.get, "/v1/places/{id}")
     package static let removePlace = Route<Empty, Empty>(.delete, "/v1/places/{id}", status: 204)
+    package static let changePlace = Route<PlacePatch, Place>(.patch, "/v1/places/{id}")
+    /// Makes the rules act as if the event happened now. They do not remember it.
+    package static let simulatePlace = Route<PlaceSimulation, PlaceEvent>(.post, "/v1/places/{id}/simulate")
+    /// The rules of the configuration file.
+    package static let placeRules = Route<Empty, [PlaceRuleDescription]>(.get, "/v1/place-rules")
     package static let importPlaces = Route<PlaceImportRequest, PlaceImport>(
         .post,
         "/v1/places/import",
@@ -63,6 +68,63 @@ package struct PlaceRequest: RouteBody, Hashable {
             tolerance: tolerance
         )
     }
+}
+
+/// The body of `PATCH /v1/places/{id}`; absent fields stay unchanged.
+package struct PlacePatch: RouteBody, Hashable {
+    package static let keys = CodingKeys.allCases.map(\.rawValue)
+
+    package var name: String?
+    package var shape: PlaceShape?
+    package var tags: [String]?
+    package var properties: [String: String]?
+    package var course: Double?
+    package var tolerance: Double?
+
+    /// Creates a patch.
+    package init(
+        name: String? = nil,
+        shape: PlaceShape? = nil,
+        tags: [String]? = nil,
+        properties: [String: String]? = nil,
+        course: Double? = nil,
+        tolerance: Double? = nil
+    ) {
+        self.name = name
+        self.shape = shape
+        self.tags = tags
+        self.properties = properties
+        self.course = course
+        self.tolerance = tolerance
+    }
+
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case name, shape, tags, properties, course, tolerance
+    }
+
+    /// Returns the place with the changes.
+    package func applied(to place: PlaceDefinition) -> PlaceDefinition {
+        var place = place
+        place.name = name ?? place.name
+        place.shape = shape ?? place.shape
+        place.tags = tags ?? place.tags
+        place.properties = properties ?? place.properties
+        place.course = course ?? place.course
+        place.tolerance = tolerance ?? place.tolerance
+        return place
+    }
+}
+
+/// The body of `POST /v1/places/{id}/simulate`.
+package struct PlaceSimulation: RouteBody, Hashable {
+    package static let keys = CodingKeys.allCases.map(\.rawValue)
+
+    package var event: PlaceEventKind
+
+    /// Creates a simulation.
+    package init(event: PlaceEventKind) { self.event = event }
+
+    private enum CodingKeys: String, CodingKey, CaseIterable { case event }
 }
 
 /// The body of `POST /v1/places/import`: a file with places.

@@ -21,6 +21,13 @@ enum NameCompletion {
         await candidates(words) { try await $0.call(Routes.pushes, patience: patience).map(\.name) }
     }
 
+    /// The names of the places, as far as a shell can show them.
+    static let places = CompletionKind.custom { words, _, _ in
+        await candidates(words) {
+            try await $0.call(Routes.places, query: [("count", "200")], patience: patience).map(\.definition.name)
+        }
+    }
+
     /// Tuned: a user does not wait longer for a completion.
     private static var patience: Duration { .seconds(2) }
 

@@ -19,7 +19,8 @@ struct PlaceCommand: AsyncParsableCommand {
               backgrounder place log --since today
             """,
         subcommands: [
-            Add.self, Import.self, List.self, Show.self, Near.self, Inside.self, Remove.self, Log.self, Replay.self,
+            Add.self, Import.self, List.self, Show.self, Near.self, Inside.self, Remove.self, Simulate.self, Rules.self,
+            Log.self, Replay.self,
         ],
         defaultSubcommand: List.self
     )
@@ -133,7 +134,7 @@ struct PlaceCommand: AsyncParsableCommand {
                   backgrounder place show 7 --format json
                 """
         )
-        @Argument(help: "Name or id.") var place: String
+        @Argument(help: "Name or id.", completion: NameCompletion.places) var place: String
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
@@ -151,7 +152,8 @@ struct PlaceCommand: AsyncParsableCommand {
                   backgrounder place remove 7 8
                 """
         )
-        @Argument(help: ArgumentHelp("Names or ids.", valueName: "place")) var places: [String]
+        @Argument(help: ArgumentHelp("Names or ids.", valueName: "place"), completion: NameCompletion.places)
+        var places: [String]
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
@@ -181,7 +183,10 @@ struct PlaceCommand: AsyncParsableCommand {
         var since: PointInTime?
         @Option(help: ArgumentHelp("Only events before this time.", valueName: "time"), transform: PointInTime.parse)
         var until: PointInTime?
-        @Option(help: ArgumentHelp("Only events at the place of this name.", valueName: "name"))
+        @Option(
+            help: ArgumentHelp("Only events at the place of this name.", valueName: "name"),
+            completion: NameCompletion.places
+        )
         var place: String?
         @Option(
             name: .customShort("n"),
@@ -241,7 +246,7 @@ extension Client {
     /// Returns the place with this id or name.
     ///
     /// - Throws: ``CommandFailure`` with the exit status 4 if there is none, or several of that name.
-    fileprivate func place(_ text: String) async throws -> Place {
+    func place(_ text: String) async throws -> Place {
         let named = try await call(Routes.places, query: [("name", text)])
         if named.count == 1 { return named[0] }
         if named.isEmpty, let id = Int(text) { return try await call(Routes.place, id: id) }

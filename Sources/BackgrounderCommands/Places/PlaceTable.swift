@@ -33,11 +33,15 @@ enum PlaceEventTable {
         limit: Int? = StandardOutput.widthLimit
     ) -> String {
         guard !events.isEmpty else { return "No events at places in this range." }
-        var table = Table([("TIME", .time), ("EVENT", .left), ("PLACE", .left), ("DISTANCE", .left), ("P", .right)])
+        var table = Table([
+            ("TIME", .time), ("EVENT", .left), ("PLACE", .left), ("DISTANCE", .left), ("P", .right),
+            ("RULES", .left),
+        ])
         for event in events {
             table.add([
-                time.text(event.timestamp), event.event.rawValue + (event.initial == true ? " (at the start)" : ""),
-                event.place, event.position, event.probability.map { $0.decimals(2) } ?? "",
+                time.text(event.timestamp), event.event.rawValue + event.remark, event.place, event.position,
+                event.probability.map { $0.decimals(2) } ?? "",
+                event.actions.map(\.line).joined(separator: ", "),
             ])
         }
         return table.render(limit: limit)
@@ -46,9 +50,21 @@ enum PlaceEventTable {
 
 extension PlaceEvent {
     /// Such as `enter Harbour, 12.4 m inside`.
-    var line: String { "\(event.rawValue) \(place), \(position)".withoutControlCharacters }
+    var line: String {
+        let rules = actions.isEmpty ? "" : "; " + actions.map(\.line).joined(separator: ", ")
+        return "\(event.rawValue)\(remark) \(place), \(position)\(rules)".withoutControlCharacters
+    }
+
+    fileprivate var remark: String {
+        initial == true ? " (at the start)" : simulated == true ? " (simulated)" : ""
+    }
 
     fileprivate var position: String { "\(abs(distance).metres) \(distance >= 0 ? "inside" : "outside")" }
+}
+
+extension PlaceAction {
+    /// Such as `next-stop say fired`.
+    var line: String { "\(rule) \(kind.rawValue) \(outcome.rawValue)" }
 }
 
 extension PlaceShape {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Places
 import SystemSupport
 import Yams
 
@@ -12,6 +13,7 @@ struct ConfigurationLayer: Sendable {
 
     private(set) var entries: [String: Entry] = [:]
     private(set) var declarations = Declarations()
+    private(set) var placeRules = PlaceRuleList(.null)
     /// The lines of declared fields, such as `fetch.sources.news.url`.
     private(set) var declaredPlaces: [String: ConfigurationPlace] = [:]
     private(set) var faults: [ConfigurationFault] = []
@@ -93,6 +95,12 @@ extension ConfigurationLayer {
             }
         } else if let section = Declarations.Section(rawValue: name) {
             declare(section, value, at: place, path: path)
+        } else if name == Keys.placeRules {
+            placeRules = PlaceRuleList(RuleValue(value))
+            faults += placeRules.faults.map { fault in
+                let place = fault.place(in: value, of: path, otherwise: place)
+                return ConfigurationFault(place: place, key: name, problem: fault.description)
+            }
         } else if Keys.names.contains(where: { $0.hasPrefix(name + ".") }) {
             switch value {
             case .mapping(let mapping):
@@ -210,7 +218,8 @@ extension ConfigurationLayer {
 
 extension Node {
     /// Whether this is empty, or YAML's null.
-    fileprivate var isNull: Bool {
+    /// Whether it is empty or YAML's null.
+    var isNull: Bool {
         guard case .scalar(let scalar) = self else { return false }
         return scalar.string.isEmpty || null != nil
     }

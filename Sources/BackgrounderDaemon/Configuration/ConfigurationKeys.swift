@@ -166,6 +166,33 @@ enum Keys {
         allowed: "variables, each NAME or NAME=VALUE, where NAME is \(EnvironmentVariable.allowedNames)"
     ) { text, _ in EnvironmentVariable(text) }
 
+    static let placeImports = ConfigurationKey<[String]>(list: "places.import", [], allowed: "files with places") {
+        text,
+        directory in
+        path(text, directory)
+    }
+
+    static let speechVoice = ConfigurationKey<String?>(
+        "speech.voice",
+        nil,
+        allowed: "a voice of espeak-ng such as en-gb or de, which `espeak-ng --voices` lists"
+    ) { text, _ in
+        let isVoice = (1...100).contains(text.utf8.count) && !text.hasPrefix("-") && !text.utf8.contains(0)
+        return isVoice ? .some(text) : .none
+    }
+
+    static let speechSpeed = ConfigurationKey<Int?>("speech.speed", nil, allowed: "80 to 450 words per minute") {
+        text,
+        _ in
+        Int(text).flatMap { (80...450).contains($0) ? .some($0) : .none }
+    }
+
+    static let speechCache = ConfigurationKey<Int>(
+        "speech.cacheSize",
+        50_000_000,
+        allowed: "at least 1M, such as 50M or 1G"
+    ) { text, _ in ByteCount.bytes(text).flatMap { $0 >= 1 << 20 ? Int($0) : nil } }
+
     static let transferRoots = ConfigurationKey<[String]>(list: "transfers.roots", [], allowed: "folders") {
         text,
         directory in
@@ -229,6 +256,7 @@ enum Keys {
         .init(observerInterval), .init(musicDirectory), .init(mpdListen), .init(mpdPassword),
         .init(mpdPasswords), .init(mpdDefaultPermissions), .init(webListen),
         .init(controlGroup), .init(controlExecute), .init(taskEnvironment),
+        .init(placeImports), .init(speechVoice), .init(speechSpeed), .init(speechCache),
         .init(transferRoots), .init(allowHTTP), .init(retryMaximum), .init(allowPrivate), .init(syncInterval),
         .init(retention), .init(maximumSize), .init(logLevel), .init(logProgress),
     ]
@@ -236,7 +264,9 @@ enum Keys {
     /// The names of the sections with declarations.
     static let declared = Declarations.Section.allCases.map(\.rawValue)
     /// The names of all keys and sections.
-    static let names = all.map(\.name) + declared
+    static let names = all.map(\.name) + declared + [placeRules]
+    /// The name of the list of rules.
+    static let placeRules = "places.rules"
 
     /// The names of the keys that a reload applies; the others need a restart.
     static let reloadable = Set(
@@ -244,7 +274,7 @@ enum Keys {
             desiredAccuracy.name, distanceFilter.name, maximumAccuracy.name, jitterGuard.name, source.name,
             usageDescription.name, modes.name, observerInterval.name, transferRoots.name, allowHTTP.name,
             retryMaximum.name, allowPrivate.name,
-            logLevel.name, logProgress.name,
+            logLevel.name, logProgress.name, placeImports.name, placeRules,
         ] + declared
     )
     /// The names of the keys that are read only while the store has no queue.

@@ -4,6 +4,7 @@ import FoundationEssentials
 import LocationUpdates
 import Logging
 import MPDServer
+import Places
 import SilentPush
 import SystemSupport
 import WebSupport
@@ -34,6 +35,8 @@ struct DaemonConfiguration: Sendable {
     /// The entries that the file declares by name.
     let declarations: Declarations
     private let declaredPlaces: [String: ConfigurationPlace]
+    /// The rules under `places.rules`.
+    let placeRules: PlaceRuleList
     /// Whether the file sets a key. A file without keys equals no file.
     private let hasKeys: Bool
     private let environmentWarnings: [String]
@@ -47,9 +50,11 @@ struct DaemonConfiguration: Sendable {
             let content = ConfigurationLayer(file: file)
             layers.append(content)
             (declarations, declaredPlaces) = (content.declarations, content.declaredPlaces)
-            hasKeys = !content.entries.isEmpty || !declarations.isEmpty
+            placeRules = content.placeRules
+            hasKeys = !content.entries.isEmpty || !declarations.isEmpty || !placeRules.rules.isEmpty
         } else {
             (declarations, declaredPlaces, hasKeys) = (Declarations(), [:], false)
+            placeRules = PlaceRuleList(.null)
         }
         self.layers = layers
         environmentWarnings = EnvironmentNames.unknown(in: source.environment)
@@ -107,6 +112,11 @@ struct DaemonConfiguration: Sendable {
         }
         check([Keys.driver.name]) {
             value(Keys.driver).file.flatMap(Self.obstacle(toWriting:)).map { "audio.driver: \($0)" }
+        }
+        check([Keys.placeImports.name]) {
+            var names: Set<String> = []
+            let repeated = value(Keys.placeImports).map(PlaceImports.source).first { !names.insert($0).inserted }
+            return repeated.map { "places.import: two files have the name \($0); rename one" }
         }
         return faults + checkDeclarations(except: faulty)
     }
@@ -257,5 +267,6 @@ extension DaemonConfiguration {
     func changes(from other: DaemonConfiguration) -> [String] {
         Keys.all.map(\.name).filter { text($0) != other.text($0) }
             + Declarations.Section.allCases.filter { !declarations.isSame($0, as: other.declarations) }.map(\.rawValue)
+            + (placeRules.rules == other.placeRules.rules ? [] : [Keys.placeRules])
     }
 }

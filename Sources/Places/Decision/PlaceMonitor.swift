@@ -181,7 +181,7 @@ package struct PlaceMonitor: Sendable {
             switch decision.event {
             case .enter: visitStarts[decision.placeId] = fix.arrival
             case .leave: visitStarts[decision.placeId] = nil
-            case .dwell, .pass, .approach: break
+            case .dwell, .pass, .approach, .next: break
             }
         }
         decisions.sort { $0.placeId < $1.placeId }

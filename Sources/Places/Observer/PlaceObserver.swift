@@ -4,10 +4,10 @@ package import Logging
 import ServiceLifecycle
 import SystemSupport
 
-/// The places mode: decides from fixes what happens at places, stores it, and then publishes it.
+/// The places mode: decides from fixes what happens at places and which rules fire, stores it, and then publishes it.
 ///
-/// If the journal fails, decisions continue: the events wait in memory, at most ``waitingLimit`` of them, and are part of the next
-/// commit.
+/// If the journal fails, decisions continue: the events wait in memory, at most ``waitingLimit`` of them, and rules judge
+/// them with the next commit. So an action starts only after it was stored, and never twice.
 package actor PlaceObserver: Service {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -15,58 +15,113 @@ package actor PlaceObserver: Service {
     private let fixes: AsyncStream<[PlaceFix]>
     private let inlet: AsyncStream<[PlaceFix]>.Continuation
     private let journal: any PlaceJournal
+    private let clock: any Clock<Duration>
     private let logger: Logger
-    private let onEvents: @Sendable ([PlaceEvent]) -> Void
+    private let onEvents: @Sendable (RuledEvents) -> Void
+    private let onSpeech: @Sendable ([String]) -> Void
     private var monitor: PlaceMonitor
+    private var book: PlaceRuleBook
     /// Events that could not be stored yet.
-    private var waiting: [PlaceEvent] = []
+    private var waiting: [PlaceOccasion] = []
+    /// Firings at places that do not exist any more.
+    private var obsolete: [PlaceFiring.Key] = []
     private var isFailing = false
+    /// Waits for the next deadline of the monitor.
+    private var timer: (deadline: MonotonicTime, task: Task<Void, Never>)?
+    /// The texts that rules may speak at the places around, the newest first.
+    private var texts: [String] = []
 
     /// Batches of fixes that may wait while the disk hangs. Tuned: an hour at 1 Hz.
     private static let backlog = 3600
     /// Events that may wait in memory while the journal cannot be written.
     static let waitingLimit = 1000
+    /// Texts that are rendered ahead. Tuned: those of a hundred places around.
+    private static let mostTexts = 200
 
     /// Creates an observer that continues from `state`.
     ///
-    /// - Parameter onEvents: called in the order of the events, after they were stored; must return immediately.
+    /// - Parameters:
+    ///   - book: the rules, and their firings so far.
+    ///   - onEvents: called in the order of the events, after they were stored; must return immediately.
+    ///   - onSpeech: called with texts that rules may speak soon, the most likely first; must return immediately.
     package init(
         _ state: PlaceMonitor.State?,
+        book: PlaceRuleBook = PlaceRuleBook([]),
         journal: any PlaceJournal,
+        clock: any Clock<Duration>,
         now: Date = Date(),
         logger: Logger,
-        onEvents: @escaping @Sendable ([PlaceEvent]) -> Void
+        onEvents: @escaping @Sendable (RuledEvents) -> Void,
+        onSpeech: @escaping @Sendable ([String]) -> Void = { _ in }
     ) {
-        monitor = state.map { PlaceMonitor($0, watches: [], now: now, arrival: .now) } ?? PlaceMonitor()
+        let watches = book.watches
+        monitor =
+            state.map { PlaceMonitor($0, watches: watches, now: now, arrival: .now) } ?? PlaceMonitor(watches: watches)
+        self.book = book
         self.journal = journal
+        self.clock = clock
         self.logger = logger
         self.onEvents = onEvents
+        self.onSpeech = onSpeech
         (fixes, inlet) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.backlog))
     }
 
     /// Judges fixes until the graceful shutdown.
     package func run() async throws {
+        loadVisited()
         await withTaskCancellationOrGracefulShutdownHandler {
             for await batch in fixes { receive(batch) }
         } onCancelOrGracefulShutdown: { [inlet] in
             inlet.finish()
         }
+        timer?.task.cancel()
         commit([])
     }
 
     /// Takes fixes that passed the gate and the rules of time, in their order. Any thread; returns immediately.
     package nonisolated func observe(_ fixes: [PlaceFix]) { inlet.yield(fixes) }
 
-    /// Forgets what is known of places that were removed or have another shape, and looks for new ones.
+    // MARK: Places and rules
+
+    /// Looks at the places again. `ids` were removed or have another shape, so what is known of them is forgotten.
     package func placesChanged(_ ids: [Int]) {
+        let existing = (try? journal.places(ids.map(Int64.init)).map(\.id)) ?? ids
+        obsolete += book.placesRemoved(Set(ids).subtracting(existing))
         monitor.placesChanged(ids.map(Int64.init))
+        // Tags decide which watches a place has.
+        if !book.watches.isEmpty { monitor.setWatches(book.watches) }
+        loadVisited()
         commit([])
+    }
+
+    /// Replaces the rules.
+    package func setRules(_ rules: [PlaceRule]) {
+        book.setRules(rules)
+        monitor.setWatches(book.watches)
+        texts = []
+        loadVisited()
     }
 
     /// Returns since when the machine has been inside of each place that it is inside of.
     package func visits() -> [Int: Date] {
         Dictionary(uniqueKeysWithValues: monitor.visits.map { (Int($0), $1.since) })
     }
+
+    /// Makes the rules judge an event at `place` that did not happen, and stores it.
+    ///
+    /// - Throws: the error of the journal.
+    package func simulate(_ event: PlaceEvent, at place: Place) throws -> RuledEvents {
+        let occasion = PlaceOccasion(
+            event: event,
+            place: place.definition,
+            radius: try? Shape(place.definition.shape).radius,
+            arrival: .now,
+            origin: .simulated
+        )
+        return try store([occasion])
+    }
+
+    // MARK: Fixes
 
     /// Stores the events that wait in memory. Call it when the journal can be written again.
     package func storeWaiting() {
@@ -82,8 +137,9 @@ package actor PlaceObserver: Service {
                 return
             }
             let decisions = monitor.receive(fix)
-            if !decisions.isEmpty { commit(decisions.map(event)) }
+            if !decisions.isEmpty { commit(decisions.map(occasion)) }
         }
+        armTimer()
     }
 
     /// Supplies the monitor with the places around `fix`.
@@ -91,29 +147,81 @@ package actor PlaceObserver: Service {
         while let need = monitor.need(for: fix) {
             switch need {
             case .search(let search): monitor.complete(search, found: try journal.index(overlapping: search.bounds))
-            case .places(let ids):
-                let places = try journal.places(ids)
-                monitor.load(places.compactMap(monitored), for: ids)
+            case .places(let ids): try load(ids)
             }
         }
     }
 
+    /// Supplies the monitor with the places that the machine is inside of, so that `dwell` does not wait for a fix.
+    private func loadVisited() {
+        let ids = monitor.visits.keys.sorted()
+        if !ids.isEmpty {
+            do { try load(ids) } catch { report("Cannot read the places: \(error); no event is decided meanwhile") }
+        }
+        armTimer()
+    }
+
+    private func load(_ ids: [Int64]) throws {
+        let places = try journal.places(ids)
+        monitor.load(places.compactMap(monitored), for: ids)
+        let new = places.flatMap { book.speech(at: $0.definition) }
+        guard !new.isEmpty else { return }
+        var known: Set<String> = []
+        texts = Array((new + texts).filter { known.insert($0).inserted }.prefix(Self.mostTexts))
+        onSpeech(texts)
+    }
+
     private func monitored(_ place: Place) -> MonitoredPlace? {
         do throws(ShapeError) {
-            return try MonitoredPlace(id: Int64(place.id), place.definition)
+            return try MonitoredPlace(
+                id: Int64(place.id),
+                place.definition,
+                watches: book.watches(of: place.definition)
+            )
         } catch {
             logger.error("The place \(place.id) cannot be observed: \(error)")
             return nil
         }
     }
 
-    private func event(_ decision: PlaceDecision) -> PlaceEvent {
+    // MARK: Time
+
+    /// Waits for the end of the next time of `dwell`, because no fix may arrive until then.
+    private func armTimer() {
+        let deadline = monitor.nextDeadline
+        guard deadline != timer?.deadline else { return }
+        timer?.task.cancel()
+        timer = deadline.map { deadline in
+            let task = Task { [clock] in
+                guard (try? await clock.sleep(for: MonotonicTime.now.duration(to: deadline))) != nil else { return }
+                deadlinePassed()
+            }
+            return (deadline, task)
+        }
+    }
+
+    private func deadlinePassed() {
+        timer = nil
+        let decisions = monitor.deadlinePassed(at: .now)
+        if !decisions.isEmpty { commit(decisions.map(occasion)) }
+        armTimer()
+    }
+
+    // MARK: Events
+
+    private func occasion(_ decision: PlaceDecision) -> PlaceOccasion {
         // Its name may have changed since the place was loaded.
         let place = try? journal.places([decision.placeId]).first
-        return PlaceEvent(
+        let definition =
+            place?.definition
+            ?? PlaceDefinition(
+                name: "\(decision.placeId)",
+                shape: .circle(center: decision.fix.coordinate, radius: 1)
+            )
+        let event = PlaceEvent(
             id: 0,
             placeId: Int(decision.placeId),
-            place: place?.definition.name ?? "\(decision.placeId)",
+            place: definition.name,
             event: decision.event,
             timestamp: decision.timestamp,
             latitude: decision.fix.coordinate.latitude,
@@ -123,22 +231,50 @@ package actor PlaceObserver: Service {
             probability: decision.probability,
             eta: decision.eta,
             estimated: decision.estimated ? true : nil,
-            initial: decision.initial ? true : nil
+            initial: decision.initial ? true : nil,
+            tripId: try? journal.openTrip()
+        )
+        return PlaceOccasion(
+            event: event,
+            watch: decision.watch,
+            place: definition,
+            radius: try? Shape(definition.shape).radius,
+            arrival: decision.event == .dwell ? .now : decision.fix.arrival
         )
     }
 
-    private func commit(_ events: [PlaceEvent]) {
-        waiting += events
+    private func commit(_ occasions: [PlaceOccasion]) {
+        waiting += occasions
         if waiting.count > Self.waitingLimit { waiting.removeFirst(waiting.count - Self.waitingLimit) }
         do {
-            let stored = try journal.commit(waiting, monitor.state)
+            let stored = try store(waiting)
             waiting = []
             if isFailing { logger.notice("Storing the events at places again") }
             isFailing = false
-            if !stored.isEmpty { onEvents(stored) }
+            if !stored.events.isEmpty { onEvents(stored) }
         } catch {
             report("Cannot store the events at places; up to \(Self.waitingLimit) wait in memory: \(error)")
         }
+    }
+
+    /// Makes the rules judge `occasions`, and stores all of it. If that fails, nothing has happened.
+    private func store(_ occasions: [PlaceOccasion]) throws -> RuledEvents {
+        var next = book
+        let ruling = next.judge(occasions, at: .now)
+        let events = zip(occasions, ruling.actions).map { occasion, actions in
+            var event = occasion.event
+            event.actions = actions
+            return event
+        }
+        let changes = PlaceChanges(
+            events: events,
+            state: monitor.state,
+            saved: ruling.saved,
+            removed: ruling.removed + obsolete
+        )
+        let stored = try journal.commit(changes)
+        (book, obsolete) = (next, [])
+        return RuledEvents(events: stored, due: ruling.due)
     }
 
     private func report(_ line: String) {

@@ -53,13 +53,21 @@ package struct PlaceOccasion: Sendable {
     /// Returns the value of a placeholder; `nil` if the event and the place have none.
     func value(of placeholder: String, utcOffset: Int) -> String? {
         switch placeholder {
-        case "name": place.name
-        case "source": place.source
-        case "sourceId": place.sourceId
-        case "event": event.event.rawValue
         case "distance": Self.whole(abs(event.distance))
         case "eta": event.eta.flatMap(Self.whole)
         case "time": ClockText.text(minutes: ClockText.minuteOfDay(event.timestamp, utcOffset: utcOffset))
+        default: Self.value(of: placeholder, at: place, event.event)
+        }
+    }
+
+    /// Returns the value of a placeholder if it does not depend on more than the place and the kind of the event.
+    static func value(of placeholder: String, at place: PlaceDefinition, _ event: PlaceEventKind) -> String? {
+        switch placeholder {
+        case "name": place.name
+        case "source": place.source
+        case "sourceId": place.sourceId
+        case "event": event.rawValue
+        case "distance", "eta", "time": nil
         default: place.properties[placeholder]
         }
     }

@@ -67,7 +67,7 @@ extension RuleFields {
         guard let event else { return nil }
         if event != .approach {
             for field in ["eta", "within"] where has(field) {
-                fault(field, "only a rule with on: approach has it", "remove it")
+                fault(field, "allowed only with on: approach", "remove it")
             }
         } else if has("eta"), has("within") {
             fault(nil, "eta and within exclude each other", "remove one of them")
@@ -75,7 +75,7 @@ extension RuleFields {
             fault(nil, "on: approach needs a time or a distance", "add one such as eta: 25s or within: 200m")
         }
         if event != .dwell, has("dwell") {
-            fault("dwell", "only a rule with on: dwell has it", "remove it")
+            fault("dwell", "allowed only with on: dwell", "remove it")
         } else if event == .dwell, !has("dwell") {
             fault(nil, "on: dwell needs a time", "add one such as dwell: 2m")
         }

@@ -51,6 +51,16 @@ package struct PlaceRuleBook: Sendable {
         Self.watches(of: rules.positions(on: [.approach, .dwell], at: place).lazy.map { rules.all[$0] })
     }
 
+    /// Returns the texts that the rules may speak at a place, as far as they do not depend on the event. Each once.
+    package func speech(at place: PlaceDefinition) -> [String] {
+        var seen: Set<String> = []
+        return rules.positions(on: PlaceEventKind.allCases, at: place).compactMap { position in
+            let rule = rules.all[position]
+            guard case .text(let template)? = rule.announcement?.content else { return nil }
+            return try? template.filled(.speech) { PlaceOccasion.value(of: $0, at: place, rule.event) }
+        }.filter { seen.insert($0).inserted }
+    }
+
     private static func watches(of rules: some Sequence<PlaceRule>) -> [PlaceWatch] {
         var seen: Set<PlaceWatch> = []
         return rules.compactMap(\.watch).filter { seen.insert($0).inserted }
@@ -172,11 +182,11 @@ package struct PlaceRuleBook: Sendable {
         guard occasion.origin == .observed else { return nil }
         let event = occasion.event
         if let hours = rule.hours, !hours.contains(event.timestamp, utcOffset: utcOffset(event.timestamp)) {
-            return PlaceObstacle(.hours, "outside of \(hours)")
+            return PlaceObstacle(.hours, "outside \(hours)")
         }
         guard let last = firing(PlaceFiring.Key(rule: rule.name, placeId: event.placeId)) else { return nil }
-        if let period = repeated(rule, event, last) {
-            return PlaceObstacle(.once, "it had fired \(period), at \(ISO8601.string(last.time))")
+        if let repetition = repetition(of: rule, event, last) {
+            return PlaceObstacle(.once, "\(repetition), at \(ISO8601.string(last.time))")
         }
         let elapsed = last.elapsed(at: event.timestamp)
         // A clock that went back does not tell how long it was.
@@ -185,23 +195,23 @@ package struct PlaceRuleBook: Sendable {
         return PlaceObstacle(.cooldown, "\(Durations.text(rest)) of \(Durations.text(cooldown)) remained")
     }
 
-    /// Returns the period for which a rule has fired already; `nil` if it may fire.
-    private func repeated(_ rule: PlaceRule, _ event: PlaceEvent, _ last: PlaceFiring) -> String? {
+    /// Returns that a rule already fired, with the period in which it may fire once; `nil` if it may fire again.
+    private func repetition(of rule: PlaceRule, _ event: PlaceEvent, _ last: PlaceFiring) -> String? {
         let elapsed = last.elapsed(at: event.timestamp)
         let isAnotherVisit =
             last.isVisitOver || event.event == .approach && !(elapsed >= 0 && elapsed < Self.approachMemory)
         switch rule.once {
         case .always: return nil
-        case .ever: return "before"
+        case .ever: return "already fired"
         case .day:
             let today = ClockText.day(event.timestamp, utcOffset: utcOffset(event.timestamp))
-            return ClockText.day(last.time, utcOffset: last.utcOffset) == today ? "on the same day" : nil
-        case .visit: return isAnotherVisit ? nil : "on the same visit"
+            return ClockText.day(last.time, utcOffset: last.utcOffset) == today ? "already fired on this day" : nil
+        case .visit: return isAnotherVisit ? nil : "already fired on this visit"
         case .trip:
             guard let trip = event.tripId, let lastTrip = last.tripId else {
-                return isAnotherVisit ? nil : "on the same visit"
+                return isAnotherVisit ? nil : "already fired on this visit"
             }
-            return trip == lastTrip ? "on the same trip" : nil
+            return trip == lastTrip ? "already fired on this trip" : nil
         }
     }
 }

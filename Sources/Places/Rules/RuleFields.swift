@@ -22,7 +22,7 @@ struct RuleFields {
         prefix = field.map { $0 + "." } ?? ""
         guard case .map(let entries) = value else {
             faults = [
-                Fault(field: field, problem: "not a mapping", remedy: "use keys of \(known.joined(separator: ", "))")
+                Fault(field: field, problem: "not a mapping", remedy: "use the keys \(known.joined(separator: ", "))")
             ]
             return
         }
@@ -105,7 +105,7 @@ struct RuleFields {
             return nil
         }
         guard !texts.isEmpty, !texts.contains("") else {
-            fault(field, texts.isEmpty ? "no names" : "a name is empty", "use \(allowed)")
+            fault(field, texts.isEmpty ? "the list is empty" : "a name is empty", "use \(allowed)")
             return nil
         }
         return texts

@@ -58,9 +58,24 @@ extension Database {
     }
 }
 
+extension Database {
+    /// Returns the id of the newest trip of the history if it is in progress.
+    func openTrip(now: Date) throws -> Int? {
+        try Int.fetchOne(
+            cachedStatement(
+                sql: """
+                    SELECT id FROM trip WHERE isOpen = 1 AND imported = 0 AND abs(? - recorded) <= ?
+                    ORDER BY id DESC LIMIT 1
+                    """
+            ),
+            arguments: [now.milliseconds, Trip.longestGap * 1000]
+        )
+    }
+}
+
 extension Trip {
     /// Seconds without a point after which a trip is over: any later point begins a new trip.
-    private static let longestGap: Int64 = 600
+    fileprivate static let longestGap: Int64 = 600
 
     fileprivate init(row: Row, now: Date) {
         // The points of a replayed file have other times, so the time of recording counts.

@@ -7,13 +7,26 @@ extension StateStore {
     /// The number of events that are kept. Tuned: years of a vehicle that passes 100 stops a day, and 20 MB.
     private static let mostEvents = 100_000
 
-    /// Stores events durably, together with the state after them. Blocks the calling thread.
+    /// Stores events durably, together with the firings of rules and the state after them. Blocks the calling thread.
     ///
+    /// - Parameters:
+    ///   - firings: replace those of the same rules at the same places.
+    ///   - obsolete: the rules and places of firings to remove.
     /// - Returns: the events with their ids.
-    package func append(_ events: [PlaceEvent], state: StateRecord) throws -> [PlaceEvent] {
+    package func append(
+        _ events: [PlaceEvent],
+        firings: [RuleFiring] = [],
+        obsolete: [(rule: String, placeId: Int)] = [],
+        state: StateRecord
+    ) throws -> [PlaceEvent] {
         try write(durable: true) { database in
             var stored = events
             for index in stored.indices { stored[index].id = try database.insert(stored[index]) }
+            for firing in firings { try database.save(firing) }
+            for (rule, place) in obsolete {
+                try database.cachedStatement(sql: "DELETE FROM placeFiring WHERE rule = ? AND placeId = ?")
+                    .execute(arguments: [rule, place])
+            }
             if let last = stored.last?.id {
                 try database.cachedStatement(sql: "DELETE FROM placeEvent WHERE id <= ?")
                     .execute(arguments: [last - Self.mostEvents])
@@ -60,14 +73,15 @@ extension Database {
         try cachedStatement(
             sql: """
                 INSERT INTO placeEvent (placeId, place, event, timestamp, latitude, longitude, accuracy, distance,
-                    probability, eta, estimated, initial, tripId, actions)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    probability, eta, estimated, initial, tripId, actions, simulated)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(
             arguments: [
                 event.placeId, event.place, event.event.rawValue, event.timestamp.milliseconds, event.latitude,
                 event.longitude, event.accuracy, event.distance, event.probability, event.eta, event.estimated,
                 event.initial, event.tripId, String(decoding: try JSONEncoder().encode(event.actions), as: UTF8.self),
+                event.simulated,
             ]
         )
         return Int(lastInsertedRowID)
@@ -91,6 +105,7 @@ extension PlaceEvent {
             eta: row["eta"],
             estimated: row["estimated"],
             initial: row["initial"],
+            simulated: row["simulated"],
             tripId: row["tripId"],
             actions: try JSONDecoder().decode([PlaceAction].self, from: Data(actions.utf8))
         )

@@ -38,6 +38,16 @@ extension StateStore {
         }
     }
 
+    /// Replaces what a place is durably; its source and its id there stay.
+    ///
+    /// - Returns: whether the place exists.
+    /// - Throws: ``PlaceNameInUse``, or the error of the database.
+    package func change(_ id: Int, to place: BoundedPlace) async throws -> Bool {
+        try await write(durable: true) { database in
+            return try PlaceWriter(database, source: "").replace(Int64(id), place.definition, place.bounds)
+        }
+    }
+
     /// Removes the places with these ids durably.
     ///
     /// - Returns: how many there were.
@@ -48,6 +58,7 @@ extension StateStore {
                 try database.cachedStatement(sql: "DELETE FROM place WHERE id = ?").execute(arguments: [id])
                 count += database.changesCount
                 try database.removeBoxes(ofPlace: Int64(id))
+                try database.removeFirings(ofPlace: Int64(id))
             }
             return count
         }
@@ -61,6 +72,27 @@ extension StateStore {
     /// Returns the places with this name, by id.
     package func places(named name: String) async throws -> [Place] {
         try await read { try $0.places("WHERE name = ? ORDER BY id", [name]) }
+    }
+
+    /// Returns those of `names` that a place has.
+    package func existing(places names: Set<String>) async throws -> Set<String> {
+        try await read { database in
+            try names.filter { name in
+                try Bool.fetchOne(
+                    database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM place WHERE name = ?)"),
+                    arguments: [name]
+                ) == true
+            }
+        }
+    }
+
+    /// Returns those of `tags` that a place has.
+    package func existing(tags: Set<String>) async throws -> Set<String> {
+        guard !tags.isEmpty else { return [] }
+        return try await read { database in
+            let all = try String.fetchSet(database, sql: "SELECT DISTINCT value FROM place, json_each(tags)")
+            return all.intersection(tags)
+        }
     }
 
     /// Returns the places whose boxes overlap one of `boxes`; none of these contains the antimeridian.
@@ -105,6 +137,9 @@ extension StateStore {
 
 private struct TooManyPlaces: Error {}
 
+/// Another place of the source has the name.
+package struct PlaceNameInUse: Error {}
+
 /// A box in the units of the table: 10⁻⁷ degrees, rounded outwards.
 private struct PlaceBox {
     var minLatitude, maxLatitude, minLongitude, maxLongitude: Int64
@@ -139,12 +174,7 @@ private struct PlaceWriter {
     }
 
     mutating func store(_ place: PlaceDefinition, _ bounds: GeographicBounds) throws {
-        let box = PlaceBox(bounds)
-        let shape = try text(place.shape)
-        let values: StatementArguments = [
-            place.name, try text(place.tags), try text(place.properties), shape, place.course, place.tolerance,
-            box.minLatitude, box.maxLatitude, box.minLongitude, box.maxLongitude,
-        ]
+        let (values, shape) = try values(place, bounds)
         guard let (id, oldShape) = try known(place) else {
             try database.cachedStatement(
                 sql: """
@@ -158,12 +188,7 @@ private struct PlaceWriter {
             return
         }
         kept.insert(id)
-        try database.cachedStatement(
-            sql: """
-                UPDATE place SET (\(Self.columns)) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                WHERE id = ? AND (\(Self.columns)) IS NOT (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-        ).execute(arguments: values + [id] + values)
+        try update(id, values)
         guard database.changesCount > 0 else {
             counts.unchanged += 1
             return
@@ -171,6 +196,44 @@ private struct PlaceWriter {
         counts.changed += 1
         guard shape != oldShape else { return }
         reshaped.append(Int(id))
+        try reindex(id)
+    }
+
+    /// Replaces the place with this id; returns whether it exists.
+    func replace(_ id: Int64, _ place: PlaceDefinition, _ bounds: GeographicBounds) throws -> Bool {
+        let exists = try Bool.fetchOne(database, sql: "SELECT 1 FROM place WHERE id = ?", arguments: [id])
+        guard exists == true else { return false }
+        do {
+            try update(id, try values(place, bounds).values)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            throw PlaceNameInUse()
+        }
+        try reindex(id)
+        return true
+    }
+
+    private func values(_ place: PlaceDefinition, _ bounds: GeographicBounds) throws
+        -> (values: StatementArguments, shape: String)
+    {
+        let box = PlaceBox(bounds)
+        let shape = try text(place.shape)
+        let values: StatementArguments = [
+            place.name, try text(place.tags), try text(place.properties), shape, place.course, place.tolerance,
+            box.minLatitude, box.maxLatitude, box.minLongitude, box.maxLongitude,
+        ]
+        return (values, shape)
+    }
+
+    private func update(_ id: Int64, _ values: StatementArguments) throws {
+        try database.cachedStatement(
+            sql: """
+                UPDATE place SET (\(Self.columns)) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                WHERE id = ? AND (\(Self.columns)) IS NOT (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: values + [id] + values)
+    }
+
+    private func reindex(_ id: Int64) throws {
         try database.removeBoxes(ofPlace: id)
         try database.indexPlaces(id)
     }
@@ -181,6 +244,7 @@ private struct PlaceWriter {
         for id in ids where !kept.contains(id) {
             try database.cachedStatement(sql: "DELETE FROM place WHERE id = ?").execute(arguments: [id])
             try database.removeBoxes(ofPlace: id)
+            try database.removeFirings(ofPlace: id)
             reshaped.append(Int(id))
             counts.removed += 1
         }
@@ -243,6 +307,10 @@ extension Database {
                 )
             }
         }
+    }
+
+    fileprivate func removeFirings(ofPlace id: Int64) throws {
+        try cachedStatement(sql: "DELETE FROM placeFiring WHERE placeId = ?").execute(arguments: [id])
     }
 
     fileprivate func removeBoxes(ofPlace id: Int64) throws {

@@ -53,10 +53,34 @@ extension Schema {
         )
     }
 
-    /// Creates the table of the newest time at which each rule acted at each place. Without it, rules would act twice.
+    /// Creates the table of the newest time at which each rule acted at each place, without which rules would act twice, and adds
+    /// the event `next` and simulated events.
     static func createFirings(_ database: Database) throws {
         try database.execute(
             sql: """
+                CREATE TABLE newPlaceEvent (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT,
+                    placeId INTEGER NOT NULL,
+                    place TEXT NOT NULL,
+                    event TEXT NOT NULL CHECK (event IN ('enter', 'leave', 'dwell', 'pass', 'approach', 'next')),
+                    timestamp INTEGER NOT NULL,
+                    latitude REAL NOT NULL CHECK (latitude BETWEEN -90 AND 90),
+                    longitude REAL NOT NULL CHECK (longitude BETWEEN -180 AND 180),
+                    accuracy REAL CHECK (accuracy > 0),
+                    distance REAL NOT NULL,
+                    probability REAL CHECK (probability BETWEEN 0 AND 1),
+                    eta REAL CHECK (eta >= 0),
+                    estimated INTEGER CHECK (estimated = 1),
+                    initial INTEGER CHECK (initial = 1),
+                    tripId INTEGER,
+                    actions TEXT NOT NULL DEFAULT '[]' CHECK (actions LIKE '[%]'),
+                    simulated INTEGER CHECK (simulated = 1)
+                ) STRICT;
+                INSERT INTO newPlaceEvent SELECT *, NULL FROM placeEvent;
+                DROP TABLE placeEvent;
+                ALTER TABLE newPlaceEvent RENAME TO placeEvent;
+                CREATE INDEX placeEventTime ON placeEvent (timestamp);
+                CREATE INDEX placeEventPlace ON placeEvent (place, id);
                 CREATE TABLE placeFiring (
                     rule TEXT NOT NULL CHECK (rule <> ''),
                     placeId INTEGER NOT NULL,

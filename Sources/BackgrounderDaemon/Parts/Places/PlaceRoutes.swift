@@ -21,6 +21,9 @@ extension PlacesPart {
             try await placesChanged([id])
             return Empty()
         }
+        router.on(Routes.changePlace) { [self] request in try await change(try request.id, request.body) }
+        router.on(Routes.simulatePlace) { [self] request in try await simulate(try request.id, request.body.event) }
+        router.on(Routes.placeRules) { [self] _ in try await rules() }
         router.on(Routes.importPlaces) { [self] request in try await importFile(request.body) }
         router.on(Routes.placeEvents, query: ["since", "until", "place", "last"]) { [self] request in
             try await context.store.placeEvents(
@@ -126,7 +129,9 @@ extension PlacesPart {
         guard (1...200).contains(source.utf8.count), source == source.withoutControlCharacters else {
             throw WireError(.invalid, "the source is not valid", hint: "use 1 to 200 bytes without control characters")
         }
-        let places = try await reader.run { () throws(PlaceFileFault) in try Self.read(request.path, source) }
+        let places = try await reader.run { () throws(PlaceFileFault) in
+            try PlaceFile.bounded(request.path, source: source)
+        }
         guard
             let result = try await context.store.store(places, of: source, replacing: request.replace == true)
         else { throw Self.tooMany }
@@ -134,10 +139,57 @@ extension PlacesPart {
         return result.counts
     }
 
-    private static func read(_ path: String, _ source: String) throws(PlaceFileFault) -> [StateStore.BoundedPlace] {
-        try PlaceFile.read(path, source: source, refusal: Shape.refusal).compactMap { place in
-            // The reader refused the others.
-            (try? Shape(place.shape)).map { (place, $0.bounds) }
+    private func change(_ id: Int, _ patch: PlacePatch) async throws -> Place {
+        guard let place = try await context.store.place(id) else { throw Self.noPlace(id) }
+        let definition = patch.applied(to: place.definition)
+        if let problem = definition.problem { throw WireError(.invalid, problem) }
+        let shape: Shape
+        do throws(ShapeError) {
+            shape = try MonitoredPlace(id: 0, definition).shape
+        } catch {
+            throw WireError(.invalid, error.description)
+        }
+        do {
+            guard try await context.store.change(id, to: (definition, shape.bounds)) else { throw Self.noPlace(id) }
+        } catch is PlaceNameInUse {
+            throw WireError(.conflict, "there is a place \(definition.name) of this source", hint: "use another name")
+        }
+        try await placesChanged(definition.shape == place.definition.shape ? [] : [id])
+        return await present([Place(id: id, definition: definition)])[0]
+    }
+
+    // MARK: Rules
+
+    /// Makes rules judge an event in the middle of the place.
+    private func simulate(_ id: Int, _ kind: PlaceEventKind) async throws -> PlaceEvent {
+        guard let place = try await context.store.place(id) else { throw Self.noPlace(id) }
+        guard let shape = try? Shape(place.definition.shape) else {
+            throw WireError(.conflict, "the shape of the place \(id) is damaged", hint: "import or add it again")
+        }
+        let position = place.definition.shape.middle
+        let distance = Position(position).map { shape.signedDistance(from: TangentPosition($0)) } ?? 0
+        let event = PlaceEvent(
+            id: 0,
+            placeId: id,
+            place: place.definition.name,
+            event: kind,
+            timestamp: Date(),
+            latitude: position.latitude,
+            longitude: position.longitude,
+            distance: distance,
+            simulated: true
+        )
+        let ruled = try await observer.simulate(event, at: place)
+        return await actions.perform(ruled).first ?? event
+    }
+
+    private func rules() async throws -> [PlaceRuleDescription] {
+        let list = await context.preferences.configuration.placeRules
+        let problems = try await unknownNames(in: list)
+        return list.rules.map { rule in
+            var description = PlaceRuleDescription(rule)
+            description.problems = problems.filter { $0.rule == rule.name }.map { "\($0.problem); \($0.remedy)" }
+            return description
         }
     }
 

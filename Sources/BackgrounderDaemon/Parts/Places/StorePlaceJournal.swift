@@ -21,14 +21,48 @@ struct StorePlaceJournal: PlaceJournal {
         }
     }
 
+    /// Returns when each rule fired last for each place.
+    func firings() throws -> [PlaceFiring] { try store.ruleFirings().map(PlaceFiring.init) }
+
     func index(overlapping bounds: [GeographicBounds]) throws -> [IndexedPlace] {
         try store.placeBoxes(overlapping: bounds).map { IndexedPlace(id: Int64($0.id), bounds: $0.bounds) }
     }
 
     func places(_ ids: [Int64]) throws -> [Place] { try store.places(ids.map(Int.init)) }
 
-    func commit(_ events: [PlaceEvent], _ state: PlaceMonitor.State) throws -> [PlaceEvent] {
-        let record = StateRecord(name: Self.record, value: try JSONEncoder().encode(state))
-        return try store.append(events, state: record)
+    func openTrip() throws -> Int? { try store.openTrip() }
+
+    func commit(_ changes: PlaceChanges) throws -> [PlaceEvent] {
+        try store.append(
+            changes.events,
+            firings: changes.saved.map(RuleFiring.init),
+            obsolete: changes.removed.map { ($0.rule, $0.placeId) },
+            state: StateRecord(name: Self.record, value: try JSONEncoder().encode(changes.state))
+        )
+    }
+}
+
+extension PlaceFiring {
+    fileprivate init(_ stored: RuleFiring) {
+        self.init(
+            key: Key(rule: stored.rule, placeId: stored.placeId),
+            time: stored.time,
+            utcOffset: stored.utcOffset,
+            tripId: stored.tripId,
+            isVisitOver: stored.isVisitOver
+        )
+    }
+}
+
+extension RuleFiring {
+    fileprivate init(_ firing: PlaceFiring) {
+        self.init(
+            rule: firing.key.rule,
+            placeId: firing.key.placeId,
+            time: firing.time,
+            utcOffset: firing.utcOffset,
+            tripId: firing.tripId,
+            isVisitOver: firing.isVisitOver
+        )
     }
 }
