@@ -13,6 +13,8 @@ package enum RouteLimits {
     /// How many pairs of a stop and an edge the search for the stops compares. Tuned: 10,000 stops along 200,000
     /// positions need 10 million.
     static let comparisons = 100_000_000
+    /// The same for a fix.
+    static let comparisonsOfFix = 1_000_000
     /// The places on the shape that are considered for a stop.
     static let candidates = 64
 }

@@ -1,0 +1,112 @@
+import FoundationEssentials
+
+/// Where a machine was last found on the route that it follows, and what happened since.
+struct RouteAnchor: Codable, Hashable, Sendable {
+    /// Metres from the beginning of the shape.
+    private(set) var along: Double
+    /// The greatest ``along`` since the machine was found.
+    private(set) var farthest: Double
+    private(set) var timestamp: Date
+    /// Metres that the machine moved since.
+    private(set) var way = 0.0
+    /// Metres by which ``way`` may be too short.
+    private(set) var slack = 0.0
+    /// When fixes began to be off the route.
+    private(set) var offSince: Date?
+    private(set) var offFixes = 0
+
+    init(along: Double, timestamp: Date) {
+        self.along = along
+        farthest = along
+        self.timestamp = timestamp
+    }
+
+    /// Whether the numbers can be those of a route with this length.
+    func isValid(length: Double) -> Bool {
+        let dates = [timestamp, offSince ?? timestamp].map(\.timeIntervalSinceReferenceDate)
+        return (0...length).contains(along) && (along...length).contains(farthest) && way.isFinite && way >= 0
+            && slack.isFinite && slack >= 0 && offFixes >= 0 && dates.allSatisfy(\.isFinite)
+    }
+
+    /// What a fix says about the place on the route.
+    enum Outcome: Sendable {
+        case match(RouteMatch)
+        /// Several places are possible.
+        case ambiguous
+        case off
+    }
+
+    /// Adds the way to a fix.
+    mutating func move(_ seen: RouteObservation) {
+        way += seen.way
+        slack += seen.slack
+    }
+
+    /// Continues at an earlier time, after the clock went back.
+    mutating func rebase(to time: Date) {
+        timestamp = min(timestamp, time)
+        offSince = offSince.map { min($0, time) }
+    }
+
+    /// Looks for the fix where the machine can be. The way to it has been added.
+    func outcome(_ seen: RouteObservation, on shape: RouteShape) -> Outcome {
+        let reach = along + way + slack + 10 + 4 * seen.sigma
+        let (low, high) = (max(0, farthest - RouteRules.fallBack), min(shape.length, reach))
+        guard low < high else { return .off }
+        var comparisons = RouteLimits.comparisonsOfFix
+        let matches = shape.matches(
+            near: seen.position.point,
+            up: seen.position.up,
+            within: RouteRules.offRoute + seen.accuracy,
+            in: low...high,
+            comparisons: &comparisons
+        )
+        var found: [(match: RouteMatch, cost: Double)] = []
+        for match in matches where match.isMinimum {
+            // The end of the search is not a place on the route.
+            if match.along <= low + 0.01 && low > 0 || match.along >= high - 0.01 && high < shape.length { continue }
+            let angle = seen.angle(to: match) ?? 0
+            guard angle <= RouteRules.courseTolerance else { continue }
+            found.append((match, cost(match, seen, angle: angle)))
+        }
+        guard let best = found.min(by: { $0.cost < $1.cost }) else { return .off }
+        if seen.fix.timestamp.timeIntervalSince(timestamp) > RouteRules.shortGap {
+            let isUnclear = found.contains {
+                abs($0.match.along - best.match.along) > RouteRules.apart && $0.cost < best.cost + RouteRules.clearly
+            }
+            if isUnclear { return .ambiguous }
+        }
+        return .match(best.match)
+    }
+
+    /// Returns how badly a match fits, in squared standard deviations.
+    private func cost(_ match: RouteMatch, _ seen: RouteObservation, angle: Double) -> Double {
+        let aside =
+            match.distance * match.distance / (seen.sigma * seen.sigma + RouteRules.laneSigma * RouteRules.laneSigma)
+        let ahead = (match.along - along - way) / (20 + 0.3 * way + 0.3 * slack)
+        let turned = angle / RouteRules.joinTolerance
+        return aside + ahead * ahead + turned * turned
+    }
+
+    /// Records where the fix is.
+    mutating func found(at match: RouteMatch, _ time: Date) {
+        let before = farthest
+        self = RouteAnchor(along: match.along, timestamp: time)
+        farthest = max(before, along)
+    }
+
+    /// Records that the fix is off the route.
+    mutating func missed(_ time: Date) {
+        offSince = offSince ?? time
+        offFixes += 1
+    }
+
+    /// Returns whether the machine has been off the route for long enough.
+    func isDiversion(at time: Date) -> Bool {
+        guard let offSince else { return false }
+        return time.timeIntervalSince(offSince) >= RouteRules.diversionSpan && way >= RouteRules.diversionWay
+    }
+
+    /// Whether fixes show that the machine was not on the route.
+    var wasOff: Bool { offFixes >= RouteRules.offFixes }
+}
