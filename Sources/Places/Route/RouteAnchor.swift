@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 
 /// Where a machine was last found on the route that it follows, and what happened since.
 struct RouteAnchor: Codable, Hashable, Sendable {
@@ -14,6 +15,8 @@ struct RouteAnchor: Codable, Hashable, Sendable {
     /// When fixes began to be off the route.
     private(set) var offSince: Date?
     private(set) var offFixes = 0
+    /// Whether the machine moved as the shape does while fixes were off the route, as if only the position were wrong.
+    private var isParallel = true
 
     init(along: Double, timestamp: Date) {
         self.along = along
@@ -50,14 +53,21 @@ struct RouteAnchor: Codable, Hashable, Sendable {
 
     /// Looks for the fix where the machine can be. The way to it has been added.
     func outcome(_ seen: RouteObservation, on shape: RouteShape) -> Outcome {
-        let reach = along + way + slack + 10 + 4 * seen.sigma
-        let (low, high) = (max(0, farthest - RouteRules.fallBack), min(shape.length, reach))
+        let margin = RouteRules.margin + 2 * seen.sigma + slack
+        // A jump back is not a movement, but a way may be longer than the shape.
+        let behind = isLost(at: seen.fix.timestamp) ? 0 : along + way - margin
+        let low = max(0, farthest - RouteRules.fallBack, behind)
+        let high = min(shape.length, along + way + margin)
         guard low < high else { return .off }
+        let limit = RouteRules.offRoute + seen.accuracy
+        let elapsed = seen.fix.timestamp.timeIntervalSince(timestamp)
+        // After a gap, the position may have jumped to another part of the route.
+        let wide = elapsed > RouteRules.longestJump ? RouteRules.jumpDistance : 0
         var comparisons = RouteLimits.comparisonsOfFix
         let matches = shape.matches(
             near: seen.position.point,
             up: seen.position.up,
-            within: RouteRules.offRoute + seen.accuracy,
+            within: limit + wide,
             in: low...high,
             comparisons: &comparisons
         )
@@ -69,8 +79,8 @@ struct RouteAnchor: Codable, Hashable, Sendable {
             guard angle <= RouteRules.courseTolerance else { continue }
             found.append((match, cost(match, seen, angle: angle)))
         }
-        guard let best = found.min(by: { $0.cost < $1.cost }) else { return .off }
-        if seen.fix.timestamp.timeIntervalSince(timestamp) > RouteRules.shortGap {
+        guard let best = found.min(by: { $0.cost < $1.cost }), best.match.distance <= limit else { return .off }
+        if elapsed > RouteRules.shortGap {
             let isUnclear = found.contains {
                 abs($0.match.along - best.match.along) > RouteRules.apart && $0.cost < best.cost + RouteRules.clearly
             }
@@ -81,8 +91,8 @@ struct RouteAnchor: Codable, Hashable, Sendable {
 
     /// Returns how badly a match fits, in squared standard deviations.
     private func cost(_ match: RouteMatch, _ seen: RouteObservation, angle: Double) -> Double {
-        let aside =
-            match.distance * match.distance / (seen.sigma * seen.sigma + RouteRules.laneSigma * RouteRules.laneSigma)
+        let spread = seen.sigma * seen.sigma + RouteRules.laneSigma * RouteRules.laneSigma
+        let aside = min(RouteRules.jumpCost, match.distance * match.distance / spread)
         let ahead = (match.along - along - way) / (20 + 0.3 * way + 0.3 * slack)
         let turned = angle / RouteRules.joinTolerance
         return aside + ahead * ahead + turned * turned
@@ -96,9 +106,26 @@ struct RouteAnchor: Codable, Hashable, Sendable {
     }
 
     /// Records that the fix is off the route.
-    mutating func missed(_ time: Date) {
-        offSince = offSince ?? time
+    ///
+    /// For some seconds, the machine continues along the shape if its speed and course say so: in a street with high
+    /// buildings, only the position is wrong.
+    ///
+    /// - Returns: whether ``along`` changed.
+    mutating func missed(_ seen: RouteObservation, on shape: RouteShape) -> Bool {
+        offSince = offSince ?? seen.fix.timestamp
         offFixes += 1
+        let next = along + way
+        if let heading = seen.heading {
+            let cosine = heading.dot(shape.direction(at: next))
+            if cosine < cos(RouteRules.parallelTolerance * .pi / 180) { isParallel = false }
+        }
+        guard isParallel, seen.isMeasured, seen.heading != nil, next < shape.length,
+            seen.fix.timestamp.timeIntervalSince(timestamp) <= RouteRules.longestJump
+        else { return false }
+        along = next
+        farthest = max(farthest, along)
+        way = 0
+        return true
     }
 
     /// Returns whether the machine has been off the route for long enough.
@@ -107,6 +134,13 @@ struct RouteAnchor: Codable, Hashable, Sendable {
         return time.timeIntervalSince(offSince) >= RouteRules.diversionSpan && way >= RouteRules.diversionWay
     }
 
-    /// Whether fixes show that the machine was not on the route.
-    var wasOff: Bool { offFixes >= RouteRules.offFixes }
+    /// Returns whether the machine came to `along` on another way than the route.
+    func isElsewhere(from along: Double) -> Bool {
+        offFixes >= RouteRules.offFixes && abs(along - self.along - way) > RouteRules.otherWay + slack
+    }
+
+    /// Returns whether the machine has been off the route for longer than jumps of the position last.
+    func isLost(at time: Date) -> Bool {
+        offSince.map { time.timeIntervalSince($0) >= RouteRules.longestJump } ?? false
+    }
 }

@@ -96,6 +96,7 @@ package struct RouteMonitor: Sendable {
             at: position,
             seconds: seconds,
             speedBefore: speed,
+            tracked: pace.trackedSpeed(at: fix.timestamp),
             motion: motion.state
         )
         last = fix.timestamp
@@ -104,8 +105,9 @@ package struct RouteMonitor: Sendable {
         if let run, !run.isFinished, fix.timestamp.timeIntervalSince(run.anchor.timestamp) > RouteRules.longestGap {
             self.run = nil
             search.restart()
+            pace.restart()
         }
-        let step = RouteRun.Step(seen: seen, stops: route.stops, watches: watches, pace: pace)
+        let step = RouteRun.Step(seen: seen, route: route, watches: watches, pace: pace)
         guard var run, !run.isFinished else { return join(step) }
         let decisions = follow(&run, step)
         self.run = run
@@ -120,16 +122,22 @@ package struct RouteMonitor: Sendable {
             case .match(let match):
                 search.restart()
                 var step = step
-                step.isLate = time.timeIntervalSince(run.anchor.timestamp) > PlaceRules.longestGap
+                let isElsewhere = run.anchor.isElsewhere(from: match.along)
+                step.isLate = time.timeIntervalSince(run.anchor.timestamp) > PlaceRules.longestGap && !isElsewhere
                 run.anchor.found(at: match, time)
-                return advance(&run, step)
+                step.pace.matched(match.along, step.seen)
+                let skipped = isElsewhere ? run.skip(to: match.along, step) : []
+                return skipped + advance(&run, step)
             case .ambiguous: return []
-            case .off: run.anchor.missed(time)
+            case .off:
+                if run.anchor.missed(step.seen, on: route.shape) { return advance(&run, step) }
             }
         }
         search.receive(step.seen, on: route.shape)
         let end = route.stops[route.stops.count - 1].distance
-        if let (candidate, isNewRun) = search.next(step.seen, after: run.anchor, end: end) {
+        if run.isDiverted || run.anchor.isLost(at: time),
+            let (candidate, isNewRun) = search.next(step.seen, after: run.anchor, end: end)
+        {
             search.restart()
             if !isNewRun { return resume(&run, at: candidate, step) }
             let decisions = begin(at: candidate, step)
@@ -144,10 +152,11 @@ package struct RouteMonitor: Sendable {
         -> [RouteDecision]
     {
         let time = step.seen.fix.timestamp
-        let wasOff = run.isDiverted || run.anchor.wasOff
+        let wasOff = run.isDiverted || run.anchor.isElsewhere(from: candidate.start)
         var step = step
         step.isLate = time.timeIntervalSince(run.anchor.timestamp) > PlaceRules.longestGap && !wasOff
         run.anchor = RouteAnchor(along: candidate.along, timestamp: time)
+        step.pace.restart()
         var decisions = run.divert(false, step)
         if wasOff { decisions += run.skip(to: candidate.start, step) }
         return decisions + advance(&run, step)
@@ -163,6 +172,8 @@ package struct RouteMonitor: Sendable {
     /// Begins a run, perhaps after one that did not finish.
     private mutating func begin(at candidate: RouteSearch.Candidate, _ step: RouteRun.Step) -> [RouteDecision] {
         search.restart()
+        var step = step
+        step.pace.restart()
         let anchor = RouteAnchor(along: candidate.along, timestamp: step.seen.fix.timestamp)
         var run = RouteRun(at: anchor, stops: route.stops)
         let decisions = run.joined(step) + advance(&run, step)

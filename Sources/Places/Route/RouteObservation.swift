@@ -22,18 +22,29 @@ struct RouteObservation: Sendable {
     /// Metres by which `way` may be too short.
     var slack: Double
 
-    init(_ fix: PlaceFix, at position: Position, seconds: Double, speedBefore: Double, motion: Motion.State) {
+    /// - Parameters:
+    ///   - tracked: the speed along the route before, if it is known.
+    init(
+        _ fix: PlaceFix,
+        at position: Position,
+        seconds: Double,
+        speedBefore: Double,
+        tracked: Double?,
+        motion: Motion.State
+    ) {
         self.fix = fix
         self.position = position
         self.seconds = seconds
         sigma = fix.sigma
         accuracy = fix.knownAccuracy ?? PlaceRules.assumedAccuracy
         isMeasured = fix.reportedSpeed != nil
-        speed = min(fix.reportedSpeed ?? motion.speed, RouteRules.longestSpeed)
+        speed = min(fix.reportedSpeed ?? tracked ?? motion.speed, RouteRules.longestSpeed)
         isMoving = motion.isMoving
         way = seconds * (speed + speedBefore) / 2
-        // Vehicles change their speed by 2 m/s each second at most, and receivers err by 0.3 m/s.
-        slack = min(seconds * RouteRules.longestSpeed, seconds * seconds + 0.3 * seconds)
+        // Between sparse fixes a vehicle may start and stop. A speed that is not measured lags behind.
+        let change = seconds <= RouteRules.shortGap ? 0.25 : 0.5
+        let error = isMeasured ? 0.3 * seconds + 0.05 * way : 2 * seconds + 0.1 * way
+        slack = min(seconds * RouteRules.longestSpeed, change * seconds * seconds + error)
         guard speed >= RouteRules.courseSpeed else { return }
         let course =
             fix.reportedSpeed != nil ? fix.reportedCourse : motion.agrees && motion.isMoving ? motion.course : nil

@@ -8,6 +8,8 @@ struct RoutePace: Sendable {
     private var peak = 0.0
     private var speed = 0.0
     private var samples: [(timestamp: Date, speed: Double)] = []
+    /// The last places on the route.
+    private var track: [(timestamp: Date, along: Double)] = []
 
     /// Seconds over which the acceleration is measured.
     private static let window = 3.0
@@ -17,12 +19,34 @@ struct RoutePace: Sendable {
     }
 
     /// Forgets the last seconds.
-    mutating func restart() { samples = [] }
+    mutating func restart() {
+        samples = []
+        track = []
+    }
+
+    /// Returns the speed of the last seconds along the route, in metres per second, which a jump of the position does not
+    /// change; nil if it is unknown.
+    func trackedSpeed(at time: Date) -> Double? {
+        // Then, the measured speed has forgotten the jump.
+        guard let first = track.first, let last = track.last, time.timeIntervalSince(last.timestamp) <= 10 else {
+            return nil
+        }
+        let seconds = last.timestamp.timeIntervalSince(first.timestamp)
+        return seconds > 0 ? max(0, min(RouteRules.longestSpeed, (last.along - first.along) / seconds)) : nil
+    }
+
+    /// Adds the place of a fix on the route.
+    mutating func matched(_ along: Double, _ seen: RouteObservation) {
+        let time = seen.fix.timestamp
+        let recent = track.filter { time.timeIntervalSince($0.timestamp) <= Self.window + 0.5 }
+        track = (recent.isEmpty ? track.suffix(1) : recent) + [(time, along)]
+        if !seen.isMeasured, let tracked = trackedSpeed(at: time) { speed = tracked }
+    }
 
     /// Adds a fix. `median` is the median of the speeds of the last seconds.
     mutating func receive(_ seen: RouteObservation, median: Double) {
         // The median lags behind a vehicle that starts.
-        speed = min(max(seen.speed, median), RouteRules.longestSpeed)
+        speed = seen.isMeasured ? min(max(seen.speed, median), RouteRules.longestSpeed) : seen.speed
         if seen.isMoving { peak = max(peak, min(seen.speed, median + 3)) }
         samples.removeAll { seen.fix.timestamp.timeIntervalSince($0.timestamp) > Self.window + 0.5 }
         samples.append((seen.fix.timestamp, seen.speed))
@@ -41,11 +65,18 @@ struct RoutePace: Sendable {
     }
 
     /// Returns the seconds for a way of so many metres that ends shortly before a stop.
-    func seconds(for metres: Double) -> Double {
+    ///
+    /// - Parameter corners: metres to each corner on the way; negative for one just behind.
+    func seconds(for metres: Double, corners: some Sequence<Double>) -> Double {
         guard metres > 0 else { return 0 }
         let acceleration = RouteRules.acceleration
         var (from, seconds, rest) = (max(0.5, speed), 0.0, metres)
-        if let cruise, cruise > from, isAccelerating {
+        var count = 0
+        var isAtCorner = false
+        for corner in corners {
+            if corner < RouteRules.cornerLength { isAtCorner = true } else { count += 1 }
+        }
+        if let cruise, cruise > from, isAccelerating || isAtCorner {
             let way = (cruise * cruise - from * from) / (2 * acceleration)
             guard way < metres else {
                 return ((from * from + 2 * acceleration * metres).squareRoot() - from) / acceleration
@@ -54,7 +85,9 @@ struct RoutePace: Sendable {
             rest -= way
             from = cruise
         }
-        // Vehicles slow down for the stop.
+        // Vehicles slow down for corners and for the stop.
+        let slowest = max(0, from - RouteRules.cornerSpeed)
+        seconds += Double(count) * slowest * slowest / (acceleration * from)
         let end = (2 * acceleration * RouteRules.arrivalDistance).squareRoot()
         let slower = max(0, from - end)
         let brakingWay = slower * (from + end) / (2 * acceleration)

@@ -15,10 +15,20 @@ enum RouteRules {
     static let diversionSpan = 60.0
     /// Metres that the machine must move off the route in that time; errors of a standing receiver are no diversion.
     static let diversionWay = 60.0
-    /// Fixes off the route after which the stops in between were skipped, and not passed.
+    /// Fixes off the route, and the difference in metres between the way and the shape, that show that the stops in
+    /// between were skipped and not passed.
     static let offFixes = 3
+    static let otherWay = 100.0
+    /// Seconds that a jump to a wrong position may last.
+    static let longestJump = 20.0
+    /// Metres by which it may jump, and what that costs in squared standard deviations. Tuned: receivers state a good
+    /// accuracy meanwhile.
+    static let jumpDistance = 80.0
+    static let jumpCost = 6.0
     /// Metres that the machine may fall back on the shape before it is off the route.
     static let fallBack = 60.0
+    /// Metres, beyond two standard deviations, by which the next match may differ from the way of the machine.
+    static let margin = 10.0
     /// Metres per second.
     static let longestSpeed = 40.0
     /// Seconds without a fix on the route after which the run is over.
@@ -32,6 +42,8 @@ enum RouteRules {
 
     /// Degrees between the shape and the course of a machine that follows it. Tuned: at a corner both sides are 45 off.
     static let courseTolerance = 75.0
+    /// Degrees for a machine whose position is wrong.
+    static let parallelTolerance = 30.0
     /// Degrees for a machine that is searched on the shape.
     static let joinTolerance = 45.0
     /// Metres per second from which the course counts.
@@ -45,9 +57,11 @@ enum RouteRules {
     static let joinAdvance = 60.0
     /// Metres that suffice near the beginning, where a run is expected to begin, or ahead of where the machine was lost.
     static let shortAdvance = 25.0
-    /// The share of the difference between the way and the shape that the machine must advance ahead of where it was
-    /// lost. Tuned: a detour of 1 km may cross a later part of the route.
-    static let advanceShare = 0.2
+    /// The shares of the difference between the way and the shape that the machine must advance ahead of where it was
+    /// lost: after a detour, and where the shape is longer than the way. Tuned: a detour may cross a later part of the
+    /// route.
+    static let detourShare = 0.05
+    static let strangeShare = 0.2
     /// Metres from the beginning of the shape in which a run is expected to begin.
     static let beginning = 100.0
     /// Metres along the shape that show that the machine began a new run, or went far back.
@@ -61,6 +75,10 @@ enum RouteRules {
 
     /// Metres per second squared with which vehicles start and stop. Tuned: passengers stand in a bus.
     static let acceleration = 1.0
+    /// Degrees by which the shape turns in so many metres at a corner, and the speed there in metres per second.
+    static let cornerAngle = 60.0
+    static let cornerLength = 30.0
+    static let cornerSpeed = 5.0
     /// The share of the time for slowing down before a stop. Tuned: vehicles pass some stops.
     static let slowDownShare = 0.5
 }

@@ -32,11 +32,13 @@ struct RouteRun: Codable, Hashable, Sendable {
     /// A fix that was found on the route.
     struct Step {
         var seen: RouteObservation
-        var stops: [FollowedRoute.Stop]
+        var route: FollowedRoute
         var watches: [PlaceWatch]
         var pace: RoutePace
         /// Whether what happened has an unknown time.
         var isLate = false
+
+        var stops: [FollowedRoute.Stop] { route.stops }
 
         func decision(_ kind: RouteEventKind, _ stop: Int?, along: Double) -> RouteDecision {
             RouteDecision(
@@ -67,6 +69,8 @@ struct RouteRun: Codable, Hashable, Sendable {
                 fired = []
                 step.pace.stopped()
                 var arrival = step.decision(.arrive, next, along: anchor.along)
+                // A stop far behind was passed between two fixes.
+                step.isLate = step.isLate || step.stops[next].distance - anchor.along < -RouteRules.leaveDistance
                 arrival.estimated = step.isLate
                 decisions.append(arrival)
                 if next == step.stops.count - 1 {
@@ -119,13 +123,22 @@ struct RouteRun: Codable, Hashable, Sendable {
 
     private func nextDecision(_ step: Step) -> RouteDecision {
         var decision = step.decision(.next, next, along: anchor.along)
-        decision.eta = step.pace.seconds(for: remaining(step))
+        decision.eta = eta(step)
         return decision
     }
 
     /// Returns the metres to the arrival at the next stop.
     private func remaining(_ step: Step) -> Double {
         max(0, step.stops[next].distance - anchor.along - RouteRules.arrivalDistance)
+    }
+
+    /// Returns the seconds to the arrival at the next stop.
+    private func eta(_ step: Step) -> Double {
+        let corners = step.route.shape.corners(
+            from: anchor.along - RouteRules.cornerLength / 2,
+            to: step.stops[next].distance - RouteRules.arrivalDistance
+        )
+        return step.pace.seconds(for: remaining(step), corners: corners.lazy.map { $0 - anchor.along })
     }
 
     private func hasLeft(_ step: Step) -> Bool {
@@ -138,7 +151,7 @@ struct RouteRun: Codable, Hashable, Sendable {
         // A stop that was passed between two fixes is not announced any more.
         guard step.stops[next].distance - anchor.along >= -RouteRules.leaveDistance else { return [] }
         let remaining = remaining(step)
-        let eta = step.pace.seconds(for: remaining)
+        let eta = eta(step)
         var decisions: [RouteDecision] = []
         for watch in step.watches where !fired.contains(watch) {
             let isDue =

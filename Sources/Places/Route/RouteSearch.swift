@@ -96,10 +96,14 @@ struct RouteSearch: Sendable {
 
     /// Returns the candidate of a machine that left the route, and whether it began a new run.
     func next(_ seen: RouteObservation, after anchor: RouteAnchor, end: Double) -> (Candidate, isNewRun: Bool)? {
-        func strangeness(_ candidate: Candidate) -> Double { abs(candidate.start - anchor.along - anchor.way) }
+        func strangeness(_ candidate: Candidate) -> Double {
+            let ahead = candidate.start - anchor.along
+            // A diversion is longer than the route.
+            let isPossible = (0...(anchor.way + anchor.slack)).contains(ahead)
+            return abs(ahead - anchor.way) * (isPossible ? RouteRules.detourShare : RouteRules.strangeShare)
+        }
         let ready = candidates.filter { candidate in
-            let share = RouteRules.advanceShare * strangeness(candidate)
-            let needed = min(RouteRules.newRunAdvance, max(RouteRules.shortAdvance, share))
+            let needed = min(RouteRules.newRunAdvance, max(RouteRules.shortAdvance, strangeness(candidate)))
             return candidate.start >= anchor.along - RouteRules.returnBehind && candidate.start < end
                 && candidate.hasAdvanced(needed, seen)
         }

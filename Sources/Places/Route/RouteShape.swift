@@ -1,4 +1,5 @@
 import BackgrounderAPI
+import Glibc
 
 /// A point of a route's shape near a position.
 struct RouteMatch: Hashable, Sendable {
@@ -24,6 +25,9 @@ struct RouteShape: Sendable {
     private let distances: [Double]
     /// Spheres around ``blockSize`` edges each.
     private let blocks: [(center: Vector, radius: Double)]
+
+    /// Where the shape turns sharply, in metres from the beginning.
+    private(set) var corners: [Double] = []
 
     private static let longestEdge = 1_000.0
     /// Positions that are closer in metres are one.
@@ -67,6 +71,12 @@ struct RouteShape: Sendable {
             let members = points[start...min(start + Self.blockSize, points.count - 1)]
             let center = (1 / Double(members.count)) * members.reduce(Vector(x: 0, y: 0, z: 0), +)
             return (center, members.reduce(0) { max($0, ($1 - center).length) })
+        }
+        let reach = RouteRules.cornerLength / 2
+        for distance in distances.dropFirst().dropLast() where distance > reach && distance < length - reach {
+            guard distance - (corners.last ?? -.infinity) > RouteRules.cornerLength else { continue }
+            let cosine = direction(at: distance - reach).dot(direction(at: distance + reach))
+            if cosine < cos(RouteRules.cornerAngle * .pi / 180) { corners.append(distance) }
         }
     }
 
@@ -165,11 +175,21 @@ struct RouteShape: Sendable {
         return least
     }
 
-    /// Returns the position at `along` metres.
-    func position(at along: Double) -> Position {
+    /// Returns the direction at `along` metres, of length 1.
+    func direction(at along: Double) -> Vector {
         let edge = edge(at: along)
-        let share = (along - distances[edge]) / (distances[edge + 1] - distances[edge])
-        return Position(towards: points[edge] + max(0, min(1, share)) * (points[edge + 1] - points[edge]))
+        let chord = points[edge + 1] - points[edge]
+        return (1 / chord.length) * chord
+    }
+
+    /// Returns the corners in a part of the shape.
+    func corners(from start: Double, to end: Double) -> ArraySlice<Double> {
+        var (low, high) = (0, corners.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if corners[middle] < start { low = middle + 1 } else { high = middle }
+        }
+        return corners[low...].prefix { $0 < end }
     }
 
     /// Returns the edge that contains `along`.
