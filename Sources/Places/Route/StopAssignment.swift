@@ -22,10 +22,12 @@ struct StopAssignment {
     /// How far the distances of a file may err, in metres.
     private static let tolerance = 100.0
 
-    /// Finds the places near each stop.
-    init(_ stops: [RouteDefinition.Stop], on shape: RouteShape) throws(RouteError) {
+    /// Finds the places near each stop. `comparisons` bounds the work.
+    init(_ stops: [RouteDefinition.Stop], on shape: RouteShape, comparisons: Int = RouteLimits.comparisons)
+        throws(RouteError)
+    {
         self.stops = stops
-        var comparisons = RouteLimits.comparisons
+        var comparisons = comparisons
         for (index, stop) in stops.enumerated() {
             guard let position = Position(stop.coordinate) else {
                 throw .stop(stop.coordinate, stop: index + 1, name: stop.name)
