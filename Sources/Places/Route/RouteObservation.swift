@@ -42,8 +42,8 @@ struct RouteObservation: Sendable {
         isMoving = motion.isMoving
         way = seconds * (speed + speedBefore) / 2
         // Between sparse fixes a vehicle may start and stop. A speed that is not measured lags behind.
-        let change = seconds <= RouteRules.shortGap ? 0.25 : 0.5
-        let error = isMeasured ? 0.3 * seconds + 0.05 * way : 2 * seconds + 0.1 * way
+        let change = seconds <= 2 ? 0.1 : 0.5
+        let error = isMeasured ? 0.2 * seconds + 0.03 * way : 2 * seconds + 0.1 * way
         slack = min(seconds * RouteRules.longestSpeed, change * seconds * seconds + error)
         guard speed >= RouteRules.courseSpeed else { return }
         let course =

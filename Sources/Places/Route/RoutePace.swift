@@ -24,8 +24,9 @@ struct RoutePace: Sendable {
         track = []
     }
 
-    /// Returns the speed of the last seconds along the route, in metres per second, which a jump of the position does not
-    /// change; nil if it is unknown.
+    /// Returns the speed of the last seconds along the route, in metres per second; nil if it is unknown.
+    ///
+    /// A jump of the position does not change it.
     func trackedSpeed(at time: Date) -> Double? {
         // Then, the measured speed has forgotten the jump.
         guard let first = track.first, let last = track.last, time.timeIntervalSince(last.timestamp) <= 10 else {

@@ -28,7 +28,7 @@ enum RouteRules {
     /// Metres that the machine may fall back on the shape before it is off the route.
     static let fallBack = 60.0
     /// Metres, beyond two standard deviations, by which the next match may differ from the way of the machine.
-    static let margin = 10.0
+    static let margin = 6.0
     /// Metres per second.
     static let longestSpeed = 40.0
     /// Seconds without a fix on the route after which the run is over.
@@ -55,7 +55,7 @@ enum RouteRules {
     static let joinDistance = 30.0
     /// Metres along the shape that show that the machine follows it.
     static let joinAdvance = 60.0
-    /// Metres that suffice near the beginning, where a run is expected to begin, or ahead of where the machine was lost.
+    /// Metres that suffice near the beginning, where a run is expected to begin, or ahead of where it was lost.
     static let shortAdvance = 25.0
     /// The shares of the difference between the way and the shape that the machine must advance ahead of where it was
     /// lost: after a detour, and where the shape is longer than the way. Tuned: a detour may cross a later part of the

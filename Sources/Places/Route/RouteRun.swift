@@ -13,7 +13,7 @@ struct RouteRun: Codable, Hashable, Sendable {
     /// Begins a run at the anchor. Stops behind it were left before.
     init(at anchor: RouteAnchor, stops: [FollowedRoute.Stop]) {
         self.anchor = anchor
-        next = stops.firstIndex { $0.distance + RouteRules.leaveDistance > anchor.along } ?? stops.count - 1
+        next = stops.firstIndex { $0.distance > anchor.along } ?? stops.count - 1
     }
 
     /// Whether the numbers can be those of `route`.
