@@ -15,6 +15,8 @@ struct RouteAnchor: Codable, Hashable, Sendable {
     /// When fixes began to be off the route.
     private(set) var offSince: Date?
     private(set) var offFixes = 0
+    /// When fixes began to have several possible places.
+    private var doubtSince: Date?
     /// Whether the machine moved as the shape does while fixes were off the route, as if only the position were wrong.
     private var isParallel = true
 
@@ -26,7 +28,7 @@ struct RouteAnchor: Codable, Hashable, Sendable {
 
     /// Whether the numbers can be those of a route with this length.
     func isValid(length: Double) -> Bool {
-        let dates = [timestamp, offSince ?? timestamp].map(\.timeIntervalSinceReferenceDate)
+        let dates = [timestamp, offSince ?? timestamp, doubtSince ?? timestamp].map(\.timeIntervalSinceReferenceDate)
         return (0...length).contains(along) && (along...length).contains(farthest) && way.isFinite && way >= 0
             && slack.isFinite && slack >= 0 && offFixes >= 0 && dates.allSatisfy(\.isFinite)
     }
@@ -49,6 +51,7 @@ struct RouteAnchor: Codable, Hashable, Sendable {
     mutating func rebase(to time: Date) {
         timestamp = min(timestamp, time)
         offSince = offSince.map { min($0, time) }
+        doubtSince = doubtSince.map { min($0, time) }
     }
 
     /// Looks for the fix where the machine can be. The way to it has been added.
@@ -59,29 +62,39 @@ struct RouteAnchor: Codable, Hashable, Sendable {
         let low = max(0, farthest - RouteRules.fallBack, behind)
         let high = min(shape.length, along + way + margin)
         guard low < high else { return .off }
-        let limit = RouteRules.offRoute + seen.accuracy
+        let near = RouteRules.joinDistance + seen.sigma
+        let hasTurnedOff = offFixes >= RouteRules.offFixes && !isParallel
+        let limit = hasTurnedOff ? near : RouteRules.offRoute + seen.accuracy
         let elapsed = seen.fix.timestamp.timeIntervalSince(timestamp)
         // After a gap, the position may have jumped to another part of the route.
-        let wide = elapsed > RouteRules.longestJump ? RouteRules.jumpDistance : 0
+        let time = seen.fix.timestamp
+        let mayJump =
+            elapsed > RouteRules.longestJump
+            && doubtSince.map { time.timeIntervalSince($0) < RouteRules.longestJump } ?? true
         var comparisons = RouteLimits.comparisonsOfFix
         let matches = shape.matches(
             near: seen.position.point,
             up: seen.position.up,
-            within: limit + wide,
+            within: limit + (mayJump ? RouteRules.jumpDistance : 0),
             in: low...high,
             comparisons: &comparisons
         )
         var found: [(match: RouteMatch, cost: Double)] = []
+        var rivals: [(match: RouteMatch, cost: Double)] = []
         for match in matches where match.isMinimum {
             // The end of the search is not a place on the route.
             if match.along <= low + 0.01 && low > 0 || match.along >= high - 0.01 && high < shape.length { continue }
             let angle = seen.angle(to: match) ?? 0
-            guard angle <= RouteRules.courseTolerance else { continue }
-            found.append((match, cost(match, seen, angle: angle)))
+            let cost = cost(match, seen, angle: angle, mayJump: mayJump)
+            if angle <= RouteRules.courseTolerance {
+                found.append((match, cost))
+            } else if angle <= RouteRules.cornerTolerance, match.distance <= near {
+                rivals.append((match, cost))
+            }
         }
         guard let best = found.min(by: { $0.cost < $1.cost }), best.match.distance <= limit else { return .off }
         if elapsed > RouteRules.shortGap {
-            let isUnclear = found.contains {
+            let isUnclear = (found + rivals).contains {
                 abs($0.match.along - best.match.along) > RouteRules.apart && $0.cost < best.cost + RouteRules.clearly
             }
             if isUnclear { return .ambiguous }
@@ -90,9 +103,9 @@ struct RouteAnchor: Codable, Hashable, Sendable {
     }
 
     /// Returns how badly a match fits, in squared standard deviations.
-    private func cost(_ match: RouteMatch, _ seen: RouteObservation, angle: Double) -> Double {
+    private func cost(_ match: RouteMatch, _ seen: RouteObservation, angle: Double, mayJump: Bool) -> Double {
         let spread = seen.sigma * seen.sigma + RouteRules.laneSigma * RouteRules.laneSigma
-        let aside = min(RouteRules.jumpCost, match.distance * match.distance / spread)
+        let aside = min(mayJump ? RouteRules.jumpCost : .infinity, match.distance * match.distance / spread)
         let ahead = (match.along - along - way) / (20 + 0.3 * way + 0.3 * slack)
         let turned = angle / RouteRules.joinTolerance
         return aside + ahead * ahead + turned * turned
@@ -104,6 +117,9 @@ struct RouteAnchor: Codable, Hashable, Sendable {
         self = RouteAnchor(along: match.along, timestamp: time)
         farthest = max(before, along)
     }
+
+    /// Records that the fix has several possible places.
+    mutating func doubted(_ time: Date) { doubtSince = doubtSince ?? time }
 
     /// Records that the fix is off the route.
     ///

@@ -128,7 +128,9 @@ package struct RouteMonitor: Sendable {
                 step.pace.matched(match.along, step.seen)
                 let skipped = isElsewhere ? run.skip(to: match.along, step) : []
                 return skipped + advance(&run, step)
-            case .ambiguous: return []
+            case .ambiguous:
+                run.anchor.doubted(time)
+                return []
             case .off:
                 if run.anchor.missed(step.seen, on: route.shape) { return advance(&run, step) }
             }

@@ -42,6 +42,8 @@ enum RouteRules {
 
     /// Degrees between the shape and the course of a machine that follows it. Tuned: at a corner both sides are 45 off.
     static let courseTolerance = 75.0
+    /// Degrees for one that may be at a corner. Then, another passage is not clearly better.
+    static let cornerTolerance = 120.0
     /// Degrees for a machine whose position is wrong.
     static let parallelTolerance = 30.0
     /// Degrees for a machine that is searched on the shape.
