@@ -96,6 +96,14 @@ def stops(report, _):
         count(report, f"{name} announcements at {found['count']:,} stops", found[name], 0)
 
 
+def routes(report, _):
+    """announcements 25 s before the stops of routes in a city"""
+    for row in figures("routes"):
+        report.limit(f"{row['name']}: 90 of 100 announcements are in time within", "s", row["error"], 3, "", 0)
+        for name in ("wrong", "repeated", "missed"):
+            count(report, f"{row['name']}: {name} events at {row['stops']:,} stops", row[name], 0)
+
+
 def cost(report, scratch):
     """what a fix costs with 100,000 places"""
     found = figures("cost", scratch / "places.sqlite")
@@ -110,4 +118,4 @@ def cost(report, scratch):
 
 
 if __name__ == "__main__":
-    sys.exit(run_parts([geometry, stand, visits, latency, passes, stops, cost], sys.argv[1:]))
+    sys.exit(run_parts([geometry, stand, visits, latency, passes, stops, routes, cost], sys.argv[1:]))
