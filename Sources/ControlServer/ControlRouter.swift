@@ -93,7 +93,7 @@ private struct UnknownRoute: RouterMiddleware {
                 refusing: WireError(.notFound, "no such path", hint: "openapi.yaml lists the paths")
             )
         }
-        let all: [HTTPRequest.Method] = [.get, .post, .patch, .delete]
+        let all: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete]
         let allow = all.filter(methods.contains).map(\.rawValue).joined(separator: ", ")
         var response = Response(
             refusing: WireError(
@@ -156,6 +156,7 @@ extension HTTPRequest.Method {
         switch method {
         case .get: self = .get
         case .post: self = .post
+        case .put: self = .put
         case .patch: self = .patch
         case .delete: self = .delete
         }

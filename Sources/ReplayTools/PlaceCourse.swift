@@ -7,22 +7,28 @@ import SystemSupport
 struct PlaceCourse: Sendable {
     private let places: [PlaceDefinition]
     private let monitored: [MonitoredPlace]
-    private var monitor = PlaceMonitor()
+    private var monitor: PlaceMonitor
+    private var book: PlaceRuleBook
 
-    /// Reads the places of the files at `paths`.
+    /// Reads the places of the files at `paths`, where `rules` act.
     ///
     /// - Throws: ``PlaceFileFault`` for the first faulty file.
-    init(paths: [String]) throws(PlaceFileFault) {
+    init(paths: [String], rules: [PlaceRule]) throws(PlaceFileFault) {
+        let book = PlaceRuleBook(rules)
+        self.book = book
+        monitor = PlaceMonitor(watches: book.watches)
         var places: [PlaceDefinition] = []
         for path in paths { places += try PlaceFile.read(path, refusal: Shape.refusal) }
         self.places = places
-        monitored = places.enumerated().compactMap { try? MonitoredPlace(id: Int64($0.offset), $0.element) }
+        monitored = places.enumerated().compactMap { 
+            try? MonitoredPlace(id: Int64($0.offset), $0.element, watches: book.watches(of: $0.element))
+        }
     }
 
     func name(_ id: Int64) -> String { places[Int(id)].name }
 
-    /// Returns the decisions of a fix.
-    mutating func receive(_ location: Location) -> [PlaceDecision] {
+    /// Returns the events of a fix, with the ids of their places.
+    mutating func receive(_ location: Location) -> [(placeId: Int64, event: ReplayedEvent)] {
         let fix = Self.fix(location)
         while let need = monitor.need(for: fix) {
             switch need {
@@ -30,7 +36,43 @@ struct PlaceCourse: Sendable {
             case .places(let ids): monitor.load(ids.map { monitored[Int($0)] }, for: ids)
             }
         }
-        return monitor.receive(fix)
+        let decisions = monitor.receive(fix)
+        let ruling = book.judge(decisions.map(occasion), at: fix.arrival)
+        var events = zip(decisions, ruling.actions).map { decision, actions in
+            var event = ReplayedEvent(decision, place: name(decision.placeId))
+            event.actions = actions
+            return (placeId: decision.placeId, event: event)
+        }
+        // Nothing else keeps these actions from being done.
+        for due in ruling.due {
+            events[due.occasion].event.actions[due.action].outcome = .fired
+            events[due.occasion].event.actions[due.action].detail = due.operation.inWords
+        }
+        return events
+    }
+
+    private func occasion(_ decision: PlaceDecision) -> PlaceOccasion {
+        let place = places[Int(decision.placeId)]
+        let event = PlaceEvent(
+            id: 0,
+            placeId: Int(decision.placeId),
+            place: place.name,
+            event: decision.event,
+            timestamp: decision.timestamp,
+            latitude: decision.fix.coordinate.latitude,
+            longitude: decision.fix.coordinate.longitude,
+            accuracy: decision.fix.accuracy,
+            distance: decision.distance,
+            eta: decision.eta,
+            initial: decision.initial ? true : nil
+        )
+        return PlaceOccasion(
+            event: event,
+            watch: decision.watch,
+            place: place,
+            radius: monitored.first { $0.id == decision.placeId }?.shape.radius,
+            arrival: decision.fix.arrival
+        )
     }
 
     /// Returns the figures of all places within `limit` metres of a fix, and whether the machine is inside of them.
@@ -53,6 +95,18 @@ struct PlaceCourse: Sendable {
     /// A replay's clock is the time of its fixes.
     private static func fix(_ location: Location) -> PlaceFix {
         PlaceFix(location, arrival: MonotonicTime(seconds: location.timestamp.timeIntervalSince1970))
+    }
+}
+
+extension DueAction.Operation {
+    /// What it does: the path of a file, a text, or a name.
+    fileprivate var inWords: String {
+        switch self {
+        case .announce(let item, _, _): item
+        case .say(let text, _, _): text
+        case .fetch(let source): source
+        case .task(let hook, _, _, _): hook
+        }
     }
 }
 

@@ -14,21 +14,23 @@ struct PlaceEventPrinter: ReplaySink {
     init(_ course: PlaceCourse, asJSON: Bool) {
         self.course = course
         rows = PlaceRows(
-            [("PLACE", .left, 20), ("EVENT", .left, 8), ("DIST m", .right, 9), ("σ m", .right, 6), ("P", .right, 6)],
+            [
+                ("PLACE", .left, 20), ("EVENT", .left, 8), ("DIST m", .right, 9), ("σ m", .right, 6), ("P", .right, 6),
+                ("RULES", .left, 0),
+            ],
             asJSON: asJSON
         )
     }
 
     mutating func receive(_ decision: Decision, _ fix: ReplayedFix) throws(OutputError) {
         guard let location = fix.passed else { return }
-        for decision in course.receive(location) {
-            let event = ReplayedEvent(decision, place: course.name(decision.placeId))
+        for (_, event) in course.receive(location) {
             try rows.append(
                 event,
                 event.timestamp,
                 [
                     event.place, event.event.rawValue, event.distance.decimals(2), event.sigma.decimals(2),
-                    event.probability.decimals(4),
+                    event.probability.decimals(4), String(event.actions.inWords.dropFirst(2)),
                 ]
             )
         }
@@ -71,9 +73,9 @@ struct PlaceFigurePrinter: ReplaySink {
 
     mutating func receive(_ decision: Decision, _ fix: ReplayedFix) throws(OutputError) {
         guard let location = fix.passed else { return }
-        let decisions = course.receive(location)
+        let events = course.receive(location)
         for (id, figures, inside) in course.figures(location, within: Self.limit) {
-            let event = decisions.first { $0.placeId == id }?.event
+            let event = events.first { $0.placeId == id }?.event
             let row = Row(
                 timestamp: location.timestamp,
                 place: course.name(id),
@@ -81,14 +83,15 @@ struct PlaceFigurePrinter: ReplaySink {
                 sigma: figures.sigma,
                 probability: figures.probability,
                 inside: inside,
-                event: event
+                event: event?.event
             )
             try rows.append(
                 row,
                 row.timestamp,
                 [
                     row.place, row.distance.decimals(2), row.sigma.decimals(2), row.probability.decimals(4),
-                    inside ? "inside" : "outside", event?.rawValue ?? "",
+                    inside ? "inside" : "outside",
+                    event.map { $0.event.rawValue + $0.actions.inWords } ?? "",
                 ]
             )
         }
@@ -115,12 +118,13 @@ struct PlaceExpectation: ReplaySink {
 
     mutating func receive(_ decision: Decision, _ fix: ReplayedFix) {
         guard let location = fix.passed else { return }
-        for decision in course.receive(location) {
-            let event = ReplayedEvent(decision, place: course.name(decision.placeId))
+        for (_, event) in course.receive(location) {
             let wanted = count < expected.count ? expected[count] : nil
             count += 1
             guard wanted?.matches(event) != true else { continue }
-            let got = "\(event.event.rawValue) \(event.place) at \(ISO8601.string(event.timestamp))"
+            let got =
+                "\(event.event.rawValue) \(event.place) at \(ISO8601.string(event.timestamp))"
+                + (wanted?.actions == nil ? "" : event.actions.inWords)
             differences.append("event \(count): expected \(wanted?.inWords ?? "no more"), got \(got)")
         }
     }

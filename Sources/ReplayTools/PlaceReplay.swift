@@ -10,17 +10,18 @@ package struct PlaceReplay: Sendable {
     private let replay: Replay
     private let course: PlaceCourse
 
-    /// Creates a replay of `input`, which messages call `name`, with the places of the files at `places`.
+    /// Creates a replay of `input`, which messages call `name`, with the places of the files at `places`, where `rules` act.
     ///
     /// - Throws: ``PlaceFileFault`` for a faulty file.
     package init(
         of input: ReplayInput,
         named name: String,
         places: [String],
+        rules: [PlaceRule],
         clock: any Clock<Duration>
     ) throws(PlaceFileFault) {
         replay = Replay(of: input, named: name, clock: clock)
-        course = try PlaceCourse(paths: places)
+        course = try PlaceCourse(paths: places, rules: rules)
     }
 
     /// Prints the events, or with `isExplained` the figures of each fix at the places around it.
@@ -74,11 +75,20 @@ struct ReplayedEvent: Encodable {
     }
 }
 
+extension [PlaceAction] {
+    /// Such as `; next-stop say fired: Next stop: Harbour`, or nothing.
+    var inWords: String {
+        map { "; \($0.rule) \($0.kind.rawValue) \($0.outcome.rawValue)" + ($0.detail.map { ": \($0)" } ?? "") }.joined()
+    }
+}
+
 /// An event that a replay must have. Without a time, each time will do.
 struct ExpectedEvent: Decodable {
     var place: String
     var event: PlaceEventKind
     var timestamp: Date?
+    /// Without them, each will do.
+    var actions: [PlaceAction]?
 
     /// The largest file; a replay of days has some thousand events.
     private static let largest = 16 << 20
@@ -100,7 +110,11 @@ struct ExpectedEvent: Decodable {
 
     func matches(_ event: ReplayedEvent) -> Bool {
         place == event.place && self.event == event.event && timestamp.map { $0 == event.timestamp } ?? true
+            && actions.map { $0 == event.actions } ?? true
     }
 
-    var inWords: String { "\(event.rawValue) \(place)" + (timestamp.map { " at \(ISO8601.string($0))" } ?? "") }
+    var inWords: String {
+        "\(event.rawValue) \(place)" + (timestamp.map { " at \(ISO8601.string($0))" } ?? "")
+            + (actions.map(\.inWords) ?? "")
+    }
 }

@@ -49,7 +49,8 @@ import Testing
         .init(Routes.pauseTransfer), .init(Routes.resumeTransfer), .init(Routes.sessionEvents),
         .init(Routes.acknowledgeEvents), .init(Routes.clearTransfers), .init(Routes.clearTasks), .init(Routes.sessions),
         .init(Routes.places), .init(Routes.addPlace), .init(Routes.place), .init(Routes.removePlace),
-        .init(Routes.changePlace), .init(Routes.simulatePlace), .init(Routes.placeRules),
+        .init(Routes.changePlace), .init(Routes.simulatePlace), .init(Routes.placeRules), .init(Routes.placeRoute),
+        .init(Routes.followRoute), .init(Routes.clearRoute),
         .init(Routes.importPlaces), .init(Routes.placeEvents),
         .init(Routes.pushes), .init(Routes.addPush), .init(Routes.removePush), .init(Routes.simulatePush),
         .init(Routes.tasks), .init(Routes.beginTask), .init(Routes.beginSample), .init(Routes.task),
@@ -155,6 +156,8 @@ import Testing
         #expect(try problems(Sample.places[1], of: Routes.addPlace) == [])
         #expect(try problems(Sample.places[1], of: Routes.changePlace) == [])
         #expect(try problems(Sample.placeEvents[0], of: Routes.simulatePlace) == [])
+        #expect(try problems(Sample.placeRoute, of: Routes.placeRoute) == [])
+        #expect(try problems(Sample.placeRoute, of: Routes.followRoute) == [])
         #expect(try problems(Sample.placeRules, of: Routes.placeRules) == [])
         #expect(try problems(PlaceImport(), of: Routes.importPlaces) == [])
         #expect(try problems(Sample.placeEvents, of: Routes.placeEvents) == [])

@@ -84,6 +84,18 @@ enum Sample {
             )
         ),
     ]
+    static let placeRoute = PlaceRouteProgress(
+        name: "M41",
+        stops: [
+            PlaceRouteProgress.Stop(name: "A", sourceId: "1", placeId: 2, distance: 0, state: .left),
+            PlaceRouteProgress.Stop(name: "B", placeId: 3, distance: 800, state: .approaching),
+        ],
+        length: 900,
+        progress: 500,
+        next: "B",
+        diverted: true
+    )
+
     static let placeRules = {
         var rule = PlaceRuleDescription(name: "r", on: .next, once: "trip", problems: ["p"])
         (rule.tags, rule.places, rule.eta, rule.within, rule.dwell) = (["t"], ["p"], 25, 200, 120)

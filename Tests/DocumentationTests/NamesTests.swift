@@ -43,7 +43,7 @@ import Testing
         let code = page.codeSpans.map(\.text) + page.blocks.flatMap(\.lines)
         for match in code.flatMap({ $0.matches(of: /(?:([A-Z]+) )?(?:http:\/\/localhost)?(\/v1\/[\w\/{}-]+)/) }) {
             let path = String(match.2)
-            let methods = match.1.map { [String($0)] } ?? ["GET", "POST", "PATCH", "DELETE"]
+            let methods = match.1.map { [String($0)] } ?? ["GET", "POST", "PUT", "PATCH", "DELETE"]
             let isKnown = methods.contains { interface.operation($0, path) != nil }
             #expect(isKnown, "\(page.path): unknown route \(match.0)")
         }

@@ -116,6 +116,8 @@ import Testing
             (200, "GET", "/v1/places?inside=1", nil), (200, "GET", "/v1/places?tag=a&after=0&count=5", nil),
             (200, "GET", "/v1/places/1", nil), (200, "PATCH", "/v1/places/1", #"{"tags":["b"]}"#),
             (200, "POST", "/v1/places/1/simulate", #"{"event":"enter"}"#), (200, "GET", "/v1/place-rules", nil),
+            (200, "PUT", "/v1/place-route", #"{"gpx":"\#(try line())"}"#), (200, "GET", "/v1/place-route", nil),
+            (204, "DELETE", "/v1/place-route", nil),
             (200, "POST", "/v1/places/import", #"{"path":"\#(try places())","source":"s","replace":true}"#),
             (200, "GET", "/v1/places?source=s", nil), (204, "DELETE", "/v1/places/1", nil),
             (200, "GET", "/v1/place-events", nil), (200, "GET", "/v1/place-events?place=x&last=5", nil),
@@ -144,6 +146,18 @@ import Testing
         #"{"name":"Pier","shape":{"type":"circle","latitude":48,"longitude":11,"radius":50}}"#
 
     /// Returns the path of a file with places of each shape.
+    /// Returns the path of a file with a route.
+    private func line() throws -> String {
+        try service.scratch.write(
+            """
+            <gpx version="1.1" creator="test" xmlns="http://www.topografix.com/GPX/1/1"><rte><name>Line 7</name>
+            <rtept lat="48" lon="11"><name>A</name></rtept><rtept lat="48" lon="11.01"><name>B</name></rtept>
+            </rte></gpx>
+            """,
+            to: "line.gpx"
+        )
+    }
+
     private func places() throws -> String {
         let features = [
             #"{"type":"Point","coordinates":[11,48]}"#,

@@ -125,7 +125,7 @@ import Testing
         }
         let state = StateRecord(name: "places", value: Data("{}".utf8))
         let events = [event("Church", .enter, at: 0), event("Pier", .pass, at: 5), event("Church", .approach, at: 9)]
-        let stored = try store.append(events, state: state)
+        let stored = try store.append(events, states: [state])
         #expect(stored.map(\.id) == [1, 2, 3])
         #expect(try store.state("places") == state.value)
         let actions = [PlaceAction(rule: "next", kind: .announce, outcome: .fired, detail: "a.wav")]
@@ -139,7 +139,7 @@ import Testing
         #expect(try await store.placeEvents(count: 10, since: second).map(\.id) == [2, 3])
         #expect(try await store.placeEvents(count: 10, until: second).map(\.id) == [1])
         try await store.database.write { try $0.execute(sql: "UPDATE placeEvent SET id = id + 199998 WHERE id = 3") }
-        #expect(try store.append([event("Pier", .leave, at: 12)], state: state).map(\.id) == [200_002])
+        #expect(try store.append([event("Pier", .leave, at: 12)], states: [state]).map(\.id) == [200_002])
         #expect(try await store.placeEvents(count: 10).map(\.id) == [200_001, 200_002])
     }
 }

@@ -12,6 +12,14 @@ extension Routes {
     package static let simulatePlace = Route<PlaceSimulation, PlaceEvent>(.post, "/v1/places/{id}/simulate")
     /// The rules of the configuration file.
     package static let placeRules = Route<Empty, [PlaceRuleDescription]>(.get, "/v1/place-rules")
+    package static let placeRoute = Route<Empty, PlaceRouteProgress>(.get, "/v1/place-route")
+    /// Follows the route of a file in place of the present one.
+    package static let followRoute = Route<PlaceRouteRequest, PlaceRouteProgress>(
+        .put,
+        "/v1/place-route",
+        access: .execute
+    )
+    package static let clearRoute = Route<Empty, Empty>(.delete, "/v1/place-route", status: 204)
     package static let importPlaces = Route<PlaceImportRequest, PlaceImport>(
         .post,
         "/v1/places/import",
@@ -125,6 +133,38 @@ package struct PlaceSimulation: RouteBody, Hashable {
     package init(event: PlaceEventKind) { self.event = event }
 
     private enum CodingKeys: String, CodingKey, CaseIterable { case event }
+}
+
+/// The body of `PUT /v1/place-route`: a trip of a GTFS feed, or a GPX file.
+package struct PlaceRouteRequest: RouteBody, Hashable {
+    package static let keys = CodingKeys.allCases.map(\.rawValue)
+
+    /// The absolute path of a GTFS archive.
+    package var gtfs: String?
+    /// The id of a trip in it.
+    package var trip: String?
+    /// The absolute path of a GPX file.
+    package var gpx: String?
+
+    /// Creates a request.
+    package init(gtfs: String? = nil, trip: String? = nil, gpx: String? = nil) {
+        self.gtfs = gtfs
+        self.trip = trip
+        self.gpx = gpx
+    }
+
+    private enum CodingKeys: String, CodingKey, CaseIterable { case gtfs, trip, gpx }
+
+    /// The path of the file, and the trip of a GTFS archive.
+    package var origin: (path: String, trip: String?) {
+        get throws(WireError) {
+            switch (gtfs, trip, gpx) {
+            case (let path?, let trip?, nil): return (path, trip)
+            case (nil, nil, let path?): return (path, nil)
+            default: throw WireError(.invalid, "the route is not valid", hint: "use gtfs and trip, or gpx")
+            }
+        }
+    }
 }
 
 /// The body of `POST /v1/places/import`: a file with places.

@@ -46,6 +46,7 @@ package enum AccessLevel: String, Codable, CaseIterable, Comparable, Sendable {
 package enum RouteMethod: String, Sendable {
     case get = "GET"
     case post = "POST"
+    case put = "PUT"
     case patch = "PATCH"
     case delete = "DELETE"
 }

@@ -20,7 +20,7 @@ struct PlaceCommand: AsyncParsableCommand {
             """,
         subcommands: [
             Add.self, Import.self, List.self, Show.self, Near.self, Inside.self, Remove.self, Simulate.self, Rules.self,
-            Log.self, Replay.self,
+            RouteCommands.self, Log.self, Replay.self,
         ],
         defaultSubcommand: List.self
     )
@@ -226,6 +226,7 @@ extension PlaceCommand {
                 EXAMPLES
                   backgrounder place replay walk.gpx --places tour.geojson
                   backgrounder place replay walk.gpx --places tour.geojson --explain
+                  backgrounder place replay walk.gpx --places tour.geojson --rules tour.yaml
                   backgrounder place replay walk.gpx --places tour.geojson --format json \\
                     > walk.events.json
                   backgrounder place replay walk.gpx --places tour.geojson \\

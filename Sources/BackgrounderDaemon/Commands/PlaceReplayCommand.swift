@@ -21,6 +21,7 @@ struct PlaceReplayCommand: AsyncParsableCommand {
             EXAMPLES
               backgrounder place replay walk.gpx --places tour.geojson
               backgrounder place replay walk.gpx --places tour.geojson --explain
+              backgrounder place replay walk.gpx --places tour.geojson --rules tour.yaml
               backgrounder place replay walk.gpx --places tour.geojson --format json \\
                 > walk.events.json
               backgrounder place replay walk.gpx --places tour.geojson \\
@@ -39,6 +40,11 @@ struct PlaceReplayCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("File with places, as for `place import`; may be repeated.", valueName: "file"))
     var places: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Configuration file with places.rules, whose actions are shown and not done.", valueName: "file")
+    )
+    var rules: String?
 
     @Flag(help: "Print the figures of each fix at the places within 100 m instead.")
     var explain = false
@@ -67,6 +73,20 @@ struct PlaceReplayCommand: AsyncParsableCommand {
         }
     }
 
+    /// Reads the rules, or exits with their faults.
+    private func readRules() -> [PlaceRule] {
+        guard let rules else { return [] }
+        let file = ConfigurationLayer(file: RuntimePaths.absolute(rules))
+        guard file.faults.isEmpty else {
+            let isMissing = !FileManager.default.fileExists(atPath: RuntimePaths.absolute(rules))
+            DaemonCommand.fail(
+                ConfigurationError(file.faults, isWrongArgument: false).description,
+                code: isMissing ? DaemonCommand.noSuchItem : 1
+            )
+        }
+        return file.placeRules.rules
+    }
+
     private func input() throws(ValidationError) -> ReplayInput {
         do {
             return try ReplayInput(file, rate: .max)
@@ -81,6 +101,7 @@ struct PlaceReplayCommand: AsyncParsableCommand {
                 of: try input(),
                 named: file,
                 places: places.map { RuntimePaths.absolute($0) },
+                rules: readRules(),
                 clock: EventLoopClock.shared
             )
             let settings = LocationSettings(desiredAccuracy: accuracy ?? .best, distanceFilter: 0)

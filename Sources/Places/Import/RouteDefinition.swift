@@ -1,9 +1,9 @@
 package import BackgrounderAPI
 
 /// A route with its stops, as a file describes it.
-package struct RouteDefinition: Hashable, Sendable {
+package struct RouteDefinition: Codable, Hashable, Sendable {
     /// A visit of a stop. A loop may visit a stop twice.
-    package struct Stop: Hashable, Sendable {
+    package struct Stop: Codable, Hashable, Sendable {
         /// The order of the visits: increasing, with gaps in some feeds. Its stop id does not identify a visit; this does.
         package var sequence: Int
         package var name: String

@@ -18,6 +18,8 @@ package struct PlaceChanges: Sendable {
     package var events: [PlaceEvent]
     /// The state after the events.
     package var state: PlaceMonitor.State
+    /// How far the machine has come on the route; `nil` without one.
+    package var route: RouteMonitor.State?
     /// The firings to insert or replace.
     package var saved: [PlaceFiring]
     /// The firings to delete.

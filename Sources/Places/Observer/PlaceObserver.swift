@@ -21,6 +21,7 @@ package actor PlaceObserver: Service {
     private let onSpeech: @Sendable ([String]) -> Void
     private var monitor: PlaceMonitor
     private var book: PlaceRuleBook
+    private var follower: RouteFollower?
     /// Events that could not be stored yet.
     private var waiting: [PlaceOccasion] = []
     /// Firings at places that do not exist any more.
@@ -42,11 +43,13 @@ package actor PlaceObserver: Service {
     ///
     /// - Parameters:
     ///   - book: the rules, and their firings so far.
+    ///   - follower: the route, and how far the machine has come on it.
     ///   - onEvents: called in the order of the events, after they were stored; must return immediately.
     ///   - onSpeech: called with texts that rules may speak soon, the most likely first; must return immediately.
     package init(
         _ state: PlaceMonitor.State?,
         book: PlaceRuleBook = PlaceRuleBook([]),
+        follower: RouteFollower? = nil,
         journal: any PlaceJournal,
         clock: any Clock<Duration>,
         now: Date = Date(),
@@ -58,6 +61,8 @@ package actor PlaceObserver: Service {
         monitor =
             state.map { PlaceMonitor($0, watches: watches, now: now, arrival: .now) } ?? PlaceMonitor(watches: watches)
         self.book = book
+        self.follower = follower
+        self.follower?.setWatches(watches)
         self.journal = journal
         self.clock = clock
         self.logger = logger
@@ -98,9 +103,20 @@ package actor PlaceObserver: Service {
     package func setRules(_ rules: [PlaceRule]) {
         book.setRules(rules)
         monitor.setWatches(book.watches)
+        follower?.setWatches(book.watches)
         texts = []
         loadVisited()
     }
+
+    /// Follows another route, or none.
+    package func follow(_ follower: RouteFollower?) {
+        self.follower = follower
+        self.follower?.setWatches(book.watches)
+        commit([])
+    }
+
+    /// Returns the route, and how far the machine has come on it.
+    package func route() -> PlaceRouteProgress? { follower?.progress }
 
     /// Returns since when the machine has been inside of each place that it is inside of.
     package func visits() -> [Int: Date] {
@@ -136,10 +152,32 @@ package actor PlaceObserver: Service {
                 report("Cannot read the places: \(error); no event is decided meanwhile")
                 return
             }
-            let decisions = monitor.receive(fix)
-            if !decisions.isEmpty { commit(decisions.map(occasion)) }
+            let occasions = follow(fix) + monitor.receive(fix).filter(isWanted).map(occasion)
+            if !occasions.isEmpty { commit(occasions) }
         }
         armTimer()
+    }
+
+    /// Returns whether a decision counts. On a route, only its shape tells which stop comes next.
+    private func isWanted(_ decision: PlaceDecision) -> Bool {
+        guard decision.event == .approach, let follower, follower.isUnderWay else { return true }
+        return !follower.isStop(decision.placeId) && !isTaggedStop(decision.placeId)
+    }
+
+    private func isTaggedStop(_ id: Int64) -> Bool {
+        (try? journal.places([id]).first?.definition.tags.contains("stop")) ?? false
+    }
+
+    /// Judges a fix on the route, and returns the events at its stops.
+    private func follow(_ fix: PlaceFix) -> [PlaceOccasion] {
+        guard let decided = follower?.receive(fix), !decided.isEmpty else { return [] }
+        for (decision, _) in decided where decision.kind != .approach {
+            if let line = follower?.line(decision) { logger.info("Route: \(line.withoutControlCharacters)") }
+        }
+        let occasions = decided.compactMap { decision, place in place.flatMap { occasion(decision, at: $0) } }
+        // How far the machine has come survives a restart.
+        if occasions.isEmpty { commit([]) }
+        return occasions
     }
 
     /// Supplies the monitor with the places around `fix`.
@@ -243,6 +281,39 @@ package actor PlaceObserver: Service {
         )
     }
 
+    /// Returns the event of a decision about a stop if rules may want it.
+    private func occasion(_ decision: RouteDecision, at id: Int) -> PlaceOccasion? {
+        let kind: PlaceEventKind
+        switch decision.kind {
+        case .next: kind = .next
+        case .approach: kind = .approach
+        case .join, .arrive, .leave, .skip, .diversionBegin, .diversionEnd, .finish: return nil
+        }
+        guard let place = try? journal.places([Int64(id)]).first else { return nil }
+        if let watch = decision.watch, !book.watches(of: place.definition).contains(watch) { return nil }
+        let event = PlaceEvent(
+            id: 0,
+            placeId: id,
+            place: place.definition.name,
+            event: kind,
+            timestamp: decision.timestamp,
+            latitude: decision.fix.coordinate.latitude,
+            longitude: decision.fix.coordinate.longitude,
+            accuracy: decision.fix.accuracy,
+            distance: -(decision.distance ?? 0),
+            eta: decision.eta.map { max(0, $0) },
+            estimated: decision.estimated ? true : nil,
+            tripId: try? journal.openTrip()
+        )
+        return PlaceOccasion(
+            event: event,
+            watch: decision.watch,
+            place: place.definition,
+            radius: try? Shape(place.definition.shape).radius,
+            arrival: decision.fix.arrival
+        )
+    }
+
     private func commit(_ occasions: [PlaceOccasion]) {
         waiting += occasions
         if waiting.count > Self.waitingLimit { waiting.removeFirst(waiting.count - Self.waitingLimit) }
@@ -269,6 +340,7 @@ package actor PlaceObserver: Service {
         let changes = PlaceChanges(
             events: events,
             state: monitor.state,
+            route: follower?.state,
             saved: ruling.saved,
             removed: ruling.removed + obsolete
         )

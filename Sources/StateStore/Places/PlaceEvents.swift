@@ -12,12 +12,13 @@ extension StateStore {
     /// - Parameters:
     ///   - firings: replace those of the same rules at the same places.
     ///   - obsolete: the rules and places of firings to remove.
+    ///   - states: replace those of the same names.
     /// - Returns: the events with their ids.
     package func append(
         _ events: [PlaceEvent],
         firings: [RuleFiring] = [],
         obsolete: [(rule: String, placeId: Int)] = [],
-        state: StateRecord
+        states: [StateRecord]
     ) throws -> [PlaceEvent] {
         try write(durable: true) { database in
             var stored = events
@@ -31,7 +32,7 @@ extension StateStore {
                 try database.cachedStatement(sql: "DELETE FROM placeEvent WHERE id <= ?")
                     .execute(arguments: [last - Self.mostEvents])
             }
-            try database.save(state)
+            for state in states { try database.save(state) }
             return stored
         }
     }

@@ -9,6 +9,15 @@ extension StateStore {
         }
     }
 
+    /// Removes the records with these names durably.
+    package func removeStates(_ names: [String]) async throws {
+        try await write(durable: true) { database in
+            for name in names {
+                try database.cachedStatement(sql: "DELETE FROM state WHERE name = ?").execute(arguments: [name])
+            }
+        }
+    }
+
     /// Saves `state`, replacing the record with the same name.
     package func save(_ state: StateRecord, durable: Bool) async throws {
         try await write(durable: durable) { database in try database.save(state) }

@@ -24,6 +24,14 @@ extension PlacesPart {
         router.on(Routes.changePlace) { [self] request in try await change(try request.id, request.body) }
         router.on(Routes.simulatePlace) { [self] request in try await simulate(try request.id, request.body.event) }
         router.on(Routes.placeRules) { [self] _ in try await rules() }
+        router.on(Routes.placeRoute) { [self] _ in try await route() }
+        router.on(Routes.followRoute) { [self] request in try await follow(request.body) }
+        router.on(Routes.clearRoute) { [self] _ in
+            _ = try await route()
+            await observer.follow(nil)
+            try await placesChanged(try await PlaceRoute.clear(in: context.store))
+            return Empty()
+        }
         router.on(Routes.importPlaces) { [self] request in try await importFile(request.body) }
         router.on(Routes.placeEvents, query: ["since", "until", "place", "last"]) { [self] request in
             try await context.store.placeEvents(
@@ -156,6 +164,37 @@ extension PlacesPart {
         }
         try await placesChanged(definition.shape == place.definition.shape ? [] : [id])
         return await present([Place(id: id, definition: definition)])[0]
+    }
+
+    // MARK: Route
+
+    private func route() async throws -> PlaceRouteProgress {
+        guard let route = await observer.route() else {
+            throw WireError(.notFound, "no route", hint: "set one with `backgrounder place route set`")
+        }
+        return route
+    }
+
+    private func follow(_ request: PlaceRouteRequest) async throws -> PlaceRouteProgress {
+        let (path, trip) = try request.origin
+        guard path.hasPrefix("/") else {
+            throw WireError(.invalid, "\(path) is not an absolute path", hint: "use a path that begins with /")
+        }
+        let definition = try await reader.run { () throws(PlaceFileFault) in
+            if let trip { try RouteFile.gtfs(path, trip: trip) } else { try RouteFile.gpx(path) }
+        }
+        let followed: FollowedRoute
+        do throws(RouteError) {
+            followed = try FollowedRoute(definition)
+        } catch {
+            throw WireError(.invalid, "\(path): \(error)")
+        }
+        guard let (follower, reshaped) = try await PlaceRoute.set(definition, followed, in: context.store) else {
+            throw Self.tooMany
+        }
+        try await placesChanged(reshaped)
+        await observer.follow(follower)
+        return try await route()
     }
 
     // MARK: Rules

@@ -56,6 +56,7 @@ final class PlacesPart: DaemonPart {
         observer = PlaceObserver(
             try journal.saved(logger: context.logger),
             book: PlaceRuleBook(configuration.placeRules.rules, firings: try journal.firings()),
+            follower: try PlaceRoute.follower(context.store, logger: context.logger),
             journal: journal,
             clock: context.clock,
             logger: context.logger

@@ -37,7 +37,8 @@ struct StorePlaceJournal: PlaceJournal {
             changes.events,
             firings: changes.saved.map(RuleFiring.init),
             obsolete: changes.removed.map { ($0.rule, $0.placeId) },
-            state: StateRecord(name: Self.record, value: try JSONEncoder().encode(changes.state))
+            states: [StateRecord(name: Self.record, value: try JSONEncoder().encode(changes.state))]
+                + (try changes.route.map { [try PlaceRoute.progress($0)] } ?? [])
         )
     }
 }
