@@ -146,6 +146,21 @@ import Testing
         #expect(script.monitor.progress.stops.map(\.state) == [.left, .left, .left, .left, .at])
     }
 
+    @Test func `a machine on a street that the route passes twice joins once it is clear where`() throws {
+        let square = [
+            GroundPoint(0, 0), GroundPoint(300, 0), GroundPoint(300, 300), GroundPoint(0, 300), GroundPoint(0, 0),
+        ]
+        let line = (
+            shape: square + [GroundPoint(600, 0)],
+            stops: [GroundPoint(10, 0), GroundPoint(300, 250), GroundPoint(590, 0)]
+        )
+        var script = try RouteScript(line, from: GroundPoint(120, 0))
+        #expect(script.drive(GroundPoint(300, 0)).isEmpty)
+        #expect(script.drive(GroundPoint(300, 150)) == ["join", "next 1"])
+        var late = try RouteScript(line, from: GroundPoint(120, 0))
+        #expect(late.drive(GroundPoint(400, 0)) == ["join", "next 2"])
+    }
+
     @Test func `a machine against the direction of the route does not join`() throws {
         var script = try RouteScript(from: GroundPoint(2_000, 0))
         #expect(script.drive(GroundPoint(0, 0)).isEmpty)
