@@ -81,9 +81,9 @@ import Testing
         var script = try RouteScript()
         _ = script.drive(GroundPoint(495, 0))
         _ = script.wait(15)
-        for second in 0..<60 {
+        for second in 0..<66 {
             script.pass(1)
-            #expect(script.fix(GroundPoint(495 + Double(second % 20), 0)).isEmpty)
+            #expect(script.fix(GroundPoint(495 + 0.5 * Double(second), 0)).isEmpty)
         }
     }
 
