@@ -24,9 +24,12 @@ extension Simulations {
         restarts.restarts = 6
         var late = steady
         late.startsLate = true
+        var silent = steady
+        silent.reportsSpeed = false
         return [
             ("steady", steady), ("20 jumps an hour", jumps), ("a diversion", diversions),
             ("6 gaps an hour", gaps), ("6 restarts and 20 jumps an hour", restarts), ("begun on the way", late),
+            ("without speeds", silent),
         ]
     }
 
@@ -36,7 +39,7 @@ extension Simulations {
         routeConditions.map { name, conditions in
             var result = BusRun.Result()
             for seed in 0..<max(1, runs) {
-                result += BusRun.run(stops: 24, eta: 25, conditions, seed: UInt64(seed))
+                result += BusRun.run(stops: 24, eta: 25, conditions, seed: UInt64(10_000 + seed))
             }
             let errors = result.errors.map(abs).sorted()
             return Routes(

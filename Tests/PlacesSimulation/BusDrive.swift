@@ -135,7 +135,7 @@ package struct BusDrive: Sendable {
             time += Self.step
             append(at, speed, time, isHeld: false)
         }
-        stand(at, 60, isHeld: false, &time)
+        stand(at, 120, isHeld: false, &time)
     }
 
     private mutating func stand(_ at: Double, _ seconds: Double, isHeld: Bool, _ time: inout Double) {

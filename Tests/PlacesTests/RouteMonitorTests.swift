@@ -81,9 +81,9 @@ import Testing
         var script = try RouteScript()
         _ = script.drive(GroundPoint(495, 0))
         _ = script.wait(15)
-        for second in 0..<60 {
+        for second in 0..<66 {
             script.pass(1)
-            #expect(script.fix(GroundPoint(495 + Double(second % 20), 0)).isEmpty)
+            #expect(script.fix(GroundPoint(495 + 0.5 * Double(second), 0)).isEmpty)
         }
     }
 
@@ -144,6 +144,21 @@ import Testing
         var script = try RouteScript(from: GroundPoint(1_100, 0))
         #expect(script.drive(end) == ["join", "next 3", "arrive 3", "leave 3", "next 4", "arrive 4", "finish 4"])
         #expect(script.monitor.progress.stops.map(\.state) == [.left, .left, .left, .left, .at])
+    }
+
+    @Test func `a machine on a street that the route passes twice joins once it is clear where`() throws {
+        let square = [
+            GroundPoint(0, 0), GroundPoint(300, 0), GroundPoint(300, 300), GroundPoint(0, 300), GroundPoint(0, 0),
+        ]
+        let line = (
+            shape: square + [GroundPoint(600, 0)],
+            stops: [GroundPoint(10, 0), GroundPoint(300, 250), GroundPoint(590, 0)]
+        )
+        var script = try RouteScript(line, from: GroundPoint(120, 0))
+        #expect(script.drive(GroundPoint(300, 0)).isEmpty)
+        #expect(script.drive(GroundPoint(300, 150)) == ["join", "next 1"])
+        var late = try RouteScript(line, from: GroundPoint(120, 0))
+        #expect(late.drive(GroundPoint(400, 0)) == ["join", "next 2"])
     }
 
     @Test func `a machine against the direction of the route does not join`() throws {

@@ -35,6 +35,8 @@ import Testing
         let shape = [GroundPoint(0, 0), GroundPoint(1_000, 0), GroundPoint(0, 0)]
         let stops = [GroundPoint(100, -8), GroundPoint(600, -8), GroundPoint(600, 8), GroundPoint(100, 8)]
         #expect(try distances(shape, stops) == [100, 600, 1_400, 1_900])
+        // Each of two stops alone could be on the way out.
+        #expect(try distances(shape, [stops[0], stops[2]]) == [100, 1_400])
         // Traffic on the left.
         let left = stops.map { GroundPoint($0.east, -$0.north) }
         #expect(try distances(shape, left) == [100, 600, 1_400, 1_900])

@@ -30,8 +30,8 @@ package final class FollowedRoute: Sendable {
 
     /// Checks and prepares a route.
     ///
-    /// The stops lie where the file's distances along the shape say. Without them, they lie where they are nearest to the
-    /// shape and in their order, so that a loop may visit a stop twice.
+    /// The stops lie where the file's distances along the shape say. Without them, they lie where they are nearest to
+    /// the shape and in their order, so that a loop may visit a stop twice.
     package init(_ definition: RouteDefinition) throws(RouteError) {
         guard definition.stops.count >= 2 else { throw .tooFewStops(definition.stops.count) }
         guard definition.stops.count <= RouteLimits.stops else { throw .tooManyStops(definition.stops.count) }

@@ -14,6 +14,7 @@ package struct RouteMonitor: Sendable {
     private var search = RouteSearch()
     private var motion = Motion()
     private var pace: RoutePace
+    private var trail = RouteTrail()
     /// The time of the last fix that was judged.
     private var last: Date?
     private var speed = 0.0
@@ -87,6 +88,7 @@ package struct RouteMonitor: Sendable {
             seconds = 0
             motion.restart()
             pace.restart()
+            trail.restart()
             search.restart()
             run?.anchor.rebase(to: fix.timestamp)
         }
@@ -97,6 +99,7 @@ package struct RouteMonitor: Sendable {
             seconds: seconds,
             speedBefore: speed,
             tracked: pace.trackedSpeed(at: fix.timestamp),
+            course: trail.course(to: position, at: fix.timestamp),
             motion: motion.state
         )
         last = fix.timestamp

@@ -24,12 +24,14 @@ struct RouteObservation: Sendable {
 
     /// - Parameters:
     ///   - tracked: the speed along the route before, if it is known.
+    ///   - course: the course of the last seconds, if it is known.
     init(
         _ fix: PlaceFix,
         at position: Position,
         seconds: Double,
         speedBefore: Double,
         tracked: Double?,
+        course: Double?,
         motion: Motion.State
     ) {
         self.fix = fix
@@ -46,9 +48,7 @@ struct RouteObservation: Sendable {
         let error = isMeasured ? 0.2 * seconds + 0.03 * way : 2 * seconds + 0.1 * way
         slack = min(seconds * RouteRules.longestSpeed, change * seconds * seconds + error)
         guard speed >= RouteRules.courseSpeed else { return }
-        let course =
-            fix.reportedSpeed != nil ? fix.reportedCourse : motion.agrees && motion.isMoving ? motion.course : nil
-        if let course {
+        if let course = isMeasured ? fix.reportedCourse : course {
             let plane = TangentPlane(at: position)
             heading = sin(course * .pi / 180) * plane.east + cos(course * .pi / 180) * plane.north
         }
@@ -57,5 +57,27 @@ struct RouteObservation: Sendable {
     /// Returns the degrees between the movement and the shape; nil if the movement is unknown.
     func angle(to match: RouteMatch) -> Double? {
         heading.map { acos(max(-1, min(1, $0.dot(match.direction)))) * 180 / .pi }
+    }
+}
+
+/// The last seconds of the way. They tell the course if the receiver does not.
+struct RouteTrail: Sendable {
+    private var points: [(timestamp: Date, position: Position)] = []
+
+    /// Seconds, and metres that are longer than errors of the position in that time.
+    private static let window = 3.0
+    private static let shortest = 8.0
+
+    /// Forgets the way.
+    mutating func restart() { points = [] }
+
+    /// Adds a position and returns the course to it.
+    mutating func course(to position: Position, at time: Date) -> Double? {
+        let recent = points.filter { time.timeIntervalSince($0.timestamp) <= Self.window + 0.5 }
+        points = (recent.isEmpty ? points.suffix(1) : recent) + [(time, position)]
+        guard let start = points.first, time.timeIntervalSince(start.timestamp) <= PlaceRules.longestGap,
+            start.position.distance(to: position) >= Self.shortest
+        else { return nil }
+        return start.position.course(to: position)
     }
 }
