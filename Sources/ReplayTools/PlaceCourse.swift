@@ -20,7 +20,7 @@ struct PlaceCourse: Sendable {
         var places: [PlaceDefinition] = []
         for path in paths { places += try PlaceFile.read(path, refusal: Shape.refusal) }
         self.places = places
-        monitored = places.enumerated().compactMap { 
+        monitored = places.enumerated().compactMap {
             try? MonitoredPlace(id: Int64($0.offset), $0.element, watches: book.watches(of: $0.element))
         }
     }

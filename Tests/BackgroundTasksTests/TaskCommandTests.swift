@@ -274,7 +274,12 @@ extension RealProcesses {
             let rig = try TaskRig()
             let script = "echo $BACKGROUNDER_PLACE; echo $COLOUR"
             let hook = try await rig.scheduler.addHook(
-                TaskRequest(name: "gate", command: ["/bin/sh", "-c", script], environment: ["COLOUR": "red"], on: .place)
+                TaskRequest(
+                    name: "gate",
+                    command: ["/bin/sh", "-c", script],
+                    environment: ["COLOUR": "red"],
+                    on: .place
+                )
             )
             #expect(rig.journal.saved.hooks == [hook])
             await rig.scheduler.apply(isAnyoneAttached: true)

@@ -147,7 +147,10 @@ import Testing
         let service = try await Self.service("- {name: a, on: enter, task: gate}")
         for (rule, words) in [
             ("- {name: a, on: arrive, task: gate}", "config.yaml:11: places.rules.a.on: \"arrive\" is not valid"),
-            ("- name: a\n  on: enter\n  sey: x", "config.yaml:11: places.rules.a: unknown key \"sey\"; did you mean say?"),
+            (
+                "- name: a\n  on: enter\n  sey: x",
+                "config.yaml:11: places.rules.a: unknown key \"sey\"; did you mean say?"
+            ),
             ("- {name: a, on: approach, say: x}", "on: approach needs a time or a distance"),
             ("- {name: a, on: enter}", "the rule has no action"),
             ("- {name: a, on: enter, say: \"{name\"}", "a { has no }"),

@@ -104,7 +104,9 @@ extension PlaceCommand {
 enum PlaceRouteTable {
     static func render(_ route: PlaceRouteProgress, limit: Int? = StandardOutput.widthLimit) -> String {
         var table = Table([("STOP", .left), ("AT", .right), ("STATE", .left)])
-        for stop in route.stops { table.add([stop.name, "\((stop.distance / 1000).decimals(2)) km", stop.state.rawValue]) }
+        for stop in route.stops {
+            table.add([stop.name, "\((stop.distance / 1000).decimals(2)) km", stop.state.rawValue])
+        }
         return route.heading.withoutControlCharacters + "\n" + table.render(limit: limit)
     }
 }

@@ -42,7 +42,10 @@ struct PlaceReplayCommand: AsyncParsableCommand {
     var places: [String] = []
 
     @Option(
-        help: ArgumentHelp("Configuration file with places.rules, whose actions are shown and not done.", valueName: "file")
+        help: ArgumentHelp(
+            "Configuration file with places.rules, whose actions are shown and not done.",
+            valueName: "file"
+        )
     )
     var rules: String?
 
