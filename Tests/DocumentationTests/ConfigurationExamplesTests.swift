@@ -49,6 +49,8 @@ import Testing
         { "\($0.value(Keys.mpdPasswords))" }, { "\($0.value(Keys.mpdDefaultPermissions) as Any)" },
         { "\($0.value(Keys.webListen))" }, { "\($0.value(Keys.controlGroup) as Any)" },
         { "\($0.value(Keys.controlExecute))" }, { "\($0.value(Keys.taskEnvironment))" },
+        { "\($0.value(Keys.placeImports))" }, { "\($0.value(Keys.speechVoice) as Any)" },
+        { "\($0.value(Keys.speechSpeed) as Any)" }, { "\($0.value(Keys.speechCache))" },
         { "\($0.value(Keys.transferRoots))" }, { "\($0.value(Keys.allowHTTP))" },
         { "\($0.value(Keys.retryMaximum))" }, { "\($0.value(Keys.allowPrivate))" },
         { "\($0.value(Keys.syncInterval))" }, { "\($0.value(Keys.retention))" },

@@ -350,7 +350,7 @@ import Testing
         let source = try FileManager.default.contentsOfDirectory(atPath: folder)
             .filter { $0.hasPrefix("Route") && $0.hasSuffix(".swift") }
             .map { try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }.joined()
-        let calls = source.matches(of: /\(\s*\.(get|post|patch|delete),\s*"(\/v1[^"]*)"/)
+        let calls = source.matches(of: /\(\s*\.(get|post|put|patch|delete),\s*"(\/v1[^"]*)"/)
             .map { "\($0.output.1.uppercased()) \($0.output.2)" }
         let streams = source.matches(of: /Path = "(\/v1[^"]*)"/).map { "GET \($0.output.1)" }
         #expect(calls.count > 20)
