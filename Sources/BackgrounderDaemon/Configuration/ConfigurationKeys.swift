@@ -189,7 +189,7 @@ enum Keys {
 
     static let speechCache = ConfigurationKey<Int>(
         "speech.cacheSize",
-        50_000_000,
+        50 << 20,
         allowed: "at least 1M, such as 50M or 1G"
     ) { text, _ in ByteCount.bytes(text).flatMap { $0 >= 1 << 20 ? Int($0) : nil } }
 
