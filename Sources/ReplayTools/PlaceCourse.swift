@@ -53,26 +53,8 @@ struct PlaceCourse: Sendable {
 
     private func occasion(_ decision: PlaceDecision) -> PlaceOccasion {
         let place = places[Int(decision.placeId)]
-        let event = PlaceEvent(
-            id: 0,
-            placeId: Int(decision.placeId),
-            place: place.name,
-            event: decision.event,
-            timestamp: decision.timestamp,
-            latitude: decision.fix.coordinate.latitude,
-            longitude: decision.fix.coordinate.longitude,
-            accuracy: decision.fix.accuracy,
-            distance: decision.distance,
-            eta: decision.eta,
-            initial: decision.initial ? true : nil
-        )
-        return PlaceOccasion(
-            event: event,
-            watch: decision.watch,
-            place: place,
-            radius: monitored.first { $0.id == decision.placeId }?.shape.radius,
-            arrival: decision.fix.arrival
-        )
+        let radius = monitored.first { $0.id == decision.placeId }?.shape.radius
+        return PlaceOccasion(decision, at: place, radius: radius)
     }
 
     /// Returns the figures of all places within `limit` metres of a fix, and whether the machine is inside of them.

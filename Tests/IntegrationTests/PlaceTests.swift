@@ -97,6 +97,35 @@ import Testing
             .expectRefusal(64, ["track replay --record"])
     }
 
+    @Test func `a replay shows what rules would do, compares it, and refuses faulty rules`() async throws {
+        let service = try Service(TestConfiguration())
+        let places = try service.scratch.write(
+            "name,latitude,longitude,radius\nStart,53.5439,9.9811,45\nCorner,53.5437,9.9841,45\n",
+            to: "tour.csv"
+        )
+        func rules(_ text: String) throws -> String {
+            let rule = "- {name: story, on: enter, say: \"\(text) {name}\"}"
+            let soon = "- {name: soon, on: approach, eta: 25s, task: gate}"
+            return try service.scratch.write("places:\n  rules:\n    \(rule)\n    \(soon)\n", to: "tour.yaml")
+        }
+        let track = Products.repository("tracks/city-walk.gpx")
+        let replay = ["place", "replay", track, "--places", places, "--rules", try rules("This is")]
+        let table = try await service.run(replay).text
+        #expect(table.contains("story say fired: This is Corner\n"), "\(table)")
+        #expect(table.contains("soon task fired: gate\n"), "\(table)")
+        #expect(!table.contains("This is Start"), "\(table)")
+        let expected = service.file("walk.json")
+        try await service.run(replay + ["--format", "json"]).output.write(to: URL(filePath: expected))
+        #expect(try await service.run(replay + ["--expect", expected]).text.contains("identical, "))
+        _ = try rules("Here is")
+        let differs = try await service.command(replay + ["--expect", expected])
+        #expect(differs.exitCode == 1)
+        #expect(differs.text.contains("fired: This is Corner, got enter Corner"), "\(differs)")
+        try await service.command(Array(replay.dropLast()) + ["/nowhere.yaml"]).expectRefusal(4, ["/nowhere.yaml"])
+        try service.scratch.write("places: {rules: [{name: a, on: enter, sey: x}]}", to: "tour.yaml")
+        try await service.command(replay).expectRefusal(1, ["tour.yaml:1: places.rules.a: ", "did you mean say?"])
+    }
+
     @Test func `a walk through places is in the log and the events, and a crash inside causes no second enter`()
         async throws
     {

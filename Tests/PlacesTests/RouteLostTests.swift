@@ -30,7 +30,7 @@ import Testing
                     "arrive 4", "finish 4",
                 ]
         )
-        #expect(script.monitor.progress.stops.map(\.state) == [.left, .left, .skipped, .left, .at])
+        #expect(script.monitor.progress.states == [.left, .left, .skipped, .left, .at])
     }
 
     @Test func `a diversion that returns before the next stop skips nothing`() throws {
@@ -81,7 +81,7 @@ import Testing
         _ = script.drive(GroundPoint(0, 0))
         let events = script.drive(GroundPoint(600, 0))
         #expect(events == ["join", "next 1", "arrive 1", "leave 1", "next 2"])
-        #expect(script.monitor.progress.stops.map(\.state) == [.left, .left, .ahead, .ahead, .ahead])
+        #expect(script.monitor.progress.states == [.left, .left, .ahead, .ahead, .ahead])
     }
 
     @Test func `a standing machine with a wrong position is not on a diversion`() throws {

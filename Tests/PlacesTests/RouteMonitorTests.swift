@@ -91,19 +91,19 @@ import Testing
         var script = try RouteScript(watches: [.within(200)])
         #expect(script.monitor.progress.progress == nil)
         #expect(script.monitor.progress.next == nil)
-        #expect(script.monitor.progress.stops.map(\.state) == Array(repeating: .ahead, count: 5))
+        #expect(script.monitor.progress.states == Array(repeating: .ahead, count: 5))
         _ = script.drive(GroundPoint(400, 0))
-        #expect(script.monitor.progress.stops.map(\.state) == [.left, .approaching, .ahead, .ahead, .ahead])
+        #expect(script.monitor.progress.states == [.left, .approaching, .ahead, .ahead, .ahead])
         #expect(script.monitor.progress.next == 1)
         #expect(abs(try #require(script.monitor.progress.progress) - 400) <= 1)
         _ = script.drive(GroundPoint(490, 0))
-        #expect(script.monitor.progress.stops.map(\.state) == [.left, .at, .ahead, .ahead, .ahead])
+        #expect(script.monitor.progress.states == [.left, .at, .ahead, .ahead, .ahead])
         #expect(!script.monitor.progress.isFinished)
         _ = script.drive(end)
-        #expect(script.monitor.progress.stops.map(\.state) == [.left, .left, .left, .left, .at])
+        #expect(script.monitor.progress.states == [.left, .left, .left, .left, .at])
         #expect(script.monitor.progress.next == nil)
         #expect(script.monitor.progress.isFinished)
-        #expect(script.monitor.progress.stops.map(\.name) == ["S0", "S1", "S2", "S3", "S4"])
+        #expect(script.monitor.route.stops.map(\.name) == ["S0", "S1", "S2", "S3", "S4"])
     }
 
     @Test func `a loop visits a stop twice`() throws {
@@ -143,7 +143,7 @@ import Testing
     @Test func `a machine that starts in the middle joins there`() throws {
         var script = try RouteScript(from: GroundPoint(1_100, 0))
         #expect(script.drive(end) == ["join", "next 3", "arrive 3", "leave 3", "next 4", "arrive 4", "finish 4"])
-        #expect(script.monitor.progress.stops.map(\.state) == [.left, .left, .left, .left, .at])
+        #expect(script.monitor.progress.states == [.left, .left, .left, .left, .at])
     }
 
     @Test func `a machine on a street that the route passes twice joins once it is clear where`() throws {

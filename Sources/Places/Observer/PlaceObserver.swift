@@ -256,28 +256,12 @@ package actor PlaceObserver: Service {
                 name: "\(decision.placeId)",
                 shape: .circle(center: decision.fix.coordinate, radius: 1)
             )
-        let event = PlaceEvent(
-            id: 0,
-            placeId: Int(decision.placeId),
-            place: definition.name,
-            event: decision.event,
-            timestamp: decision.timestamp,
-            latitude: decision.fix.coordinate.latitude,
-            longitude: decision.fix.coordinate.longitude,
-            accuracy: decision.fix.accuracy,
-            distance: decision.distance,
-            probability: decision.probability,
-            eta: decision.eta,
-            estimated: decision.estimated ? true : nil,
-            initial: decision.initial ? true : nil,
-            tripId: try? journal.openTrip()
-        )
         return PlaceOccasion(
-            event: event,
-            watch: decision.watch,
-            place: definition,
+            decision,
+            at: definition,
             radius: try? Shape(definition.shape).radius,
-            arrival: decision.event == .dwell ? .now : decision.fix.arrival
+            tripId: try? journal.openTrip(),
+            arrival: decision.event == .dwell ? .now : nil
         )
     }
 

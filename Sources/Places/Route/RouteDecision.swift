@@ -1,3 +1,4 @@
+package import BackgrounderAPI
 package import FoundationEssentials
 
 /// What a machine does on a route.
@@ -41,31 +42,12 @@ package struct RouteDecision: Hashable, Sendable {
 }
 
 /// How far a machine has come on a route.
-package struct RouteProgress: Codable, Hashable, Sendable {
-    /// What the machine has to do with a stop.
-    package enum StopState: String, Codable, CaseIterable, Sendable {
-        case ahead
-        /// The next stop, once a watch has fired.
-        case approaching
-        case at
-        case left
-        case skipped
-    }
-
-    /// A visit of a stop.
-    package struct Stop: Codable, Hashable, Sendable {
-        package var sequence: Int
-        package var name: String
-        package var sourceId: String?
-        /// Metres along the shape from its beginning.
-        package var distance: Double
-        package var state: StopState
-    }
-
-    package var stops: [Stop]
-    /// Metres along the shape from its beginning; absent until the machine has joined.
+package struct RouteProgress: Hashable, Sendable {
+    /// Of each stop, in the order of the visits.
+    package var states: [PlaceRouteProgress.StopState]
+    /// Metres along the shape from its beginning; nil until the machine has joined.
     package var progress: Double?
-    /// The index of the next stop, or of the one at which the machine is; absent before and after the run.
+    /// The index of the next stop, or of the one at which the machine is; nil before and after the run.
     package var next: Int?
     package var diverted: Bool
     package var isFinished: Bool

@@ -24,21 +24,21 @@ package struct RouteFollower: Sendable {
 
     /// How far the machine has come.
     package var progress: PlaceRouteProgress {
-        let progress = monitor.progress
+        let (route, progress) = (monitor.route, monitor.progress)
         return PlaceRouteProgress(
-            name: monitor.route.name ?? monitor.route.headsign ?? monitor.route.tripId ?? "",
-            stops: zip(progress.stops, places).map { stop, place in
+            name: route.name ?? route.headsign ?? route.tripId ?? "",
+            stops: route.stops.indices.map { index in
                 PlaceRouteProgress.Stop(
-                    name: stop.name,
-                    sourceId: stop.sourceId,
-                    placeId: place,
-                    distance: stop.distance,
-                    state: PlaceRouteProgress.StopState(rawValue: stop.state.rawValue) ?? .ahead
+                    name: route.stops[index].name,
+                    sourceId: route.stops[index].sourceId,
+                    placeId: places[index],
+                    distance: route.stops[index].distance,
+                    state: progress.states[index]
                 )
             },
-            length: monitor.route.length,
+            length: route.length,
             progress: progress.progress,
-            next: progress.next.map { progress.stops[$0].name },
+            next: progress.next.map { route.stops[$0].name },
             diverted: progress.diverted,
             finished: progress.isFinished
         )

@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import FoundationEssentials
 
 /// Decides from fixes how a machine follows a route: where it is, which stop is next, and where it leaves the route.
@@ -62,15 +63,7 @@ package struct RouteMonitor: Sendable {
     /// How far the machine has come.
     package var progress: RouteProgress {
         RouteProgress(
-            stops: route.stops.enumerated().map { index, stop in
-                RouteProgress.Stop(
-                    sequence: stop.sequence,
-                    name: stop.name,
-                    sourceId: stop.sourceId,
-                    distance: stop.distance,
-                    state: run?.state(of: index) ?? .ahead
-                )
-            },
+            states: route.stops.indices.map { run?.state(of: $0) ?? .ahead },
             progress: run?.anchor.along,
             next: run.flatMap { $0.isFinished ? nil : $0.next },
             diverted: run?.isDiverted ?? false,

@@ -1,3 +1,5 @@
+import BackgrounderAPI
+
 /// A run along a route: where the machine is, and what it has done at each stop.
 struct RouteRun: Codable, Hashable, Sendable {
     var anchor: RouteAnchor
@@ -23,7 +25,7 @@ struct RouteRun: Codable, Hashable, Sendable {
     }
 
     /// Returns what the machine has to do with a stop.
-    func state(of stop: Int) -> RouteProgress.StopState {
+    func state(of stop: Int) -> PlaceRouteProgress.StopState {
         if skipped.contains(stop) { return .skipped }
         if stop != next { return stop < next ? .left : .ahead }
         return isAt ? .at : fired.isEmpty ? .ahead : .approaching

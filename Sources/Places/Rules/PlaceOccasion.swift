@@ -39,6 +39,41 @@ package struct PlaceOccasion: Sendable {
         self.origin = origin
     }
 
+    /// Creates the occasion of a decision about `place`, which has the id of the decision.
+    ///
+    /// - Parameter arrival: absent for that of the deciding fix.
+    package init(
+        _ decision: PlaceDecision,
+        at place: PlaceDefinition,
+        radius: Double?,
+        tripId: Int? = nil,
+        arrival: MonotonicTime? = nil
+    ) {
+        let event = PlaceEvent(
+            id: 0,
+            placeId: Int(decision.placeId),
+            place: place.name,
+            event: decision.event,
+            timestamp: decision.timestamp,
+            latitude: decision.fix.coordinate.latitude,
+            longitude: decision.fix.coordinate.longitude,
+            accuracy: decision.fix.accuracy,
+            distance: decision.distance,
+            probability: decision.probability,
+            eta: decision.eta,
+            estimated: decision.estimated ? true : nil,
+            initial: decision.initial ? true : nil,
+            tripId: tripId
+        )
+        self.init(
+            event: event,
+            watch: decision.watch,
+            place: place,
+            radius: radius,
+            arrival: arrival ?? decision.fix.arrival
+        )
+    }
+
     /// Returns whether `rule`, which applies to the place, is for this event.
     ///
     /// A machine that was inside from the beginning has not entered.

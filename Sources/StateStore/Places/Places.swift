@@ -55,10 +55,7 @@ extension StateStore {
         try await write(durable: true) { database in
             var count = 0
             for id in ids {
-                try database.cachedStatement(sql: "DELETE FROM place WHERE id = ?").execute(arguments: [id])
-                count += database.changesCount
-                try database.removeBoxes(ofPlace: Int64(id))
-                try database.removeFirings(ofPlace: Int64(id))
+                if try database.removePlace(Int64(id)) { count += 1 }
             }
             return count
         }
@@ -242,9 +239,7 @@ private struct PlaceWriter {
     mutating func removeOthers() throws {
         let ids = try Int64.fetchAll(database, sql: "SELECT id FROM place WHERE source = ?", arguments: [source])
         for id in ids where !kept.contains(id) {
-            try database.cachedStatement(sql: "DELETE FROM place WHERE id = ?").execute(arguments: [id])
-            try database.removeBoxes(ofPlace: id)
-            try database.removeFirings(ofPlace: id)
+            _ = try database.removePlace(id)
             reshaped.append(Int(id))
             counts.removed += 1
         }
@@ -309,8 +304,13 @@ extension Database {
         }
     }
 
-    fileprivate func removeFirings(ofPlace id: Int64) throws {
+    /// Removes a place with its boxes and the firings of rules at it; returns whether it existed.
+    fileprivate func removePlace(_ id: Int64) throws -> Bool {
+        try cachedStatement(sql: "DELETE FROM place WHERE id = ?").execute(arguments: [id])
+        let exists = changesCount > 0
+        try removeBoxes(ofPlace: id)
         try cachedStatement(sql: "DELETE FROM placeFiring WHERE placeId = ?").execute(arguments: [id])
+        return exists
     }
 
     fileprivate func removeBoxes(ofPlace id: Int64) throws {

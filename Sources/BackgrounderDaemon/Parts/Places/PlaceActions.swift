@@ -52,6 +52,8 @@ struct PlaceActions: Service {
     private let publish: @Sendable (PlaceEvent) -> Void
     private let rulings: AsyncStream<RuledEvents>
     private let inlet: AsyncStream<RuledEvents>.Continuation
+    private let texts: AsyncStream<[String]>
+    private let textInlet: AsyncStream<[String]>.Continuation
 
     /// - Parameter publish: called with each event once its actions have begun, and again with the same id when the last of
     ///   those that take longer has ended.
@@ -68,11 +70,13 @@ struct PlaceActions: Service {
         self.logger = logger
         self.publish = publish
         (rulings, inlet) = AsyncStream.makeStream()
+        (texts, textInlet) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Runs what ``take(_:)`` receives until the graceful shutdown.
     func run() async throws {
         await withDiscardingTaskGroup { group in
+            group.addTask { for await texts in texts { await workers.speech.prepare(texts) } }
             for await ruling in rulings.cancelOnGracefulShutdown() {
                 let (open, slow) = await begin(ruling)
                 if !slow.isEmpty { group.addTask { _ = await finish(open, slow) } }
@@ -83,6 +87,9 @@ struct PlaceActions: Service {
 
     /// Takes stored events, whose actions then start. Any thread; returns immediately.
     func take(_ ruling: RuledEvents) { inlet.yield(ruling) }
+
+    /// Takes the texts that rules may speak soon, in place of earlier ones. Any thread; returns immediately.
+    func prepare(_ texts: [String]) { textInlet.yield(texts) }
 
     /// Runs the actions of stored events to their end, and returns the events with the outcomes.
     func perform(_ ruling: RuledEvents) async -> [PlaceEvent] {

@@ -106,21 +106,15 @@ extension PlacesPart {
 
     private func add(_ request: PlaceRequest) async throws -> Place {
         let definition = request.definition
-        if let problem = definition.problem { throw WireError(.invalid, problem) }
+        let bounds = try Self.bounds(of: definition)
         let known = try await context.store.places(named: definition.name).filter {
             $0.definition.source == nil
         }
         guard known.isEmpty || request.replace == true else {
             throw WireError(.conflict, "there is a place \(definition.name)", hint: "use --replace, or another name")
         }
-        let shape: Shape
-        do throws(ShapeError) {
-            shape = try MonitoredPlace(id: 0, definition).shape
-        } catch {
-            throw WireError(.invalid, error.description)
-        }
         guard
-            try await context.store.store([(definition, shape.bounds)], of: nil, replacing: false) != nil,
+            try await context.store.store([(definition, bounds)], of: nil, replacing: false) != nil,
             let place = try await context.store.places(named: definition.name).first(where: {
                 $0.definition.source == nil
             })
@@ -150,20 +144,24 @@ extension PlacesPart {
     private func change(_ id: Int, _ patch: PlacePatch) async throws -> Place {
         guard let place = try await context.store.place(id) else { throw Self.noPlace(id) }
         let definition = patch.applied(to: place.definition)
-        if let problem = definition.problem { throw WireError(.invalid, problem) }
-        let shape: Shape
-        do throws(ShapeError) {
-            shape = try MonitoredPlace(id: 0, definition).shape
-        } catch {
-            throw WireError(.invalid, error.description)
-        }
+        let bounds = try Self.bounds(of: definition)
         do {
-            guard try await context.store.change(id, to: (definition, shape.bounds)) else { throw Self.noPlace(id) }
+            guard try await context.store.change(id, to: (definition, bounds)) else { throw Self.noPlace(id) }
         } catch is PlaceNameInUse {
             throw WireError(.conflict, "there is a place \(definition.name) of this source", hint: "use another name")
         }
         try await placesChanged(definition.shape == place.definition.shape ? [] : [id])
         return await present([Place(id: id, definition: definition)])[0]
+    }
+
+    /// Checks a place, and returns a box that contains it.
+    private static func bounds(of definition: PlaceDefinition) throws(WireError) -> GeographicBounds {
+        if let problem = definition.problem { throw WireError(.invalid, problem) }
+        do throws(ShapeError) {
+            return try MonitoredPlace(id: 0, definition).shape.bounds
+        } catch {
+            throw WireError(.invalid, error.description)
+        }
     }
 
     // MARK: Route

@@ -63,8 +63,8 @@ final class PlacesPart: DaemonPart {
         ) { ruled in
             for event in ruled.events { context.logger.info("\(event.line)") }
             actions.take(ruled)
-        } onSpeech: { texts in
-            Task { await speech.prepare(texts) }
+        } onSpeech: {
+            actions.prepare($0)
         }
         let reader = QueueExecutor("backgrounder.places.import")
         self.reader = reader
