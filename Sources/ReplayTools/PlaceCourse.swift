@@ -81,7 +81,7 @@ struct PlaceCourse: Sendable {
 }
 
 extension DueAction.Operation {
-    /// What it does: the path of a file, a text, or a name.
+    /// The path of the file, the text, or the name of the source or hook.
     fileprivate var inWords: String {
         switch self {
         case .announce(let item, _, _): item

@@ -17,7 +17,7 @@ package actor SpeechCache: Service {
         var name: String
     }
 
-    /// A sequence of programs of which one runs at a time.
+    /// A sequence of programs that run one after the other.
     enum Lane {
         /// For texts that a caller waits for.
         case urgent

@@ -1,4 +1,4 @@
-/// Why there is no speech for a text.
+/// The reasons for which a text is not spoken.
 package enum SpeechError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The deadline of the caller has passed.
     case late

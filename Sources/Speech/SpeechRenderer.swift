@@ -37,7 +37,7 @@ package struct SpeechRenderer: Hashable, Sendable {
     /// to a file by the program, because espeak-ng ignores write errors: on a full disk it leaves half a text and
     /// reports success.
     var options: [String] {
-        // UTF-8 whatever the locale is.
+        // UTF-8 in every locale.
         var options = ["-b", "1"]
         if let voice { options += ["-v", voice] }
         if let speed { options += ["-s", String(speed)] }

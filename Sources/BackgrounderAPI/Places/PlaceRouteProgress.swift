@@ -1,6 +1,6 @@
 /// The route that the machine follows, and how far it has come.
 package struct PlaceRouteProgress: Codable, Hashable, Sendable {
-    /// What the machine has to do with a stop.
+    /// Where the machine is on its way to a stop.
     package enum StopState: String, Codable, CaseIterable, Sendable {
         case ahead
         /// The next stop, once a rule has announced it.

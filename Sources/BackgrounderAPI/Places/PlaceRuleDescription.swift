@@ -34,7 +34,7 @@ package struct PlaceRuleDescription: Codable, Hashable, Sendable {
     package var fetch: String?
     /// The task hook.
     package var task: String?
-    /// What keeps it from working, such as a place that does not exist; each in one line.
+    /// The reasons for which it does not work, such as a place that does not exist; each in one line.
     package var problems: [String]
 
     /// Creates a description.

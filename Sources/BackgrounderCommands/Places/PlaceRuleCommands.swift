@@ -9,8 +9,8 @@ extension PlaceCommand {
             abstract: "Let the rules act as if something happened at a place now.",
             discussion: """
                 All rules for the event act, also outside of their hours and again on the same \
-                visit, and they do not remember it. Prints what became of each action. An \
-                approach or a dwell is one of each rule's own time or distance.
+                visit, and this does not count as a visit. Prints the outcome of each action. \
+                With approach or dwell, rules of every time and distance act.
 
                 EXAMPLES
                   backgrounder place simulate Harbour enter
@@ -45,7 +45,7 @@ extension PlaceCommand {
     struct Rules: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "rules",
-            abstract: "List the rules of the configuration file, and what keeps them from working.",
+            abstract: "List the rules of the configuration file, and why some do not work.",
             discussion: """
                 EXAMPLES
                   backgrounder place rules

@@ -12,7 +12,7 @@ package protocol PlaceJournal: Sendable {
     func commit(_ changes: PlaceChanges) throws -> [PlaceEvent]
 }
 
-/// What the journal stores together.
+/// The changes that the journal stores together.
 package struct PlaceChanges: Sendable {
     /// With the actions that rules start because of them.
     package var events: [PlaceEvent]

@@ -33,7 +33,7 @@ struct RouteAnchor: Codable, Hashable, Sendable {
             && slack.isFinite && slack >= 0 && offFixes >= 0 && dates.allSatisfy(\.isFinite)
     }
 
-    /// What a fix says about the place on the route.
+    /// The result of looking for a fix on the route.
     enum Outcome: Sendable {
         case match(RouteMatch)
         /// Several places are possible.

@@ -1,7 +1,7 @@
 package import BackgrounderAPI
 package import FoundationEssentials
 
-/// What a machine does on a route.
+/// The kinds of events on a route.
 package enum RouteEventKind: String, Codable, CaseIterable, Sendable {
     /// It was found on the route, on its way in the right direction.
     case join

@@ -46,7 +46,7 @@ struct RoutePace: Sendable {
 
     /// Adds a fix. `median` is the median of the speeds of the last seconds.
     mutating func receive(_ seen: RouteObservation, median: Double) {
-        // The median lags behind a vehicle that starts.
+        // While a vehicle starts, the median is too low.
         speed = seen.isMeasured ? min(max(seen.speed, median), RouteRules.longestSpeed) : seen.speed
         if seen.isMoving { peak = max(peak, min(seen.speed, median + 3)) }
         samples.removeAll { seen.fix.timestamp.timeIntervalSince($0.timestamp) > Self.window + 0.5 }

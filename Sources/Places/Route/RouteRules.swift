@@ -13,7 +13,7 @@ enum RouteRules {
     static let offRoute = 60.0
     /// Seconds off the route after which it is a diversion.
     static let diversionSpan = 60.0
-    /// Metres that the machine must move off the route in that time; errors of a standing receiver are no diversion.
+    /// Metres that the machine must move off the route in that time. The errors of a standing receiver are shorter.
     static let diversionWay = 60.0
     /// Fixes off the route, and the difference in metres between the way and the shape, that show that the stops in
     /// between were skipped and not passed.
@@ -68,7 +68,7 @@ enum RouteRules {
     static let beginning = 100.0
     /// Metres along the shape that show that the machine began a new run, or went far back.
     static let newRunAdvance = 300.0
-    /// Metres that a machine may return behind the point at which it left the route.
+    /// Metres by which the point of return may be before the point at which the machine left the route.
     static let returnBehind = 500.0
     /// Metres, beyond the standard deviation, by which a machine that follows the shape may move sideways.
     static let sideways = 15.0

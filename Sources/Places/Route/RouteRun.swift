@@ -12,7 +12,7 @@ struct RouteRun: Codable, Hashable, Sendable {
     /// The watches that have fired for the next stop.
     private(set) var fired: Set<PlaceWatch> = []
 
-    /// Begins a run at the anchor. Stops behind it were left before.
+    /// Begins a run at the anchor. The stops before it count as left.
     init(at anchor: RouteAnchor, stops: [FollowedRoute.Stop]) {
         self.anchor = anchor
         next = stops.firstIndex { $0.distance > anchor.along } ?? stops.count - 1

@@ -65,7 +65,7 @@ struct RouteSearch: Sendable {
             }
             continued.append(best.map { $0.continued(to: match, seen) } ?? Candidate(match, seen))
         }
-        // Those that this fix does not continue wait for the next ones.
+        // Candidates that this fix does not continue wait for the next fixes.
         for candidate in candidates where candidate.misses <= RouteRules.searchMisses {
             let isContinued = continued.contains { abs($0.along - candidate.along) <= candidate.reach + 30 }
             if !isContinued, continued.count < 2 * RouteLimits.candidates { continued.append(candidate) }

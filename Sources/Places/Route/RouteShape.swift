@@ -17,7 +17,8 @@ struct RouteMatch: Hashable, Sendable {
 
 /// The line of a route with its distances in metres.
 ///
-/// Its edges are chords through the Earth of at most 1 km, which are 2 cm deep. So there is no seam anywhere.
+/// Its edges are chords through the Earth of at most 1 km, which are 2 cm deep. So neither the antimeridian nor a pole is
+/// special.
 struct RouteShape: Sendable {
     /// All different from the one before.
     private let points: [Vector]

@@ -63,7 +63,7 @@ struct StopAssignment {
         return try best(of: candidates)
     }
 
-    /// Returns the best places with stops on the right or the left of the street, whichever fits better.
+    /// Returns the places that fit best with all stops on one side of the street, the right or the left one.
     private func best(of candidates: [[Candidate]]) throws(RouteError) -> [Double] {
         let right = try cheapest(of: candidates, side: 1)
         let left = try cheapest(of: candidates, side: -1)

@@ -8,7 +8,7 @@ import SystemSupport
 
 /// The files under `places.import`: each is read at the start and at a reload, if it has changed, as a source with its name.
 struct PlaceImports {
-    /// What tells whether a file has changed.
+    /// The facts by which a change of a file is noticed.
     private struct Version: Codable, Hashable {
         var path: String
         var size: Int64
