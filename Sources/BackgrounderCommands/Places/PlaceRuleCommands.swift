@@ -18,7 +18,7 @@ extension PlaceCommand {
                 """
         )
         @Argument(help: "Name or id of the place.", completion: NameCompletion.places) var place: String
-        @Argument(help: "What happens: enter, leave, dwell, pass, approach or next.") var event: PlaceEventKind
+        @Argument(help: "The event that is simulated.") var event: PlaceEventKind
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
