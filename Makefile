@@ -14,6 +14,8 @@ MODULES = $(filter-out IntegrationTests,$(notdir $(wildcard Tests/*Tests))) Inte
 CHECKED = BackgroundFetchTests BackgrounderAPITests BackgrounderCommandsTests DocumentationTests FuzzTests MusicLibraryTests \
     PlacesTests PlaylistsTests StateStoreTests SystemSupportTests TestSupportTests WebSupportTests
 WITHOUT_SERVER = ^($(subst $(space),|,$(CHECKED)))[./]
+# Several runs of `swift test` at a time fail now and then, because they share the database of the build.
+BUILT_TESTS = .build/debug/backgrounderPackageTests.xctest --testing-library swift-testing
 # With hundreds of tests at a time, a test that suspends waits seconds for its next turn.
 FEW_AT_ONCE = --experimental-maximum-parallelization-width 8
 SKIPPED = $(ALONE:%=--skip ^%[./])
@@ -33,7 +35,7 @@ SANITIZER_OPTIONS = TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.
 SHARE = $(DESTDIR)$(PREFIX)/share
 
 .PHONY: help run setup check test fuzz sanitize torture build programs bench-location bench-audio bench-commands bench-places dependencies bench-dependencies package-dependencies deb test-package test-arm64 format lint docs clean-run \
-    manuals install media tracks example-feed example-picture example-dependencies
+    manuals install media tracks example-feed example-picture example-tour example-dependencies
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -46,6 +48,9 @@ example-feed: example-dependencies build ## run a feed reader against a small lo
 
 example-picture: example-dependencies build ## fetch and download a picture of the day (state in .run/picture/)
 	@Packaging/examples/picture-of-the-day.sh $(RELEASE) $(HOME_DIR)/picture
+
+example-tour: example-dependencies build ## run a city walk whose stops speak, into .run/tour.wav
+	@Packaging/examples/city-walk.sh $(RELEASE) $(HOME_DIR)/tour
 
 build: dependencies programs ## build the two programs in release mode; they need no toolchain to run
 
@@ -74,7 +79,7 @@ test: lint ## run all tests; installs missing packages first
 	@mkdir -p .build/test && rm -f .build/test/*; \
 	run() { \
 	    echo "== $$1"; name=$$1; shift; \
-	    { timeout -k 10 1200 swift test --ignore-lock --skip-build --disable-xctest "$$@" 2>&1 || echo "$$name failed"; } | tee .build/test/$$name.log; \
+	    { timeout -k 10 1200 env NO_COLOR=1 $(BUILT_TESTS) "$$@" 2>&1 || echo "$$name failed"; } | tee .build/test/$$name.log; \
 	}; \
 	for tests in $(ALONE); do run $$tests --filter "^$$tests[./]" & done; wait; \
 	(export COMPUTING_THREADS=2; run WithoutServer $(FEW_AT_ONCE) --filter '$(WITHOUT_SERVER)' $(SKIPPED)); \
