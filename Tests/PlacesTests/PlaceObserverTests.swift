@@ -65,11 +65,13 @@ import Testing
         _ log: LogLines = LogLines(),
         rules: [PlaceRule] = [],
         firings: [PlaceFiring] = [],
+        recent: [PlaceFix] = [],
         _ body: (PlaceObserver) async throws -> Void
     ) async throws {
         let logger = Logger(label: "test") { _ in log }
         let observer = PlaceObserver(
-            nil,
+            journal.commits.withLock { $0.last?.state },
+            recent: recent,
             book: PlaceRuleBook(rules, firings: firings),
             journal: journal,
             clock: ContinuousClock(),
@@ -172,6 +174,25 @@ import Testing
             let found = try await events(1)
             #expect(found[0].actions.map(\.outcome) == [.once])
             #expect(due.withLock(\.self).isEmpty)
+        }
+    }
+
+    @Test func `fixes that a crash kept from being judged are judged after it, and none twice`() async throws {
+        let start = MonotonicTime.now
+        try await observing(rules: [Self.speech]) { observer in
+            observer.observe(fixes(0..<20, from: start))
+            // The end of the observer stores the state.
+        }
+        try await observing(rules: [Self.speech], recent: fixes(0..<40, from: start)) { observer in
+            let found = try await events(1)
+            #expect(found.map(\.event) == [.enter])
+            #expect(found.map(\.initial) == [nil])
+            #expect(due.withLock(\.self).count == 1)
+        }
+        try await observing(rules: [Self.speech], recent: fixes(0..<40, from: start)) { observer in
+            observer.observe(fixes(40..<80, from: start))
+            let found = try await events(2)
+            #expect(found.map(\.event) == [.enter, .leave])
         }
     }
 

@@ -71,6 +71,14 @@ package struct PlaceMonitor: Sendable {
         }
     }
 
+    /// Returns those of `fixes`, which were known before a restart, that came after the state.
+    package func unjudged(_ fixes: [PlaceFix]) -> [PlaceFix] {
+        fixes.filter { fix in last.map { $0.timestamp < fix.timestamp } ?? true }
+    }
+
+    /// Makes the next fix the first one after a restart again, after ``unjudged(_:)`` fixes were received.
+    package mutating func resume() { isResuming = last != nil }
+
     /// The places that the machine is inside of.
     package var visits: [Int64: PlaceVisit] { tracks.compactMapValues(\.visit) }
 

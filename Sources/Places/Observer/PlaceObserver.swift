@@ -20,6 +20,7 @@ package actor PlaceObserver: Service {
     private let onEvents: @Sendable (RuledEvents) -> Void
     private let onSpeech: @Sendable ([String]) -> Void
     private var monitor: PlaceMonitor
+    private var recent: [PlaceFix]
     private var book: PlaceRuleBook
     private var follower: RouteFollower?
     /// Events that could not be stored yet.
@@ -42,12 +43,14 @@ package actor PlaceObserver: Service {
     /// Creates an observer that continues from `state`.
     ///
     /// - Parameters:
+    ///   - recent: the newest fixes before the restart, in their order. A crash may have come before they were judged.
     ///   - book: the rules, and their firings so far.
     ///   - follower: the route, and how far the machine has come on it.
     ///   - onEvents: called in the order of the events, after they were stored; must return immediately.
     ///   - onSpeech: called with texts that rules may speak soon, the most likely first; must return immediately.
     package init(
         _ state: PlaceMonitor.State?,
+        recent: [PlaceFix] = [],
         book: PlaceRuleBook = PlaceRuleBook([]),
         follower: RouteFollower? = nil,
         journal: any PlaceJournal,
@@ -60,6 +63,7 @@ package actor PlaceObserver: Service {
         let watches = book.watches
         monitor =
             state.map { PlaceMonitor($0, watches: watches, now: now, arrival: .now) } ?? PlaceMonitor(watches: watches)
+        self.recent = recent
         self.book = book
         self.follower = follower
         self.follower?.setWatches(watches)
@@ -74,6 +78,7 @@ package actor PlaceObserver: Service {
     /// Judges fixes until the graceful shutdown.
     package func run() async throws {
         loadVisited()
+        catchUp()
         await withTaskCancellationOrGracefulShutdownHandler {
             for await batch in fixes { receive(batch) }
         } onCancelOrGracefulShutdown: { [inlet] in
@@ -142,6 +147,13 @@ package actor PlaceObserver: Service {
     /// Stores the events that wait in memory. Call it when the journal can be written again.
     package func storeWaiting() {
         if isFailing { commit([]) }
+    }
+
+    /// Judges the fixes that the service received before a crash and did not judge.
+    private func catchUp() {
+        receive(monitor.unjudged(recent))
+        recent = []
+        monitor.resume()
     }
 
     private func receive(_ batch: [PlaceFix]) {

@@ -2,6 +2,7 @@ import BackgroundFetch
 import BackgroundTasks
 import BackgrounderAPI
 import ControlServer
+import FoundationEssentials
 import LocationUpdates
 import Logging
 import Places
@@ -55,6 +56,7 @@ final class PlacesPart: DaemonPart {
         self.actions = actions
         observer = PlaceObserver(
             try journal.saved(logger: context.logger),
+            recent: try context.store.newestLocations(100).map(PlaceFix.init(stored:)),
             book: PlaceRuleBook(configuration.placeRules.rules, firings: try journal.firings()),
             follower: try PlaceRoute.follower(context.store, logger: context.logger),
             journal: journal,
@@ -105,6 +107,15 @@ final class PlacesPart: DaemonPart {
     func placesChanged(_ ids: [Int]) async throws {
         hasPlaces.store(try await !context.store.places(count: 1).isEmpty, ordering: .relaxed)
         await observer.placesChanged(ids)
+    }
+}
+
+extension PlaceFix {
+    /// Creates the fix of a point that a former process stored. It arrived as long ago as it was measured.
+    fileprivate init(stored location: Location) {
+        let age = min(max(0, -location.timestamp.timeIntervalSinceNow), 1e9)
+        // Perhaps before the start of the machine.
+        self.init(location, arrival: .now + .seconds(-age))
     }
 }
 
