@@ -1,6 +1,6 @@
-# Shared by both examples, which source it with the folder of the programs and the home of their service:
+# Shared by the examples, which source it with the folder of the programs and the home of their service:
 #     . common.sh BIN HOME
-# Starts the web server, sets $server to its address, and stops everything when the script ends.
+# Stops everything and removes the home when the script ends.
 set -eu
 
 # The home is removed at the end, so it must not contain anything else.
@@ -19,16 +19,12 @@ show() {
     say "backgrounder $*"
     backgrounder "$@"
 }
-tomorrow() {
-    say "The server's next day begins"
-    curl --noproxy "*" -fsS -X POST "$server/tomorrow"
-}
 
 leave() {
     status=$?
     trap - EXIT
     backgrounder stop >/dev/null 2>&1 || true
-    # The server exits when its stdin is closed.
+    # The server of web.sh exits when its stdin is closed.
     exec 9>&- || true
     rm -rf "$home"
     exit "$status"
@@ -42,9 +38,3 @@ backgrounder stop >/dev/null 2>&1 || true
 rm -rf "$home"
 mkdir -p "$home"
 touch "$home/.example"
-
-mkfifo "$home/stdin" "$home/port"
-/usr/bin/python3 "$examples/server.py" <"$home/stdin" >"$home/port" &
-exec 9>"$home/stdin"
-read -r port <"$home/port"
-server=http://127.0.0.1:$port

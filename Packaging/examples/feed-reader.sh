@@ -2,6 +2,7 @@
 # A feed reader: Backgrounder fetches a feed in the background and reports new items.
 #     feed-reader.sh BIN HOME
 . "$(dirname "$0")/common.sh" "$1" "$2"
+. "$(dirname "$0")/web.sh"
 
 cat > "$home/config.yaml" <<'YAML'
 modes: [fetch]

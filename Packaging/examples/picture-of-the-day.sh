@@ -2,6 +2,7 @@
 # A picture of the day: a fetch finds a new picture, a transfer downloads it, and the script shows it.
 #     picture-of-the-day.sh BIN HOME
 . "$(dirname "$0")/common.sh" "$1" "$2"
+. "$(dirname "$0")/web.sh"
 
 mkdir "$home/pictures"
 cat > "$home/config.yaml" <<YAML

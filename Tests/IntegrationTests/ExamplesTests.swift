@@ -4,7 +4,7 @@ import Testing
 
 /// `make example-feed` and `make example-picture` without a terminal and with only the loopback network.
 @Suite(.sharing) struct ExamplesTests {
-    private func run(_ script: String, home: String) async throws -> ProgramRun {
+    private func run(_ script: String, home: String, within seconds: Double = 60) async throws -> ProgramRun {
         // Used only for its environment.
         let service = try Service(TestConfiguration())
         let environment = service.environment.filter { $0.key != "BACKGROUNDER_HOME" }
@@ -12,7 +12,7 @@ import Testing
             Products.repository("Packaging/examples/\(script).sh"),
             [Products.folderOfPrograms, home],
             environment: environment,
-            within: 60
+            within: seconds
         )
         #expect(run.exitCode == 0, "\(run)")
         #expect(run.errors.isEmpty, "\(run)")
@@ -46,6 +46,16 @@ import Testing
             ],
             in: text
         )
+    }
+
+    @Test func `the stops of a city walk speak into one file`() async throws {
+        let scratch = try ScratchDirectory()
+        let text = try await run("city-walk", home: scratch.file("tour"), within: 180).text
+        let stops = ["Harbour station", "Quay", "Footbridge", "Market square", "Customs house"]
+        expect(["place replay"] + stops.map { "say fired: \($0)." } + ["place log"] + stops + ["5 stories, "], in: text)
+        let output = try await Tool.run("soxi", "-D", scratch.file("tour.wav"))
+        let seconds = String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(Double(seconds) ?? 0 > 20, "\(seconds)")
     }
 
     @Test func `an example does not remove a folder that it did not create`() async throws {
