@@ -144,6 +144,45 @@ import Testing
         #expect(service.logLines().contains { $0.contains("places.rules.hook.task: the task hook \"none\"") })
     }
 
+    @Test func `a slow or missing renderer delays nothing but its own text, which is dropped when it is too late`()
+        async throws
+    {
+        let rules = """
+            - {name: talk, on: enter, say: {text: "{name}", expires: 2s}}
+            - {name: bell, on: enter, announce: a.wav}
+            - {name: open, on: enter, task: gate}
+            """
+        let hooks = "tasks: {hooks: {gate: {on: place, command: [/bin/true]}}}"
+        let service = try Service(TestConfiguration())
+        try await Tool.run("sox", "-n", "-r", "48000", "-c", "1", service.file("a.wav"), "synth", "0.2", "sine", "440")
+        try service.configure(Self.configuration(rules, rest: [hooks]))
+        let programs = service.file("programs")
+        try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
+        let renderer = programs + "/espeak-ng"
+        try "#!/bin/sh\nexec /bin/sleep 60\n".write(toFile: renderer, atomically: true, encoding: .utf8)
+        chmod(renderer, 0o755)
+        try await service.start(adding: ["PATH": programs])
+        try await service.run("location", "stop")
+        try await service.run("place", "add", "Pier", "--at", "1,1")
+        let events = try service.events()
+        let began = ContinuousClock.now
+        let slow = try await Self.simulate(service, "Pier", "enter")
+        #expect(slow == ["talk say expired", "bell announce fired", "open task fired"])
+        #expect(ContinuousClock.now - began >= .seconds(2))
+        // The others were known before.
+        let published = try await events.wait(for: "both publications") { received in
+            let places = try received.places()
+            return places.count == 2 ? places : nil
+        }
+        #expect(published.map(\.id) == [published[0].id, published[0].id])
+        #expect(published[0].actions.map(\.rule) == ["bell", "open"])
+        try FileManager.default.removeItem(atPath: renderer)
+        let missing: PlaceEvent = try await service.json("place", "simulate", "Pier", "enter")
+        #expect(missing.actions.map(\.outcome) == [.failed, .fired, .fired])
+        #expect(missing.actions[0].detail?.contains("install the package espeak-ng") == true, "\(missing.actions)")
+        #expect(service.logLines().contains { $0.contains("Rule talk at Pier: say expired: ") })
+    }
+
     @Test func `a faulty rule is refused with its line, and the service continues with the rules it has`()
         async throws
     {

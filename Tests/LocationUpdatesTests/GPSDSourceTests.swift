@@ -9,7 +9,7 @@ import Testing
         let server = try FakeGPSD()
         let rig = try await LocationRig("gpsd://127.0.0.1:\(server.port)/dev/gps0")
         let client = try await server.client()
-        #expect(client.request == "?WATCH={\"enable\":true,\"json\":true,\"device\":\"/dev/gps0\"};\r\n")
+        #expect(client.request == "?WATCH={\"enable\":true,\"json\":true,\"device\":\"/dev/gps0\"};")
         try await rig.wait(for: "connection") { $0.connection == .connected && $0.quality == .searching }
         for second in 0..<4 { client.send(line: tpv(at: second, metres: Double(second))) }
         let status = try await rig.wait(for: "four points") { $0.accepted == 4 }

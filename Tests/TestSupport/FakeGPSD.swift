@@ -80,13 +80,28 @@ package final class FakeGPSD: Sendable {
 
         deinit { close(descriptor) }
 
-        /// Waits for the next request of the client. Returns an empty string at the end of the connection.
-        package func nextRequest() async -> String {
+        /// Waits for the next request of the client that begins with `beginning`, without its line end. Returns an
+        /// empty string at the end of the connection.
+        ///
+        /// After a pause, gpsd is also asked for its receivers, between two requests that a test expects.
+        package func nextRequest(beginning: String = "?") async -> String {
             await withCheckedContinuation { continuation in
                 Thread.detachNewThread { [self] in
-                    var buffer = [UInt8](repeating: 0, count: 4096)
-                    let count = recv(descriptor, &buffer, buffer.count, 0)
-                    continuation.resume(returning: String(decoding: buffer.prefix(max(0, count)), as: UTF8.self))
+                    var line: [UInt8] = []
+                    var byte: UInt8 = 0
+                    while recv(descriptor, &byte, 1, 0) == 1 {
+                        if byte != UInt8(ascii: "\n") {
+                            line.append(byte)
+                            continue
+                        }
+                        let request = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .newlines)
+                        if request.hasPrefix(beginning) {
+                            continuation.resume(returning: request)
+                            return
+                        }
+                        line = []
+                    }
+                    continuation.resume(returning: "")
                 }
             }
         }
