@@ -1,6 +1,11 @@
 import CLinux
 import Glibc
 
+/// Returns whether a process has this id and still runs: a zombie does not.
+package func isRunning(_ pid: Int32) -> Bool {
+    ProcessEntry(pid).map { !$0.isZombie } ?? false
+}
+
 /// A process, as /proc/PID/stat describes it (proc_pid_stat(5)).
 struct ProcessEntry: Hashable, Sendable {
     var pid: pid_t

@@ -7,17 +7,20 @@ import Testing
 final class ServiceLaunch: Sendable {
     private let process: ForegroundProcess
     private let ready: LineReader
+    private let errors: LineReader
 
     init(_ service: Service, adding variables: [String: String] = [:]) throws {
-        let pipe = try PipeEnds()
+        let (pipe, errorPipe) = (try PipeEnds(), try PipeEnds())
         process = try ForegroundProcess(
             Products.backgrounderd,
             ["--home", service.home, "--ready-descriptor", "3"],
             environment: service.environment.merging(variables) { $1 },
-            descriptors: [3: pipe.writeEnd]
+            descriptors: [2: errorPipe.writeEnd, 3: pipe.writeEnd]
         )
         close(pipe.writeEnd)
+        close(errorPipe.writeEnd)
         ready = LineReader(pipe.readEnd)
+        errors = LineReader(errorPipe.readEnd)
     }
 
     func send(_ signal: Int32) { process.kill(signal) }
@@ -36,7 +39,8 @@ final class ServiceLaunch: Sendable {
 
     func waitForEnd() async throws {
         let code = try await process.waitForEnd()
-        #expect(code == 128 + SIGKILL, "the service was not killed by the test")
+        let said = errors.lines.joined(separator: "\n")
+        #expect(code == 128 + SIGKILL, "the service was not killed by the test: \(said)")
     }
 }
 

@@ -35,6 +35,17 @@ import Testing
         #expect(status.pid == pid)
     }
 
+    @Test func `a start waits for a lock that a killed service left to a command`() async throws {
+        let service = try Service(TestConfiguration())
+        try await service.start()
+        try await service.crash()
+        let descriptor = open(service.paths.lock, O_RDWR | O_CLOEXEC)
+        try #require(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        DispatchQueue.global().asyncAfter(deadline: .now() + 1) { close(descriptor) }
+        let run = try await service.command(["start"])
+        #expect(run.exitCode == 0, "\(run)")
+    }
+
     @Test func `of two services started together, the loser names the winner`() async throws {
         let service = try Service(TestConfiguration())
         // From the second round on, the record of an earlier service exists.

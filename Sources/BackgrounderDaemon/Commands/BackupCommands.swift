@@ -52,7 +52,7 @@ struct RestoreCommand: AsyncParsableCommand {
             try FolderOwner.become(of: paths)
             try paths.makeDirectories()
             // Prevents a start of the service meanwhile.
-            let lock = try InstanceLock(
+            let lock = try await InstanceLock.acquire(
                 paths,
                 record: InstanceRecord(pid: getpid(), configuration: paths.configuration, source: "", driver: "")
             )

@@ -182,7 +182,7 @@ package struct DaemonCommand: AsyncParsableCommand {
         chdir("/")
         try paths.makeDirectories()
         let instance = InstanceRecord(configuration, recording: record, options: restartOptions)
-        let lock = try InstanceLock(paths, record: instance)
+        let lock = try await InstanceLock.acquire(paths, record: instance)
         paths.closeDirectories()
         let log = DaemonLog(path: paths.log, level: configuration.value(Keys.logLevel), environment: environment)
         let logger = log.makeLogger()

@@ -1,4 +1,5 @@
 import BackgrounderAPI
+import ChildProcesses
 import FoundationEssentials
 import Glibc
 import SystemSupport
@@ -33,6 +34,19 @@ struct InstanceLock: ~Copyable {
             throw .cannotWrite(path: paths.instance, reason: error.reason)
         }
         self.descriptor = descriptor
+    }
+
+    /// Acquires the lock, and waits for that of a service that was killed.
+    ///
+    /// A command that the killed service was about to execute holds the lock until its execve(2).
+    ///
+    /// - Throws: ``InstanceError`` if a running service holds the lock or a file cannot be written.
+    static func acquire(_ paths: RuntimePaths, record: InstanceRecord) async throws(InstanceError) -> InstanceLock {
+        do throws(InstanceError) {
+            return try InstanceLock(paths, record: record)
+        } catch .alreadyRunning(let pid?) where !isRunning(pid) {
+            return try await wait(paths, record: record, seconds: 5)
+        }
     }
 
     /// Acquires the lock as soon as its holder releases it, and writes `record` for other processes.
