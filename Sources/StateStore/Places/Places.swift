@@ -33,6 +33,7 @@ extension StateStore {
                 if isLarge { try database.execute(sql: "PRAGMA cache_size = -65536") }
                 defer { if isLarge { try? database.execute(sql: "PRAGMA cache_size = -2000; PRAGMA shrink_memory") } }
                 for (place, bounds) in places { try writer.store(place, bounds) }
+                try writer.indexAdded()
                 if replacing { try writer.removeOthers() }
                 guard try Int.fetchOne(database, sql: "SELECT count(*) FROM place") ?? 0 <= Self.mostPlaces else {
                     throw TooManyPlaces()
@@ -168,6 +169,8 @@ private struct PlaceWriter {
     private let source: String
     private let encoder: JSONEncoder
     private var kept: Set<Int64> = []
+    /// The first of the new places that are not in the tree yet. Later ones have higher ids.
+    private var firstAdded: Int64?
 
     init(_ database: Database, source: String) {
         (self.database, self.source) = (database, source)
@@ -186,7 +189,7 @@ private struct PlaceWriter {
             ).execute(arguments: values + [source, place.sourceId])
             let id = database.lastInsertedRowID
             kept.insert(id)
-            try database.indexPlaces(id)
+            firstAdded = firstAdded ?? id
             counts.added += 1
             return
         }
@@ -200,6 +203,13 @@ private struct PlaceWriter {
         guard shape != oldShape else { return }
         reshaped.append(Int(id))
         try reindex(id)
+    }
+
+    /// Adds the new places to the tree, at once because a statement for each takes several times longer. Call it after the last place.
+    mutating func indexAdded() throws {
+        guard let first = firstAdded else { return }
+        try database.indexPlaces(from: first)
+        firstAdded = nil
     }
 
     /// Replaces the place with this id; returns whether it exists.
@@ -220,8 +230,10 @@ private struct PlaceWriter {
     {
         let box = PlaceBox(bounds)
         let shape = try text(place.shape)
+        let tags = place.tags.isEmpty ? "[]" : try text(place.tags)
+        let properties = place.properties.isEmpty ? "{}" : try text(place.properties)
         let values: StatementArguments = [
-            place.name, try text(place.tags), try text(place.properties), shape, place.course, place.tolerance,
+            place.name, tags, properties, shape, place.course, place.tolerance,
             box.minLatitude, box.maxLatitude, box.minLongitude, box.maxLongitude,
         ]
         return (values, shape)
@@ -237,8 +249,9 @@ private struct PlaceWriter {
     }
 
     private func reindex(_ id: Int64) throws {
+        if let firstAdded, id >= firstAdded { return }
         try database.removeBoxes(ofPlace: id)
-        try database.indexPlaces(id)
+        try database.indexPlaces(from: id, through: id)
     }
 
     /// Removes the places of the source that were not stored.
@@ -270,9 +283,9 @@ private struct PlaceWriter {
 }
 
 extension Database {
-    /// Adds the boxes of a place to the tree, or without `id` those of all places.
-    func indexPlaces(_ id: Int64? = nil) throws {
-        let condition = id == nil ? "true" : "id = ?"
+    /// Adds the boxes of the places with these ids to the tree.
+    func indexPlaces(from first: Int64 = 0, through last: Int64 = .max) throws {
+        let condition = "id BETWEEN ?1 AND ?2"
         try cachedStatement(
             sql: """
                 INSERT INTO placeBox
@@ -283,7 +296,7 @@ extension Database {
                 SELECT 2 * id + 1, minLatitude, maxLatitude, -1800000000, maxLongitude
                 FROM place WHERE \(condition) AND minLongitude > maxLongitude
                 """
-        ).execute(arguments: id.map { [$0, $0] } ?? [])
+        ).execute(arguments: [first, last])
     }
 
     fileprivate func placeBoxes(overlapping boxes: [GeographicBounds]) throws -> [(id: Int, bounds: GeographicBounds)] {
