@@ -15,6 +15,7 @@ package struct RootCommand: AsyncParsableCommand {
             EXAMPLES
               backgrounder start --source gpsd://localhost:2947
               backgrounder attach                      # watch it live; q detaches
+              backgrounder open                        # the same and a map in a browser
               backgrounder location accuracy hundredMeters
               backgrounder track --last 5 --format json
               backgrounder queue add ~/music && backgrounder audio play
@@ -33,7 +34,7 @@ package struct RootCommand: AsyncParsableCommand {
             DoctorCommand.self, LogCommand.self, ReloadCommand.self, LocationCommand.self, TrackCommand.self,
             PlaceCommand.self, AudioCommand.self, QueueCommand.self, TaskCommand.self, FetchCommand.self,
             RefreshCommand.self, QuitCommand.self,
-            TransferCommand.self, PushCommand.self, BackupCommand.self, RestoreCommand.self,
+            TransferCommand.self, PushCommand.self, OpenCommand.self, BackupCommand.self, RestoreCommand.self,
         ]
     )
 

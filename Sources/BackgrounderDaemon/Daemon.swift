@@ -24,6 +24,7 @@ struct Daemon: Sendable {
     private let fetch: FetchPart
     private let push: PushPart
     private let places: PlacesPart
+    let page: PagePart
 
     var parts: [any DaemonPart] { report.parts }
 
@@ -64,7 +65,8 @@ struct Daemon: Sendable {
         fetch = try await FetchPart(context, transfers: transfers)
         push = try await PushPart(context, fetch: fetch)
         places = try await PlacesPart(context, audio: audio, tasks: tasks, fetch: fetch)
-        let parts: [any DaemonPart] = [location, audio, tasks, transfers, fetch, push, places]
+        page = try PagePart(context)
+        let parts: [any DaemonPart] = [location, audio, tasks, transfers, fetch, push, places, page]
 
         lifecycle = Lifecycle {
             for part in parts where await part.isAtWork() { return true }
@@ -98,7 +100,7 @@ struct Daemon: Sendable {
         await audio.loadInitialQueue()
     }
 
-    /// Returns the services of the parts around the two servers, in the order in which they start. They stop in reverse.
+    /// Returns the services of the parts around the servers, in the order in which they start. They stop in reverse.
     func services(_ servers: [any Service]) -> [any Service] {
         let media: [any DaemonPart] = [location, audio]
         let others: [any DaemonPart] = [tasks, transfers, fetch, push]

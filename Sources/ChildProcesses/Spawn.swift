@@ -50,6 +50,8 @@ package struct Spawn {
     var directory: String?
     /// The descriptors of this process that become 0, 1, 2 and so on; all others are closed.
     var descriptors: [CInt]
+    /// Whether the program gets a session and process group of its own, without the terminal of this process.
+    var isDetached: Bool
 
     /// Creates a spawn from its parts; ``run()`` starts it.
     package init(
@@ -57,16 +59,17 @@ package struct Spawn {
         arguments: [String],
         environment: [String],
         directory: String? = nil,
-        descriptors: [CInt]
+        descriptors: [CInt],
+        isDetached: Bool = true
     ) {
         (self.path, self.arguments, self.environment) = (path, arguments, environment)
-        (self.directory, self.descriptors) = (directory, descriptors)
+        (self.directory, self.descriptors, self.isDetached) = (directory, descriptors, isDetached)
     }
 
     /// `POSIX_SPAWN_SETSID` from <spawn.h>, which Swift sees only with `_GNU_SOURCE`.
     private static let setSession: CInt = 0x80
 
-    /// Starts the program in a session and process group of its own, with default signal handling.
+    /// Starts the program with default signal handling.
     ///
     /// - Returns: the pid of the child, which the caller must reap.
     /// - Throws: ``SpawnFailure``.
@@ -97,7 +100,7 @@ package struct Spawn {
         sigfillset(&all)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setsigdefault(&attributes, &all)
-        let flags = Self.setSession | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+        let flags = (isDetached ? Self.setSession : 0) | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
         posix_spawnattr_setflags(&attributes, Int16(truncatingIfNeeded: flags))
 
         let argv = arguments.map { strdup($0) } + [nil]

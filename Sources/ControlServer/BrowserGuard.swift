@@ -28,16 +28,24 @@ enum BrowserGuard {
                 )
             }
         }
-        if let site = request.headers[.secFetchSite], site != "same-origin", site != "none" {
-            throw WireError(.forbidden, "a page of another site may not use this service", hint: noPages)
-        }
-        if hasBody(request), !isJSON(request.headers[.contentType] ?? "") {
-            throw WireError(
-                .unsupportedMediaType,
-                "the body is not declared as JSON",
-                hint: "send Content-Type: application/json"
-            )
-        }
+        try checkSite(request)
+        try checkBody(request)
+    }
+
+    /// Checks that no page of another site caused the request.
+    static func checkSite(_ request: Request) throws(WireError) {
+        guard let site = request.headers[.secFetchSite], site != "same-origin", site != "none" else { return }
+        throw WireError(.forbidden, "a page of another site may not use this service", hint: noPages)
+    }
+
+    /// Checks that a body is declared as JSON, which a form cannot do.
+    static func checkBody(_ request: Request) throws(WireError) {
+        guard hasBody(request), !isJSON(request.headers[.contentType] ?? "") else { return }
+        throw WireError(
+            .unsupportedMediaType,
+            "the body is not declared as JSON",
+            hint: "send Content-Type: application/json"
+        )
     }
 
     /// Returns whether a browser sent the request: a page can cause a GET without permission.
@@ -53,12 +61,16 @@ enum BrowserGuard {
     /// Returns whether `authority` names only this machine. Programs invent names without a dot for a Unix socket; an HTTP/1.0 client
     /// sends none.
     private static func isLocal(_ authority: String) -> Bool {
-        var host = authority[...]
-        if let port = host.lastIndex(of: ":"), host[host.index(after: port)...].allSatisfy(\.isASCIIDigit) {
-            host = host[..<port]
-        }
+        let host = hostName(authority)
         if host == "127.0.0.1" || host == "[::1]" { return true }
         return host.utf8.allSatisfy { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "@") }
+    }
+
+    /// Returns `authority` without its port.
+    static func hostName(_ authority: String) -> String {
+        guard let colon = authority.lastIndex(of: ":") else { return authority }
+        let port = authority[authority.index(after: colon)...]
+        return port.allSatisfy(\.isASCIIDigit) ? String(authority[..<colon]) : authority
     }
 
     private static func hasBody(_ request: Request) -> Bool {

@@ -6,8 +6,8 @@ import NIOHTTPTypes
 
 /// The handler of one connection: it acquires a slot, reports how the connection is used, and closes it.
 ///
-/// It closes a connection that sends no whole request within `limit`, and one that is still open shortly after the server began to
-/// stop, because a response to a reader that does not read has no other end.
+/// It closes a connection that sends no whole request within `limit`, one whose browser has closed it, and one that is still open shortly
+/// after the server began to stop, because a response to a reader that does not read has no other end.
 final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -16,13 +16,19 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let limit: TimeAmount
     private let slots: ConnectionSlots
+    private let identify: (ChannelHandlerContext) -> ConnectionOpener?
+    private var owner: ConnectionOpener.Owner?
     private var timeout: Scheduled<Void>?
     /// Whole requests without a complete response; negative while a request that was refused early still arrives.
     private var unanswered = 0
 
-    init(limit: Duration, slots: ConnectionSlots) {
+    /// Creates a handler.
+    ///
+    /// - Parameter identify: returns who opened the connection; `nil` closes it.
+    init(limit: Duration, slots: ConnectionSlots, identify: @escaping (ChannelHandlerContext) -> ConnectionOpener?) {
         self.limit = TimeAmount(limit)
         self.slots = slots
+        self.identify = identify
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -60,24 +66,24 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             // Tuned: time for data that is ready, and a small part of the 2 s that a stop may take.
             context.eventLoop.scheduleTask(in: .milliseconds(300)) { channel.close(promise: nil) }
         }
+        // A browser that closes a connection looks like this until something is sent to it. Programs on the Unix socket may end their
+        // direction and still wait for the reply.
+        if case .inputClosed? = event as? ChannelEvent, case .host? = owner { context.close(promise: nil) }
         context.fireUserInboundEventTriggered(event)
     }
 
     private func begin(_ context: ChannelHandlerContext) {
         start(context)
-        let descriptor = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable {
-            (socket: NIOBSDSocket.Handle) in
-            Peer(socket: socket)
-        }
-        guard let peer = descriptor ?? nil else { return context.close(promise: nil) }
-        if !slots.occupy(context.channel, for: peer) { refuse(context) }
+        guard let opener = identify(context) else { return context.close(promise: nil) }
+        owner = opener.owner
+        if !slots.occupy(context.channel, for: opener) { refuse(context) }
     }
 
     /// Sends the reason before it closes the connection.
     private func refuse(_ context: ChannelHandlerContext) {
         let error = WireError(
             .unavailable,
-            "this user has too many connections",
+            "too many connections",
             hint: "close some of them and try again"
         )
         let bytes = ByteBuffer(bytes: (try? JSON.encode(error)) ?? .init())

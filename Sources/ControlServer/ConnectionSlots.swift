@@ -4,7 +4,7 @@ import Glibc
 import NIOCore
 import Synchronization
 
-/// The slots for connections of the control socket: it assigns them, and displaces connections when there are none left.
+/// The slots for connections of a server: it assigns them, and displaces connections when there are none left.
 ///
 /// Any thread; it closes connections without waiting.
 final class ConnectionSlots: Sendable {
@@ -21,9 +21,9 @@ final class ConnectionSlots: Sendable {
 
     private struct Slot {
         let channel: any Channel
-        let peer: Peer
-        let level: AccessLevel?
-        let isPrivileged: Bool
+        let opener: ConnectionOpener
+        /// The session of the page that sent the last request.
+        var session: Int?
         var use = Use.unused
         /// Since when it is used in this way.
         var since = NIODeadline.now()
@@ -35,21 +35,19 @@ final class ConnectionSlots: Sendable {
         var peak = 0
     }
 
-    private let policy: AccessPolicy
     private let limits: ConnectionLimits
     private let state = Mutex(State())
 
-    init(policy: AccessPolicy, limits: ConnectionLimits) {
-        self.policy = policy
+    init(limits: ConnectionLimits) {
         self.limits = limits
     }
 
     /// Assigns a slot to the connection, displacing another one if necessary.
     ///
-    /// - Returns: false if every slot that this peer may have is in use.
-    func occupy(_ channel: any Channel, for peer: Peer) -> Bool {
-        let isPrivileged = policy.isPrivileged(peer)
-        let new = Slot(channel: channel, peer: peer, level: policy.level(peer), isPrivileged: isPrivileged)
+    /// - Returns: false if every slot that this opener may have is in use.
+    func occupy(_ channel: any Channel, for opener: ConnectionOpener) -> Bool {
+        let isPrivileged = opener.isPrivileged
+        let new = Slot(channel: channel, opener: opener)
         let (isTaken, displaced) = state.withLock { state -> (Bool, [any Channel]) in
             var displaced: [any Channel] = []
             func makeRoom(below limit: Int, among isCounted: (Slot) -> Bool) -> Bool {
@@ -60,8 +58,8 @@ final class ConnectionSlots: Sendable {
             }
             let hasRoom =
                 (isPrivileged
-                    || makeRoom(below: limits.perUser) { $0.peer.user == peer.user }
-                        && makeRoom(below: limits.total - limits.reserved) { !$0.isPrivileged })
+                    || makeRoom(below: limits.perOwner) { $0.opener.owner == opener.owner }
+                        && makeRoom(below: limits.total - limits.reserved) { !$0.opener.isPrivileged })
                 && makeRoom(below: limits.total) { _ in true }
             if hasRoom { state.slots[ObjectIdentifier(channel)] = new }
             state.peak = max(state.peak, state.slots.count)
@@ -101,17 +99,35 @@ final class ConnectionSlots: Sendable {
         return channel != nil
     }
 
-    /// Returns the user of a connection and its rights; `nil` once it lost its slot.
-    func user(of channel: any Channel) -> ConnectedUser? {
+    /// Returns the user who opened a connection, as the caller of its requests; `nil` once the connection lost its slot.
+    func caller(on channel: any Channel) -> Caller? {
         state.withLock { state in
-            state.slots[ObjectIdentifier(channel)].map {
-                ConnectedUser(
-                    peer: $0.peer,
-                    level: $0.level,
-                    mostReaders: limits.readers(isPrivileged: $0.isPrivileged)
-                )
+            guard let opener = state.slots[ObjectIdentifier(channel)]?.opener, case .user(let user) = opener.owner
+            else {
+                return nil
             }
+            let mostReaders = limits.readers(isPrivileged: opener.isPrivileged)
+            return Caller(identity: .user(user), level: opener.level, mostReaders: mostReaders)
         }
+    }
+
+    /// Notes that the session `id` uses a connection.
+    ///
+    /// - Returns: false if the connection lost its slot.
+    func use(_ channel: any Channel, by id: Int) -> Bool {
+        state.withLock { state in
+            guard state.slots[ObjectIdentifier(channel)] != nil else { return false }
+            state.slots[ObjectIdentifier(channel)]?.session = id
+            return true
+        }
+    }
+
+    /// Closes the connections that the sessions `ids` use.
+    func close(usedBy ids: Set<Int>) {
+        let channels = state.withLock { state in
+            state.slots.values.filter { $0.session.map(ids.contains) ?? false }.map(\.channel)
+        }
+        for channel in channels { channel.close(promise: nil) }
     }
 
     private static let trimDelay = TimeAmount.seconds(10)
@@ -126,22 +142,13 @@ final class ConnectionSlots: Sendable {
     }
 }
 
-/// The user of one connection.
-struct ConnectedUser: Sendable {
-    let peer: Peer
-    /// `nil` for a user without rights.
-    let level: AccessLevel?
-    /// The number of event readers that this user may have.
-    let mostReaders: Int
-}
-
-/// The limits for connections of the control socket, which depend on how many descriptors the process may open.
+/// The limits for connections of a server, which depend on how many descriptors the process may open.
 package struct ConnectionLimits: Sendable {
     let total: Int
     /// Slots reserved for root and the service's user.
     let reserved: Int
-    /// Slots per other user.
-    let perUser: Int
+    /// Slots per other user, or per host of the network.
+    let perOwner: Int
 
     /// Tuned: 256 readers of the event stream and half as many other connections.
     package static let most = 384
@@ -150,7 +157,7 @@ package struct ConnectionLimits: Sendable {
     package init(total: Int) {
         self.total = total
         reserved = total / 4
-        perUser = total / 3
+        perOwner = total / 3
     }
 
     /// Returns limits that use half of the descriptors of this process.
@@ -159,6 +166,11 @@ package struct ConnectionLimits: Sendable {
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return Self(total: most) }
         let free = Int(clamping: limit.rlim_cur) - openDescriptors
         return Self(total: min(most, max(8, free / 2)))
+    }
+
+    /// Returns limits for the page's server: a third of those of the control socket.
+    package static func ofPage() -> Self {
+        Self(total: max(6, ofThisProcess().total / 3))
     }
 
     private static var openDescriptors: Int {
@@ -171,6 +183,6 @@ package struct ConnectionLimits: Sendable {
 
     /// Returns two thirds of the slots that a user may have; the rest is left for requests.
     func readers(isPrivileged: Bool) -> Int {
-        (isPrivileged ? total : perUser) * 2 / 3
+        (isPrivileged ? total : perOwner) * 2 / 3
     }
 }

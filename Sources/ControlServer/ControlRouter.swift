@@ -28,7 +28,8 @@ package struct ControlRouter {
         _ handler: @escaping @Sendable (RouteRequest<Body>) async throws -> Reply
     ) {
         let status = HTTPResponse.Status(code: route.status)
-        on(route.method, route.path, access: route.access, query: query) { [requireMode] request, context in
+        on(route.method, route.path, access: route.access, isLocal: route.isLocal, query: query) {
+            [requireMode] request, context in
             let body = Body.keys.isEmpty && route.method != .post ? nil : try await RawBodyReader.read(request)
             let routeRequest = try RouteRequest<Body>(request: request, context: context, body: body)
             if let mode { try requireMode(mode) }
@@ -41,6 +42,7 @@ package struct ControlRouter {
         _ method: RouteMethod,
         _ path: String,
         access: AccessLevel,
+        isLocal: Bool = false,
         query: Set<String>,
         _ handler: @escaping @Sendable (Request, ControlContext) async throws -> Response
     ) {
@@ -48,7 +50,7 @@ package struct ControlRouter {
         methods[path, default: []].insert(method)
         router.on(RouterPath(path), method: method) { request, context in
             do {
-                try context.require(access)
+                try context.caller.require(access, isLocal: isLocal)
                 for (name, _) in request.uri.queryParameters where !query.contains(String(name)) {
                     let takes = query.isEmpty ? "none" : query.sorted().joined(separator: ", ")
                     throw WireError(
@@ -64,11 +66,30 @@ package struct ControlRouter {
         }
     }
 
-    /// Returns a responder with all routes, and with errors for unknown paths and methods.
-    consuming func buildResponder() -> any HTTPResponder<ControlContext> {
+    /// Returns the routes as the servers use them, with errors for unknown paths and methods.
+    package consuming func makeResponder() -> ControlResponder {
         // Middleware that is added last sees only requests without a route.
         router.add(middleware: UnknownRoute(methods: methods))
-        return router.buildResponder()
+        return ControlResponder(responder: router.buildResponder())
+    }
+}
+
+/// All routes, for the control server and the page's server.
+package struct ControlResponder: Sendable {
+    private let responder: any HTTPResponder<ControlContext>
+
+    fileprivate init(responder: any HTTPResponder<ControlContext>) {
+        self.responder = responder
+    }
+
+    /// Answers a request, errors included.
+    func respond(to request: Request, from caller: Caller, on channel: any Channel, logger: Logger) async -> Response {
+        let context = ControlContext(source: .init(logger: logger, channel: channel, caller: caller))
+        do {
+            return try await responder.respond(to: request, context: context)
+        } catch {
+            return Response(refusing: error, logger: logger)
+        }
     }
 }
 
@@ -114,9 +135,15 @@ package struct RouteRequest<Body: RouteBody>: Sendable {
     private let query: Parameters
     /// The right of the caller.
     package let access: AccessLevel
+    /// Whether the request came over TCP.
+    package let isRemote: Bool
+    /// The session of the page that sent the request.
+    package let session: Int?
 
     init(request: Request, context: ControlContext, body: RawBody?) throws {
-        access = context.user.level ?? .read
+        access = context.caller.level ?? .read
+        isRemote = context.caller.isRemote
+        session = if case .session(let id) = context.caller.identity { id } else { nil }
         self.body = try (body ?? RawBody()).decode(Body.self)
         parameters = context.parameters
         query = request.uri.queryParameters

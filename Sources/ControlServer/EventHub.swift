@@ -17,8 +17,8 @@ package final class EventHub: Sendable {
         var readers: [ObjectIdentifier: EventReader] = [:]
         var report = StateReport.idle
         var lastState = ContinuousClock.now - .seconds(1)
-        /// The numbers of readers per user, including reserved places.
-        var places: [UInt32: Int] = [:]
+        /// The numbers of readers per caller, including reserved places.
+        var places: [Caller.Identity: Int] = [:]
     }
 
     /// Tuned: bytes that may wait for all readers together.
@@ -101,24 +101,24 @@ package final class EventHub: Sendable {
 
     /// Reserves a place at the stream for the lifetime of the returned object.
     ///
-    /// - Throws: ``WireError`` with `unavailable` if the user has the maximum of readers.
-    func reservePlace(for user: ConnectedUser) throws(WireError) -> EventPlace {
+    /// - Throws: ``WireError`` with `unavailable` if the caller has the maximum of readers.
+    func reservePlace(for caller: Caller) throws(WireError) -> EventPlace {
         let isTaken = state.withLock { state in
-            guard state.places[user.peer.user, default: 0] < user.mostReaders else { return false }
-            state.places[user.peer.user, default: 0] += 1
+            guard state.places[caller.identity, default: 0] < caller.mostReaders else { return false }
+            state.places[caller.identity, default: 0] += 1
             return true
         }
         guard isTaken else {
             throw WireError(
                 .unavailable,
-                "user \(user.peer.user) already has \(user.mostReaders) event readers, the maximum",
+                "\(caller.identity) already has \(caller.mostReaders) event readers, the maximum",
                 hint: "close some of them"
             )
         }
         return EventPlace { [self] in
             state.withLock { state in
-                let rest = state.places[user.peer.user, default: 1] - 1
-                state.places[user.peer.user] = rest > 0 ? rest : nil
+                let rest = state.places[caller.identity, default: 1] - 1
+                state.places[caller.identity] = rest > 0 ? rest : nil
             }
         }
     }

@@ -43,15 +43,15 @@ extension ControlRouter {
                 }
                 interval = given
             }
-            if attach == "1", BrowserGuard.isFromBrowser(request) {
+            if attach == "1", !context.caller.isRemote, BrowserGuard.isFromBrowser(request) {
                 throw WireError(
                     .forbidden,
                     "a browser must not attach",
                     hint: "a page can make a browser send a GET; read without attach=1, or attach from a program"
                 )
             }
-            let place = try hub.reservePlace(for: context.user)
-            let channel = context.channel
+            let place = try hub.reservePlace(for: context.caller)
+            let (channel, isRemote) = (context.channel, context.caller.isRemote)
             let body = ResponseBody { [interval] writer in
                 let reader = EventReader {
                     hub.share
@@ -65,7 +65,13 @@ extension ControlRouter {
                     reader.begin(with: await hub.snapshot(), encoded: EventHub.encode)
                     let observer = Task { await reader.observe { await times(interval) } }
                     defer { observer.cancel() }
-                    let watch = StallWatch(channel: channel, reader: reader, times: readerTimes, attachment: id) {
+                    let watch = StallWatch(
+                        channel: channel,
+                        reader: reader,
+                        times: readerTimes,
+                        isKeptAlive: id != nil || isRemote,
+                        attachment: id
+                    ) {
                         await attachments.stalled($0, $1)
                     }
                     defer { watch.stop() }

@@ -30,10 +30,8 @@ package struct Peer: Hashable, Sendable {
 
 /// The rights of users over the socket.
 package struct AccessPolicy: Sendable {
-    /// Returns whether a peer has every right, and reserved connection slots.
-    let isPrivileged: @Sendable (Peer) -> Bool
-    /// Returns the right of a peer; `nil` if it has none.
-    let level: @Sendable (Peer) -> AccessLevel?
+    private let owner: UInt32
+    private let level: @Sendable (Peer) -> AccessLevel?
 
     /// Creates a policy.
     ///
@@ -41,8 +39,16 @@ package struct AccessPolicy: Sendable {
     ///   - owner: the user who has every right, besides root.
     ///   - level: returns the right of any other peer, or `nil`; called once per connection, on an event loop.
     package init(owner: UInt32, level: @escaping @Sendable (Peer) -> AccessLevel? = { _ in nil }) {
-        let isPrivileged: @Sendable (Peer) -> Bool = { $0.user == 0 || $0.user == owner }
-        self.isPrivileged = isPrivileged
-        self.level = { isPrivileged($0) ? .execute : level($0) }
+        (self.owner, self.level) = (owner, level)
+    }
+
+    /// Returns the rights of a peer.
+    func opener(_ peer: Peer) -> ConnectionOpener {
+        let isPrivileged = peer.user == 0 || peer.user == owner
+        return ConnectionOpener(
+            owner: .user(peer.user),
+            level: isPrivileged ? .execute : level(peer),
+            isPrivileged: isPrivileged
+        )
     }
 }

@@ -1,9 +1,9 @@
 import NIOCore
 import Synchronization
 
-/// The time limits of an attached reader.
+/// The time limits of readers.
 package struct ReaderTimes: Sendable {
-    /// The interval of keepalive comments.
+    /// The interval of keepalive comments, for attached readers and pages.
     package var keepalive = Duration.seconds(15)
     /// The time after which unread data makes a reader stalled.
     package var stall = Duration.seconds(5)
@@ -12,8 +12,9 @@ package struct ReaderTimes: Sendable {
     package init() {}
 }
 
-/// Watches whether a reader reads. After a second of unread data the reader receives no times until it has read. For an attached
-/// reader it also sends a comment every 15 s and reports a stall after 5 s of unread data. Without unread data it costs only the comments.
+/// Watches whether a reader reads. After a second of unread data the reader receives no times until it has read. An attached reader and
+/// a page also receive a comment every 15 s, and for an attached reader 5 s of unread data are reported as a stall. Without unread data
+/// a watch costs only the comments.
 final class StallWatch: Sendable {
     private enum State {
         case upToDate
@@ -37,12 +38,14 @@ final class StallWatch: Sendable {
     /// Creates a watch.
     ///
     /// - Parameters:
+    ///   - isKeptAlive: whether the reader receives comments.
     ///   - attachment: the reader's id; `nil` if it is not attached.
     ///   - onChange: receives the id, and whether the reader stalled (true) or reads again (false).
     init(
         channel: any Channel,
         reader: EventReader,
         times: ReaderTimes,
+        isKeptAlive: Bool,
         attachment: Int?,
         onChange: @escaping @Sendable (Int, Bool) async -> Void
     ) {
@@ -53,11 +56,10 @@ final class StallWatch: Sendable {
         self.onChange = onChange
         let pause = TimeAmount(times.keepalive)
         keepalive =
-            attachment == nil
-            ? nil
-            : channel.eventLoop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { _ in
+            isKeptAlive
+            ? channel.eventLoop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { _ in
                 reader.append(ByteBuffer(string: ": keepalive\n\n"))
-            }
+            } : nil
     }
 
     /// Starts watching after data was sent, until everything is read.
@@ -111,13 +113,20 @@ final class StallWatch: Sendable {
     }
 }
 
-/// Linux's `SO_MEMINFO`. For a Unix socket the third number is that of `ioctl(SIOCOUTQ)`, the bytes that the peer has not read, but it
-/// can be read without a file descriptor (`sk_get_meminfo` in net/core/sock.c).
+/// Linux's `SO_MEMINFO` (`sk_get_meminfo` in net/core/sock.c), which needs no file descriptor.
 private struct SocketMemory {
     static let option = NIOBSDSocket.Option(rawValue: 55)
 
-    var receiveAllocated: UInt32 = 0
-    var receiveBuffer: UInt32 = 0
-    var unread: UInt32 = 0
-    var rest: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0, 0, 0)
+    private var receiveAllocated: UInt32 = 0
+    private var receiveBuffer: UInt32 = 0
+    /// For a Unix socket the bytes that the peer has not read, as `ioctl(SIOCOUTQ)`.
+    private var sendAllocated: UInt32 = 0
+    private var sendBuffer: UInt32 = 0
+    private var reserved: UInt32 = 0
+    /// For TCP the memory of the bytes that the peer's system has not confirmed. They are few while it has room for more, even if the
+    /// peer does not read.
+    private var sendQueued: UInt32 = 0
+    private var rest: (UInt32, UInt32, UInt32) = (0, 0, 0)
+
+    var unread: UInt32 { max(sendAllocated, sendQueued) }
 }

@@ -19,13 +19,16 @@ import Testing
         var path: String
         var status: Int
         var keys: [String]
+        var access: AccessLevel
+        var isLocal: Bool
 
         init<Body, Reply>(_ route: Route<Body, Reply>) {
             (method, path, status, keys) = (route.method.rawValue, route.path, route.status, Body.keys)
+            (access, isLocal) = (route.access, route.isLocal)
         }
 
         init(stream path: String) {
-            (method, self.path, status, keys) = ("GET", path, 200, [])
+            (method, self.path, status, keys, access, isLocal) = ("GET", path, 200, [], .read, false)
         }
     }
 
@@ -56,6 +59,8 @@ import Testing
         .init(Routes.tasks), .init(Routes.beginTask), .init(Routes.beginSample), .init(Routes.task),
         .init(Routes.endTask),
         .init(Routes.taskLog), .init(Routes.taskHooks), .init(Routes.addTaskHook), .init(Routes.removeTaskHook),
+        .init(Routes.createPageCode), .init(Routes.beginPageSession), .init(Routes.pageSessions),
+        .init(Routes.revokePageSession), .init(Routes.page),
     ]
 
     @Test func `the description lists exactly the routes of the service`() {
@@ -63,7 +68,12 @@ import Testing
         #expect(documented == Set(Self.routes.map { "\($0.method) \($0.path)" }))
         for route in Self.routes {
             let operation = interface.operation(route.method, route.path)
-            #expect(operation?.statuses.filter { $0 < 400 } == [route.status], "\(route.method) \(route.path)")
+            let place = "\(route.method) \(route.path)"
+            #expect(operation?.statuses.filter { $0 < 400 } == [route.status], "\(place)")
+            #expect(operation?.description["x-access"]?.string == route.access.rawValue, "\(place)")
+            #expect((operation?.description["x-local"] != nil) == route.isLocal, "\(place)")
+            let isRemote = !route.isLocal && route.access < .execute
+            #expect(operation?.statuses.filter([401, 421].contains) == (isRemote ? [401, 421] : []), "\(place)")
         }
     }
 
@@ -184,6 +194,13 @@ import Testing
         #expect(try problems(hook, of: Routes.addTaskHook) == [])
         #expect(try problems([hook], of: Routes.taskHooks) == [])
         #expect(try problems(ProcessReply(pid: 3), of: Routes.stop) == [])
+        #expect(try problems(Sample.pageCode, of: Routes.createPageCode) == [])
+        let token = PageToken(token: String(repeating: "f", count: 64), scope: .read, expires: Sample.date)
+        #expect(try problems(token, of: Routes.beginPageSession) == [])
+        let pageSession = PageSession(id: 1, scope: .control, expires: Sample.date)
+        #expect(try problems([pageSession], of: Routes.pageSessions) == [])
+        #expect(try problems(Sample.page, of: Routes.page) == [])
+        #expect(try problems(PageDescription(scope: .read, expires: Sample.date, version: "1"), of: Routes.page) == [])
         #expect(try problems(ReloadReply(applied: ["a"], needsRestart: []), of: Routes.reload) == [])
     }
 
@@ -265,6 +282,9 @@ import Testing
         ("POST", "/v1/tasks", #"{"name":"a","command":[]}"#, false), ("POST", "/v1/tasks", #"{"name":"a"}"#, false),
         ("POST", "/v1/tasks", #"{"name":"a","command":["b"],"budget":601}"#, false),
         ("POST", "/v1/tasks", #"{"name":"a","command":["b"],"directory":"c"}"#, false),
+        ("POST", "/v1/web/codes", "{}", true), ("POST", "/v1/web/session", "{}", false),
+        ("POST", "/v1/web/codes", #"{"scope":"read","duration":1,"port":65535}"#, true),
+        ("POST", "/v1/web/codes", #"{"scope":"execute"}"#, false), ("POST", "/v1/web/codes", #"{"port":0}"#, false),
         ("POST", "/v1/tasks/sample", "{}", true), ("POST", "/v1/tasks/sample", #"{"grace":0}"#, false),
     ])
     func `the description accepts valid request bodies and rejects invalid ones`(

@@ -296,6 +296,20 @@ enum Sample {
     )
     static let bareTask = BackgroundTask(id: 2, name: "a", command: [], state: .lost, budget: 180, grace: 5)
 
+    static let pageCode = PageCode(
+        code: String(repeating: "0", count: 32),
+        expires: date,
+        port: 1024,
+        links: ["http://127.0.0.1:1024/#0"]
+    )
+    static let page = PageDescription(
+        scope: .control,
+        expires: date,
+        version: "1",
+        map: MapArchiveDescription(minZoom: 0, maxZoom: 14, bounds: [-1, 50, 1, 52], attribution: "a"),
+        tiles: "https://h/{z}/{x}/{y}"
+    )
+
     static func status(_ location: LocationStatus?, _ audio: AudioStatus?) -> ServiceStatus {
         ServiceStatus(
             version: "1",

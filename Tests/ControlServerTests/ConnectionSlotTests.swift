@@ -81,7 +81,7 @@ import Testing
         let reply = try await server.connect().reply()
         #expect(reply.status == 503)
         #expect(reply.headers["connection"] == "close")
-        #expect(try reply.json()["message"]?.string == "this user has too many connections")
+        #expect(try reply.json()["message"]?.string == "too many connections")
         gate.continuation.finish()
         for connection in busy { #expect(try await connection.reply().status == 200) }
         try await server.stop()
@@ -94,22 +94,22 @@ import Testing
     private static let guest = Peer(user: 2000, groups: [2000])
     private static let other = Peer(user: 3000, groups: [3000])
 
-    private let slots: ConnectionSlots
+    private let policy = AccessPolicy(owner: Self.owner.user) { $0 == Self.guest ? .control : nil }
+    private let slots = ConnectionSlots(limits: ConnectionLimits(total: 12))
 
-    init() {
-        let policy = AccessPolicy(owner: Self.owner.user) { $0 == Self.guest ? .control : nil }
-        slots = ConnectionSlots(policy: policy, limits: ConnectionLimits(total: 12))
+    private func occupies(_ channel: EmbeddedChannel, for peer: Peer) -> Bool {
+        slots.occupy(channel, for: policy.opener(peer))
     }
 
     /// Returns a connection that has taken a slot and is now used for `use`.
     private func connected(_ peer: Peer, _ use: ConnectionSlots.Use = .idle) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel()
-        try #require(slots.occupy(channel, for: peer))
+        try #require(occupies(channel, for: peer))
         slots.use(channel, for: use)
         return channel
     }
 
-    private func hasSlot(_ channel: EmbeddedChannel) -> Bool { slots.user(of: channel) != nil }
+    private func hasSlot(_ channel: EmbeddedChannel) -> Bool { slots.caller(on: channel) != nil }
 
     @Test func `a connection that never made a request gives way before one that did, however long ago`() throws {
         let served = try (0..<11).map { _ in try connected(Self.owner) }
@@ -127,22 +127,22 @@ import Testing
         let own = try (0..<5).map { _ in try connected(Self.guest) }
         #expect(own.map(hasSlot) == [false, true, true, true, true])
         for channel in own.dropFirst() { slots.use(channel, for: .inUse) }
-        #expect(!slots.occupy(EmbeddedChannel(), for: Self.guest))
+        #expect(!occupies(EmbeddedChannel(), for: Self.guest))
         #expect(others.allSatisfy(hasSlot))
     }
 
     @Test func `a quarter of the slots is reserved for root and the owner`() throws {
         for user in UInt32(1)...3 { for _ in 0..<3 { _ = try connected(Peer(user: user, groups: []), .inUse) } }
-        #expect(!slots.occupy(EmbeddedChannel(), for: Self.guest))
+        #expect(!occupies(EmbeddedChannel(), for: Self.guest))
         for peer in [Self.owner, Peer(user: 0, groups: []), Self.owner] { _ = try connected(peer, .inUse) }
-        #expect(!slots.occupy(EmbeddedChannel(), for: Self.owner))
+        #expect(!occupies(EmbeddedChannel(), for: Self.owner))
     }
 
     @Test func `a slot is free after its connection leaves`() throws {
         let own = try (0..<12).map { _ in try connected(Self.owner, .inUse) }
-        #expect(!slots.occupy(EmbeddedChannel(), for: Self.owner))
+        #expect(!occupies(EmbeddedChannel(), for: Self.owner))
         slots.leave(own[5])
-        #expect(slots.occupy(EmbeddedChannel(), for: Self.owner))
+        #expect(occupies(EmbeddedChannel(), for: Self.owner))
     }
 
     @Test func `displacing closes an idle connection, but never one that is in use`() throws {
@@ -156,7 +156,7 @@ import Testing
 
     @Test func `root and the owner may do everything, others only what the policy grants`() throws {
         let levels = try [Self.owner, Peer(user: 0, groups: []), Self.guest, Self.other].map {
-            slots.user(of: try connected($0))?.level
+            slots.caller(on: try connected($0))?.level
         }
         #expect(levels == [.execute, .execute, .control, nil])
         #expect(AccessLevel.read < .control)

@@ -265,8 +265,8 @@ import Testing
         #expect(try await connection.head().status == 200)
         _ = try await connection.chunk()
         // A connection without a request that is made now is closed after the limit of the first one.
-        _ = try await UnixSocket(server.path).receiveAll()
-        _ = try await UnixSocket(server.path).receiveAll()
+        _ = try await StreamSocket(server.path).receiveAll()
+        _ = try await StreamSocket(server.path).receiveAll()
         rig.hub.post(.location(.sample(1)))
         #expect(
             try await connection.chunk().map { String(decoding: $0, as: UTF8.self) }?.contains("event: location")

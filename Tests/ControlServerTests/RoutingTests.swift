@@ -125,7 +125,7 @@ import Testing
     ])
     func `input that is not HTTP is answered with 400 and the end of the connection`(bytes: String) async throws {
         let server = try await makeServer()
-        let socket = try UnixSocket(server.path)
+        let socket = try StreamSocket(server.path)
         try await socket.send(bytes)
         let text = String(decoding: try await socket.receiveAll(), as: UTF8.self)
         #expect(text.hasPrefix("HTTP/1.1 400 "), "\(bytes.prefix(40).debugDescription): \(text.debugDescription)")
@@ -139,7 +139,7 @@ import Testing
     func `a connection without a complete request is closed after the limit`(bytes: String) async throws {
         let server = try await makeServer(requestLimit: .milliseconds(200))
         let begin = ContinuousClock.now
-        let socket = try UnixSocket(server.path)
+        let socket = try StreamSocket(server.path)
         if !bytes.isEmpty { try await socket.send(bytes) }
         _ = try await socket.receiveAll(within: 5)
         #expect(ContinuousClock.now - begin >= .milliseconds(190))
@@ -148,9 +148,9 @@ import Testing
 
     @Test func `a trickle of bytes does not extend the limit`() async throws {
         let server = try await makeServer(requestLimit: .milliseconds(300))
-        let socket = try UnixSocket(server.path)
+        let socket = try StreamSocket(server.path)
         let closed = Task { try await socket.receiveAll(within: 5) }
-        let trickle = try UnixSocket(server.path)
+        let trickle = try StreamSocket(server.path)
         // The server closes the connection while bytes keep arriving.
         await #expect(throws: (any Error).self) {
             for _ in 0..<1_000_000 { try await trickle.send("GET /v1/status HTTP/1.1\r\nx: a\r\n".utf8.prefix(1)) }
@@ -190,14 +190,14 @@ import Testing
 
     @Test func `a valid request is answered despite 200 idle connections and 1000 with garbage`() async throws {
         let server = try await makeServer()
-        var idle: [UnixSocket] = []
+        var idle: [StreamSocket] = []
         for round in 0..<200 {
-            idle.append(try UnixSocket(server.path))
+            idle.append(try StreamSocket(server.path))
             // More connections than the accept queue holds would block this thread.
             if round.isMultiple(of: 50) { #expect(try await server.connect().send("GET", "/v1/status").status == 200) }
         }
         for round in 0..<1000 {
-            let socket = try UnixSocket(server.path)
+            let socket = try StreamSocket(server.path)
             try await socket.send(round.isMultiple(of: 2) ? "garbage\r\n\r\n" : "GET /v1/sta")
         }
         #expect(try await server.connect().send("GET", "/v1/status").status == 200)

@@ -32,7 +32,7 @@ final class ServerFixture: Sendable {
         let logger = Logger(label: "test") { _ in log }
         let server = ControlServer(
             socket: path,
-            router: router,
+            responder: router.makeResponder(),
             group: MultiThreadedEventLoopGroup.singleton,
             logger: logger,
             access: access,

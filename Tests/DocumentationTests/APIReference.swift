@@ -16,7 +16,7 @@ struct APIReference {
         let rows = interface.operations.map { operation in
             let statuses = operation.statuses.filter { $0 < 300 }.map(String.init).joined(separator: ", ")
             let cells = [
-                "`\(operation.method) \(operation.path)`", operation.description["x-access"]?.string ?? "",
+                "`\(operation.method) \(operation.path)`", access(of: operation),
                 query(of: operation), body(of: operation), [statuses, reply(of: operation)].joined(separator: " "),
                 operation.description["summary"]?.string ?? "",
             ]
@@ -49,6 +49,11 @@ struct APIReference {
             ])
         }
         return lines + table(["field", "type", "present", "meaning"], rows)
+    }
+
+    private func access(of operation: OpenAPI.Operation) -> String {
+        let level = operation.description["x-access"]?.string ?? ""
+        return operation.description["x-local"] == nil ? level : level + ", local"
     }
 
     private func query(of operation: OpenAPI.Operation) -> String {

@@ -136,6 +136,7 @@ import Testing
             seen.insert(try name(method, target))
         }
         seen.insert(try await events())
+        seen.formUnion(try await page(connection))
         let reply = try await send(202, "POST", "/v1/stop", on: connection)
         #expect(try reply.json()["pid"]?.number != nil)
         seen.insert(try name("POST", "/v1/stop"))
@@ -181,6 +182,32 @@ import Testing
     private func name(_ method: String, _ target: String) throws -> String {
         let operation = try #require(interface.operation(method, target), "\(method) \(target) is not described")
         return "\(operation.method) \(operation.path)"
+    }
+
+    /// Begins a session of the page, uses it and ends it.
+    private func page(_ local: HTTPConnection) async throws -> Set<String> {
+        let reply = try await send(201, "POST", "/v1/web/codes", #"{"scope":"read","duration":60}"#, on: local)
+        let code = try JSON.decode(PageCode.self, from: Data(reply.body))
+        let stranger = try HTTPConnection(port: code.port)
+        try await send(401, "GET", "/v1/web/page", on: stranger)
+        let exchange = try await send(200, "POST", "/v1/web/session", #"{"code":"\#(code.code)"}"#, on: stranger)
+        let token = try JSON.decode(PageToken.self, from: Data(exchange.body)).token
+        let connection = try HTTPConnection(port: code.port, token: token)
+        let page = try await send(200, "GET", "/v1/web/page", on: connection)
+        #expect(try page.json()["version"]?.string == Backgrounder.version)
+        try await send(403, "POST", "/v1/audio/pause", "{}", on: connection)
+        let misdirected = try await connection.send("GET", "/v1/status", headers: ["host": "evil.example"])
+        #expect(misdirected.status == 421)
+        #expect(interface.problems(of: misdirected, to: "GET", "/v1/status") == [])
+        try await send(409, "GET", "/v1/web/page", on: local)
+        let sessions = try await send(200, "GET", "/v1/web/sessions", on: local)
+        let id = try #require(try JSON.decode([PageSession].self, from: Data(sessions.body)).first).id
+        try await send(204, "DELETE", "/v1/web/sessions/\(id)", on: local)
+        try await send(404, "DELETE", "/v1/web/sessions/\(id)", on: local)
+        return [
+            "POST /v1/web/codes", "POST /v1/web/session", "GET /v1/web/page", "GET /v1/web/sessions",
+            "DELETE /v1/web/sessions/{id}",
+        ]
     }
 
     /// Reads events until each kind has arrived, and checks each against its schema.
@@ -287,6 +314,8 @@ import Testing
             (404, "GET", "/v1/transfers/99", nil), (404, "DELETE", "/v1/transfers/99", nil),
             (404, "POST", "/v1/transfers/99/pause", nil), (404, "GET", "/v1/sessions/nobody/events", nil),
             (404, "POST", "/v1/sessions/nobody/ack", #"{"seq":1}"#),
+            (422, "POST", "/v1/web/codes", #"{"scope":"execute"}"#), (422, "POST", "/v1/web/codes", #"{"port":0}"#),
+            (422, "POST", "/v1/web/codes", #"{"duration":0.5}"#), (401, "POST", "/v1/web/session", #"{"code":"x"}"#),
             (422, "GET", "/v1/events?attach=2", nil),
             (422, "GET", "/v1/events?observe=1ms", nil),
         ]

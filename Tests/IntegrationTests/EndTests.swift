@@ -15,7 +15,7 @@ import Testing
         let log = service.paths.log
         // In the foreground without a terminal it logs to its file; it is ready once the socket exists.
         try await FileWatch(log).wait(for: "Ready on")
-        let idle = try UnixSocket(service.paths.controlSocket)
+        let idle = try StreamSocket(service.paths.controlSocket)
         try await idle.send("GET /v1/sta")
         let events = try service.events(attach: true)
         try await events.wait(forState: "playing") { $0.status.audio?.timeControlStatus == .playing }

@@ -47,7 +47,7 @@ import Testing
         let descriptors = try openDescriptors(pid)
 
         for number in 0..<1_000 {
-            let socket = try UnixSocket(service.paths.controlSocket)
+            let socket = try StreamSocket(service.paths.controlSocket)
             // The service may close the connection before everything is sent.
             try? await socket.send(Self.garbage(number))
             // Every tenth ends its request and waits for the reply or the end; the others just disconnect.
@@ -58,9 +58,9 @@ import Testing
         }
         #expect(try await answer(service) == before)
 
-        var idle: [UnixSocket] = []
+        var idle: [StreamSocket] = []
         for number in 0..<200 {
-            let socket = try UnixSocket(service.paths.controlSocket)
+            let socket = try StreamSocket(service.paths.controlSocket)
             if number.isMultiple(of: 2) { try await socket.send("GET /v1/st") }
             idle.append(socket)
         }

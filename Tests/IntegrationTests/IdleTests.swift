@@ -11,6 +11,8 @@ import Testing
         case nothing, requests, anAttachedClient, pausedItem, endedItem, finishedReplay, restartWithMusic
         /// A fetch, a transfer, a task and a message, all finished. The broker stays connected and is pinged each minute.
         case backgroundModes
+        /// A page with a session that has closed its event stream.
+        case hiddenPage
     }
 
     @Test(arguments: Past.allCases)
@@ -52,6 +54,7 @@ import Testing
             _ = try await events.waitForEnd()
         case .finishedReplay: try await service.waitForEndOfTrack()
         case .backgroundModes: try await Self.useModes(of: service, broker)
+        case .hiddenPage: try await Self.usePage(of: service)
         case .restartWithMusic:
             try await service.run("audio", "stop")
             try await service.run("stop")
@@ -73,6 +76,22 @@ import Testing
         #expect(state.state == .suspended)
         #expect(state.attached == 0)
         withExtendedLifetime(broker) {}
+    }
+
+    /// Opens the page, reads its event stream while it is attached, and closes the stream.
+    private static func usePage(of service: Service) async throws {
+        let control = try service.connection()
+        let reply = try await control.send("POST", "/v1/web/codes", body: "{}")
+        let code = try JSON.decode(PageCode.self, from: Data(reply.body))
+        let body = #"{"code":"\#(code.code)"}"#
+        let exchange = try await HTTPConnection(port: code.port).send("POST", "/v1/web/session", body: body)
+        let token = try JSON.decode(PageToken.self, from: Data(exchange.body)).token
+        let page = try HTTPConnection(port: code.port, token: token)
+        try await page.begin("GET", "/v1/events?attach=1")
+        #expect(try await page.head().status == 200)
+        _ = try await page.chunk()
+        page.socket.finishSending()
+        _ = try await page.socket.receiveAll(within: 5)
     }
 
     /// Uses each background mode once.

@@ -1,3 +1,4 @@
+import SystemSupport
 import Testing
 
 @testable import MPDServer
@@ -82,7 +83,7 @@ import Testing
         ]
     )
     func `a listen address is a host and a port`(text: String, host: String, port: Int, isLoopback: Bool) throws {
-        let address = try #require(MPDAddress(text))
+        let address = try #require(ListenAddress(text))
         #expect(address.host == host)
         #expect(address.port == port)
         #expect(address.isLoopback == isLoopback)
@@ -95,6 +96,6 @@ import Testing
         ]
     )
     func `an invalid listen address is rejected`(text: String) {
-        #expect(MPDAddress(text) == nil)
+        #expect(ListenAddress(text) == nil)
     }
 }

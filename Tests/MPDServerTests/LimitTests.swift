@@ -1,5 +1,6 @@
 import BackgrounderAPI
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
@@ -195,7 +196,7 @@ import Testing
         let error = await #expect(throws: MPDBindError.self) {
             _ = try await MPDServer.bind(
                 socket: scratch.file("mpd.sock"),
-                addresses: [try #require(MPDAddress("127.0.0.1:\(fixture.port)"))],
+                addresses: [try #require(ListenAddress("127.0.0.1:\(fixture.port)"))],
                 access: MPDAccess(),
                 player: fixture.player,
                 database: nil,

@@ -36,7 +36,7 @@ final class MPDFixture: Sendable {
         port = onTCP ? try freePort(SOCK_STREAM) : 0
         let server = try await MPDServer.bind(
             socket: path,
-            addresses: onTCP ? [try #require(MPDAddress("127.0.0.1:\(port)"))] : [],
+            addresses: onTCP ? [try #require(ListenAddress("127.0.0.1:\(port)"))] : [],
             access: access,
             player: player,
             database: database,

@@ -1,12 +1,23 @@
 import Foundation
 
-/// A minimal HTTP/1.1 client over a ``UnixSocket``, which shows exactly what a server sends.
+/// A minimal HTTP/1.1 client over a ``StreamSocket``, which shows exactly what a server sends.
 package final class HTTPConnection {
-    package let socket: UnixSocket
+    package let socket: StreamSocket
+    private let defaults: [String: String]
     private var buffer: [UInt8] = []
 
+    /// Connects to the Unix socket at `path`.
     package init(_ path: String) throws {
-        socket = try UnixSocket(path)
+        socket = try StreamSocket(path)
+        defaults = ["host": "backgrounder"]
+    }
+
+    /// Connects to a TCP port of this machine.
+    ///
+    /// - Parameter token: the token of a session of the page.
+    package init(port: Int, token: String? = nil) throws {
+        socket = try StreamSocket(port: port)
+        defaults = ["host": "127.0.0.1:\(port)"].merging(token.map { ["authorization": "Bearer \($0)"] } ?? [:]) { $1 }
     }
 
     /// Sends a request and reads its response; the connection stays open.
@@ -29,7 +40,7 @@ package final class HTTPConnection {
         body: String? = nil,
         headers: [String: String] = [:]
     ) async throws {
-        var all = ["host": "backgrounder"]
+        var all = defaults
         if let body { all.merge(["content-length": "\(body.utf8.count)", "content-type": "application/json"]) { $1 } }
         all.merge(headers) { $1 }
         let lines = all.map { "\($0): \($1)\r\n" }.joined()

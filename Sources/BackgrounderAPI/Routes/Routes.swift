@@ -1,8 +1,8 @@
 /// The routes of docs/api.md, except those that only stream (``eventsPath``, ``historyPath`` and ``fetchContentPath``).
 package enum Routes {
     package static let status = Route<Empty, ServiceStatus>(.get, "/v1/status")
-    package static let stop = Route<Empty, ProcessReply>(.post, "/v1/stop", status: 202)
-    package static let reload = Route<Empty, ReloadReply>(.post, "/v1/reload")
+    package static let stop = Route<Empty, ProcessReply>(.post, "/v1/stop", status: 202, isLocal: true)
+    package static let reload = Route<Empty, ReloadReply>(.post, "/v1/reload", isLocal: true)
 
     package static let health = Route<Empty, StorageHealth>(.get, "/v1/health")
     /// Stops reporting a damaged or missing database.

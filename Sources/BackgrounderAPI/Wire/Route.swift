@@ -7,15 +7,26 @@ package struct Route<Body: RouteBody, Reply: Codable & Sendable>: Sendable {
     package var status: Int
     /// The right that the caller needs.
     package var access: AccessLevel
+    /// Whether only the Unix socket serves it, and not the page's server. The same is true for every route that needs `execute`.
+    package var isLocal: Bool
 
     /// Declares a route.
     ///
-    /// - Parameter access: the right that the caller needs (default `read` for a GET, `control` for other methods).
-    package init(_ method: RouteMethod, _ path: String, status: Int = 200, access: AccessLevel? = nil) {
+    /// - Parameters:
+    ///   - access: the right that the caller needs (default `read` for a GET, `control` for other methods).
+    ///   - isLocal: whether only the Unix socket serves it.
+    package init(
+        _ method: RouteMethod,
+        _ path: String,
+        status: Int = 200,
+        access: AccessLevel? = nil,
+        isLocal: Bool = false
+    ) {
         self.method = method
         self.path = path
         self.status = status
         self.access = access ?? (method == .get ? .read : .control)
+        self.isLocal = isLocal
     }
 }
 

@@ -208,10 +208,10 @@ package struct DaemonCommand: AsyncParsableCommand {
         )
         daemon.follow(storage)
         let end = ServiceEnd(sockets: paths.sockets, environment: environment, logger: logger)
-        let router = daemon.makeRouter(end: end)
+        let responder = daemon.makeRouter(end: end).makeResponder()
         let server = ControlServer(
             socket: paths.controlSocket,
-            router: router,
+            responder: responder,
             group: group,
             logger: logger,
             access: access.policy
@@ -223,7 +223,7 @@ package struct DaemonCommand: AsyncParsableCommand {
             if readyDescriptor != nil { log.adoptStandardError() }
         }
         let mpd = try await daemon.audio.makeMPDServer()
-        var all = daemon.services([mpd, server])
+        var all = daemon.services([mpd, server, try await daemon.page.makeService(responder)])
         let heartbeat = Heartbeat(environment: environment, clock: EventLoopClock(group: group)) {
             _ = await daemon.report.status()
             await store.answers()

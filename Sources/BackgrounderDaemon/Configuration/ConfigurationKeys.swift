@@ -116,11 +116,11 @@ enum Keys {
         path(text, directory).map { .some($0) }
     }
 
-    static let mpdListen = ConfigurationKey<[MPDAddress]>(
+    static let mpdListen = ConfigurationKey<[ListenAddress]>(
         list: "mpd.listen",
         [],
         allowed: "addresses for MPD clients, HOST:PORT or [IPV6]:PORT, such as 127.0.0.1:6600"
-    ) { text, _ in MPDAddress(text) }
+    ) { text, _ in ListenAddress(text) }
 
     static let mpdPassword = ConfigurationKey<MPDPassword?>(
         "mpd.password",
@@ -142,11 +142,35 @@ enum Keys {
         optionalList: MPDPermissions.names.joined(separator: ", ")
     ) { text, _ in MPDPermissions(name: text) }
 
-    static let webListen = ConfigurationKey<[String]>(
+    static let webListen = ConfigurationKey<[ListenAddress]>(
         list: "web.listen",
         [],
-        allowed: "no addresses, because this version has no web page"
-    ) { _, _ in nil }
+        allowed: "addresses for browsers of a network, HOST:PORT or [IPV6]:PORT, such as 0.0.0.0:8443"
+    ) { text, _ in ListenAddress(text) }
+
+    static let webHosts = ConfigurationKey<[String]>(
+        list: "web.hosts",
+        [],
+        allowed: "names or addresses of this machine without port, such as bus7.local or 192.168.4.1"
+    ) { text, _ in PageHost.isValid(text) ? text.lowercased() : nil }
+
+    static let webCertificate = ConfigurationKey<String?>(
+        "web.tls.certificate",
+        nil,
+        allowed: "a PEM file with the certificate and those that lead to its authority"
+    ) { text, directory in path(text, directory).map { .some($0) } }
+
+    static let webKey = ConfigurationKey<String?>(
+        "web.tls.key",
+        nil,
+        allowed: "a PEM file with the certificate's key"
+    ) { text, directory in path(text, directory).map { .some($0) } }
+
+    static let webTiles = ConfigurationKey<TileAddress?>(
+        "web.tiles",
+        nil,
+        allowed: "an http or https address with {z}, {x} and {y}, such as https://tile.example.org/{z}/{x}/{y}.png"
+    ) { text, _ in TileAddress(text).map { .some($0) } }
 
     static let controlGroup = ConfigurationKey<String?>("control.group", nil, allowed: "the name of a group") {
         text,
@@ -254,7 +278,8 @@ enum Keys {
         .init(maximumAccuracy), .init(jitterGuard), .init(driver), .init(queue), .init(autoplay), .init(latency),
         .init(format),
         .init(observerInterval), .init(musicDirectory), .init(mpdListen), .init(mpdPassword),
-        .init(mpdPasswords), .init(mpdDefaultPermissions), .init(webListen),
+        .init(mpdPasswords), .init(mpdDefaultPermissions), .init(webListen), .init(webHosts), .init(webCertificate),
+        .init(webKey), .init(webTiles),
         .init(controlGroup), .init(controlExecute), .init(taskEnvironment),
         .init(placeImports), .init(speechVoice), .init(speechSpeed), .init(speechCache),
         .init(transferRoots), .init(allowHTTP), .init(retryMaximum), .init(allowPrivate), .init(syncInterval),

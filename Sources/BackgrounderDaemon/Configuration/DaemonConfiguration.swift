@@ -106,6 +106,16 @@ struct DaemonConfiguration: Sendable {
             return
                 "mpd.listen: other machines can reach \(address); set mpd.password, mpd.passwords or mpd.defaultPermissions, or use an address such as 127.0.0.1:6600"
         }
+        check([Keys.webListen.name, Keys.webCertificate.name, Keys.webKey.name, Keys.webHosts.name]) {
+            guard !value(Keys.webListen).isEmpty else { return nil }
+            let missing =
+                [Keys.webCertificate, Keys.webKey].filter { value($0) == nil }.map(\.name)
+                + (value(Keys.webHosts).isEmpty ? [Keys.webHosts.name] : [])
+            guard !missing.isEmpty else { return nil }
+            let keys = missing.joined(separator: ", ")
+            return "web.listen: a network needs an encrypted page with known names; set \(keys), or remove the key and "
+                + "use `backgrounder open`"
+        }
         check([Keys.source.name]) {
             guard let path = value(Keys.source).replayedFile, !Self.isReadableFile(path) else { return nil }
             return "location.source: cannot read \(path); check the path and the file's mode"

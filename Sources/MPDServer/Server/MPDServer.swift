@@ -4,7 +4,7 @@ package import NIOCore
 import NIOPosix
 import ServiceLifecycle
 import Synchronization
-import SystemSupport
+package import SystemSupport
 
 /// A server that lets MPD clients control the player, on a Unix socket and over TCP.
 ///
@@ -32,7 +32,7 @@ package struct MPDServer: Service {
     /// - Throws: ``MPDBindError``.
     package static func bind(
         socket: String,
-        addresses: [MPDAddress],
+        addresses: [ListenAddress],
         access: MPDAccess,
         player: any MPDPlayer,
         database: (any MPDDatabase)?,

@@ -23,7 +23,7 @@ final class HTTPTarget: Sendable {
         let logger = Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }
         let server = ControlServer(
             socket: path,
-            router: Self.router(),
+            responder: Self.router().makeResponder(),
             group: MultiThreadedEventLoopGroup.singleton,
             logger: logger,
             access: AccessPolicy(owner: getuid())

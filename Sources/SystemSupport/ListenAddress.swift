@@ -1,5 +1,5 @@
-/// An address on which the server listens for TCP connections: `HOST:PORT` or `[IPV6]:PORT`.
-package struct MPDAddress: Hashable, Sendable, CustomStringConvertible {
+/// An address on which a server listens for TCP connections: `HOST:PORT` or `[IPV6]:PORT`.
+package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     package let host: String
     package let port: Int
 
@@ -25,7 +25,8 @@ package struct MPDAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
-        byte.isLetter || (0x30...0x39).contains(byte) || ".-:%_".utf8.contains(byte)
+        UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || (0x30...0x39).contains(byte)
+            || ".-:%_".utf8.contains(byte)
     }
 
     /// Whether only this machine can connect. Any name other than `localhost` counts as reachable by others.

@@ -1,31 +1,21 @@
 import Foundation
 import Glibc
 
-/// A plain connection to a Unix socket, so that a test can send bytes that no HTTP client would.
+/// A plain connection to a Unix socket or a TCP port, so that a test can send bytes that no HTTP client would.
 ///
 /// Calls block on a queue of their own, never on the cooperative pool. Make one call at a time.
-package final class UnixSocket: Sendable {
+package final class StreamSocket: Sendable {
     package let descriptor: Int32
     private let queue = DispatchQueue(label: "test.socket")
 
+    /// Connects to the Unix socket at `path`.
     package init(_ path: String) throws {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { throw POSIXError(.ENAMETOOLONG) }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        guard descriptor >= 0 else { throw Self.systemError() }
-        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-        let result = withUnsafePointer(to: address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) }
-        }
-        guard result == 0 else {
-            let error = Self.systemError()
-            close(descriptor)
-            throw error
-        }
-        self.descriptor = descriptor
+        descriptor = try connectUnix(path)
+    }
+
+    /// Connects to a TCP port of this machine.
+    package init(port: Int) throws {
+        descriptor = try connectLoopback(port: port)
     }
 
     deinit { close(descriptor) }

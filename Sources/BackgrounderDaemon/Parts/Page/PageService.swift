@@ -1,0 +1,56 @@
+import ControlServer
+import Logging
+import ServiceLifecycle
+
+/// Serves the page: on loopback while a session or a code needs it, and at the addresses of `web.listen`.
+struct PageService: Service {
+    /// The time between two attempts to use an address of `web.listen`, for example that of a network that is not up yet.
+    private static let retryInterval = Duration.seconds(60)
+
+    let sessions: PageSessions
+    let server: PageServer
+    let loopback: LoopbackPage
+    let network: [PageAddress]
+    let clock: any Clock<Duration>
+    let logger: Logger
+
+    func run() async throws {
+        await withDiscardingTaskGroup { group in
+            for address in network { group.addTask { await serve(at: address) } }
+            await sessions.start()
+            for await ended in sessions.events.cancelOnGracefulShutdown() {
+                if !ended.isEmpty { server.close(usedBy: ended) }
+                await adapt()
+            }
+            await loopback.stop()
+        }
+    }
+
+    /// Starts or stops the server on loopback, as the sessions need it.
+    private func adapt() async {
+        guard await sessions.isNeeded else { return await loopback.stop() }
+        guard await loopback.isStopped, let port = await sessions.port else { return }
+        do {
+            _ = try await loopback.start(port: port)
+        } catch {
+            logger.error("Cannot serve the page on 127.0.0.1:\(port): \(error)")
+        }
+    }
+
+    private func serve(at address: PageAddress) async {
+        while !Task.isCancelled {
+            do {
+                return try await server.run(at: address) { _ in
+                    logger.notice("The page is served at \(address)")
+                }
+            } catch {
+                logger.error("Cannot serve the page at \(address): \(error); trying again each minute")
+            }
+            do {
+                try await cancelWhenGracefulShutdown { try await clock.sleep(for: Self.retryInterval) }
+            } catch {
+                return
+            }
+        }
+    }
+}
