@@ -11,8 +11,8 @@ TRIALS ?=
 PREFIX ?= /usr/local
 MODULES = $(filter-out IntegrationTests,$(notdir $(wildcard Tests/*Tests))) IntegrationTests
 # Modules whose tests need no server and little real time.
-CHECKED = BackgroundFetchTests BackgrounderAPITests BackgrounderCommandsTests DocumentationTests FuzzTests MusicLibraryTests \
-    PlacesTests PlaylistsTests StateStoreTests SystemSupportTests TestSupportTests WebSupportTests
+CHECKED = BackgroundFetchTests BackgrounderAPITests BackgrounderCommandsTests DocumentationTests FuzzTests MapArchiveTests \
+    MusicLibraryTests PlacesTests PlaylistsTests ServiceLogTests StateStoreTests SystemSupportTests TestSupportTests WebSupportTests
 WITHOUT_SERVER = ^($(subst $(space),|,$(CHECKED)))[./]
 # Several runs of `swift test` at a time fail now and then, because they share the database of the build.
 BUILT_TESTS = .build/debug/backgrounderPackageTests.xctest --testing-library swift-testing

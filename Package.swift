@@ -38,6 +38,11 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "SystemSupport", dependencies: ["CLinux"]),
         .target(name: "BackgrounderAPI", dependencies: ["SystemSupport"]),
+        .target(name: "ServiceLog", dependencies: ["BackgrounderAPI", "SystemSupport"]),
+        .target(
+            name: "MapArchive",
+            dependencies: ["BackgrounderAPI", "SystemSupport", .product(name: "GRDB", package: "GRDB.swift")]
+        ),
         .target(name: "Playlists", dependencies: ["BackgrounderAPI", "SystemSupport"]),
         .target(
             name: "LocationUpdates",
@@ -157,9 +162,9 @@ let package = Package(
             name: "BackgrounderDaemon",
             dependencies: [
                 "AudioPlayback", "BackgroundFetch", "BackgroundTasks", "BackgroundTransfers", "BackgrounderAPI",
-                "CExecutor", "CLinux", "ChildProcesses", "ControlServer", "LocationUpdates", "MPDServer", "MediaFiles",
-                "MusicLibrary", "Places", "ReplayTools", "SilentPush", "Speech", "StateStore", "SystemSupport",
-                "WebSupport",
+                "CExecutor", "CLinux", "ChildProcesses", "ControlServer", "LocationUpdates", "MPDServer", "MapArchive",
+                "MediaFiles", "MusicLibrary", "Places", "ReplayTools", "ServiceLog", "SilentPush", "Speech",
+                "StateStore", "SystemSupport", "WebSupport",
                 serviceLifecycle,
                 logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -174,7 +179,7 @@ let package = Package(
         .target(
             name: "BackgrounderCommands",
             dependencies: [
-                "BackgrounderAPI", "CExecutor", "ChildProcesses", "Playlists", "SystemSupport",
+                "BackgrounderAPI", "CExecutor", "ChildProcesses", "Playlists", "ServiceLog", "SystemSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -233,6 +238,16 @@ let package = Package(
             ]
         ),
         .testTarget(name: "SystemSupportTests", dependencies: ["BackgrounderAPI", "SystemSupport", "TestSupport"]),
+        .testTarget(
+            name: "ServiceLogTests",
+            dependencies: ["BackgrounderAPI", "ServiceLog", "SystemSupport", "TestSupport"]
+        ),
+        .testTarget(
+            name: "MapArchiveTests",
+            dependencies: [
+                "BackgrounderAPI", "MapArchive", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+            ]
+        ),
         .testTarget(name: "MusicLibraryTests", dependencies: ["MusicLibrary"]),
         .testTarget(
             name: "PlacesTests",
@@ -305,7 +320,7 @@ let package = Package(
         .testTarget(
             name: "BackgrounderCommandsTests",
             dependencies: [
-                "BackgrounderAPI", "BackgrounderCommands", "Playlists", "SystemSupport", "TestSupport",
+                "BackgrounderAPI", "BackgrounderCommands", "Playlists", "ServiceLog", "SystemSupport", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Screens"]

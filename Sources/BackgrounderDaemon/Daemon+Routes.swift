@@ -20,6 +20,8 @@ extension Daemon {
 
     private func addServiceRoutes(to router: inout ControlRouter, end: ServiceEnd) {
         router.on(Routes.status) { _ in await report.status() }
+        let log = LogReader(log: context.log)
+        router.on(Routes.log, query: ["since", "level", "grep", "last"]) { try await log.records($0) }
         router.on(Routes.health) { _ in await location.health() }
         router.on(Routes.acknowledgeHealth) { _ in
             try await context.store.acknowledgeIncidents()

@@ -5,17 +5,48 @@ import Hummingbird
 import HummingbirdCore
 import NIOCore
 
+/// Foreign bytes that a route returns.
+package struct Content: Sendable {
+    let bytes: Data
+    let type: String
+
+    /// Creates content that no client should interpret.
+    package init(_ bytes: Data) {
+        (self.bytes, type) = (bytes, "application/octet-stream")
+    }
+
+    /// Creates an image. Only images without scripts keep their type; an unknown type is recognised by the first bytes.
+    package init(image bytes: Data, type: String? = nil) {
+        let type = type.map { $0 == "image/jpg" ? "image/jpeg" : $0.lowercased() } ?? Self.imageType(of: bytes)
+        self.bytes = bytes
+        self.type = Self.images.contains(type) ? type : Self.imageType(of: bytes)
+    }
+
+    private static let images: Set = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"]
+
+    private static func imageType(of bytes: Data) -> String {
+        let signatures: [([UInt8], String)] = [
+            ([0x89, 0x50, 0x4E, 0x47], "image/png"), ([0xFF, 0xD8, 0xFF], "image/jpeg"),
+            (Array("GIF8".utf8), "image/gif"), (Array("RIFF".utf8), "image/webp"), (Array("BM".utf8), "image/bmp"),
+        ]
+        return signatures.first { bytes.starts(with: $0.0) }?.1 ?? "application/octet-stream"
+    }
+}
+
 extension ControlRouter {
-    /// Answers `GET path` with foreign bytes, as `application/octet-stream`, so that no client interprets them.
+    /// Answers `GET path` with foreign bytes, or 204 if there are none.
     ///
     /// - Parameter readerLimit: how long a reader may take for a piece before its connection is closed.
     package mutating func onContent(
         _ path: String,
+        query: Set<String> = [],
         readerLimit: Duration = .seconds(30),
-        _ handler: @escaping @Sendable (RouteRequest<Empty>) async throws -> Data
+        _ handler: @escaping @Sendable (RouteRequest<Empty>) async throws -> Content?
     ) {
-        on(.get, path, access: .read, query: []) { request, context in
-            let bytes = try await handler(RouteRequest(request: request, context: context, body: nil))
+        on(.get, path, access: .read, query: query) { request, context in
+            let routeRequest = try RouteRequest<Empty>(request: request, context: context, body: nil)
+            guard let content = try await handler(routeRequest) else { return Response(status: .noContent) }
+            let bytes = content.bytes
             let channel = context.channel
             let body = ResponseBody(contentLength: bytes.count) { writer in
                 var rest = bytes[...]
@@ -27,7 +58,7 @@ extension ControlRouter {
                 }
                 try await writer.finish(nil)
             }
-            return Response(status: .ok, headers: [.contentType: "application/octet-stream"], body: body)
+            return Response(status: .ok, headers: [.contentType: content.type], body: body)
         }
     }
 

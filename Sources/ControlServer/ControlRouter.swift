@@ -4,6 +4,8 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
+import SystemSupport
+import WebSupport
 
 /// Binds routes to their handlers.
 package struct ControlRouter {
@@ -34,7 +36,8 @@ package struct ControlRouter {
             let routeRequest = try RouteRequest<Body>(request: request, context: context, body: body)
             if let mode { try requireMode(mode) }
             let reply = try await handler(routeRequest)
-            return status == .noContent ? Response(status: status) : try Response(status: status, json: reply)
+            if status == .noContent { return Response(status: status) }
+            return try Response(status: status, json: reply, packed: request.acceptsGzip)
         }
     }
 
@@ -160,6 +163,15 @@ package struct RouteRequest<Body: RouteBody>: Sendable {
         }
     }
 
+    /// Returns a whole number of the path.
+    package func number(_ name: String) throws(WireError) -> Int {
+        guard let text = parameters.get(name), let number = Int(text), number >= 0 else {
+            let text = parameters.get(name) ?? ""
+            throw WireError(.notFound, "\(text.debugDescription) is not a valid number", hint: "use a whole number")
+        }
+        return number
+    }
+
     /// The `{name}` of the path, decoded.
     package var name: String {
         let name = parameters.get("name") ?? ""
@@ -190,13 +202,31 @@ extension HTTPRequest.Method {
     }
 }
 
+extension Request {
+    /// Whether the reader understands compressed replies.
+    var acceptsGzip: Bool {
+        headers[values: .acceptEncoding].contains { value in
+            value.split(separator: ",").contains { $0.trimmed.lowercased() == "gzip" }
+        }
+    }
+}
+
 extension Response {
-    init(status: HTTPResponse.Status, json value: some Encodable) throws {
-        self.init(
-            status: status,
-            headers: [.contentType: "application/json"],
-            body: .init(byteBuffer: ByteBuffer(bytes: try JSON.encode(value)))
-        )
+    /// Tuned: less fits into one packet, and more would occupy an event loop for too long.
+    private static var packedSizes: ClosedRange<Int> { 1400...(1 << 20) }
+
+    /// Creates a response.
+    ///
+    /// - Parameter packed: whether the reader accepts gzip.
+    init(status: HTTPResponse.Status, json value: some Encodable, packed: Bool = false) throws {
+        let bytes = try JSON.encode(value)
+        var headers: HTTPFields = [.contentType: "application/json"]
+        if packed, Self.packedSizes.contains(bytes.count), let packed = Gzip.compress(bytes) {
+            headers[.contentEncoding] = "gzip"
+            self.init(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: packed)))
+        } else {
+            self.init(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+        }
     }
 
     /// Creates the response for any error. One that is not meant for clients is a defect of the service, and `logger` receives it.

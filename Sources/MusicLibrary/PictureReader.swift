@@ -15,6 +15,9 @@ package actor PictureReader {
     /// The extensions of cover files: MPD's, in its order, and more.
     private static let names = ["png", "jpg", "jpeg", "webp", "tiff", "bmp", "gif"]
 
+    /// Returns the picture embedded in a song's file, or else the one in its folder, or nil if there is none.
+    package func picture(of path: String) -> Picture? { embedded(in: path) ?? cover(of: path) }
+
     /// Returns the picture embedded in a song's file, or nil if there is none.
     package func embedded(in path: String) -> Picture? {
         guard let file = try? directory.open(path) else { return nil }

@@ -17,18 +17,19 @@ import Testing
     private struct RouteFacts {
         var method: String
         var path: String
-        var status: Int
+        var statuses: [Int]
         var keys: [String]
         var access: AccessLevel
         var isLocal: Bool
 
         init<Body, Reply>(_ route: Route<Body, Reply>) {
-            (method, path, status, keys) = (route.method.rawValue, route.path, route.status, Body.keys)
+            (method, path, statuses, keys) = (route.method.rawValue, route.path, [route.status], Body.keys)
             (access, isLocal) = (route.access, route.isLocal)
         }
 
-        init(stream path: String) {
-            (method, self.path, status, keys, access, isLocal) = ("GET", path, 200, [], .read, false)
+        init(stream path: String, mayBeEmpty: Bool = false) {
+            (method, self.path, keys, access, isLocal) = ("GET", path, [], .read, false)
+            statuses = mayBeEmpty ? [200, 204] : [200]
         }
     }
 
@@ -59,6 +60,8 @@ import Testing
         .init(Routes.tasks), .init(Routes.beginTask), .init(Routes.beginSample), .init(Routes.task),
         .init(Routes.endTask),
         .init(Routes.taskLog), .init(Routes.taskHooks), .init(Routes.addTaskHook), .init(Routes.removeTaskHook),
+        .init(Routes.trackLine), .init(Routes.log), .init(Routes.library),
+        .init(stream: Routes.coverPath, mayBeEmpty: true), .init(stream: Routes.mapTilePath, mayBeEmpty: true),
         .init(Routes.createPageCode), .init(Routes.beginPageSession), .init(Routes.pageSessions),
         .init(Routes.revokePageSession), .init(Routes.page),
     ]
@@ -69,7 +72,7 @@ import Testing
         for route in Self.routes {
             let operation = interface.operation(route.method, route.path)
             let place = "\(route.method) \(route.path)"
-            #expect(operation?.statuses.filter { $0 < 400 } == [route.status], "\(place)")
+            #expect(operation?.statuses.filter { $0 < 400 } == route.statuses, "\(place)")
             #expect(operation?.description["x-access"]?.string == route.access.rawValue, "\(place)")
             #expect((operation?.description["x-local"] != nil) == route.isLocal, "\(place)")
             let isRemote = !route.isLocal && route.access < .execute
@@ -194,6 +197,12 @@ import Testing
         #expect(try problems(hook, of: Routes.addTaskHook) == [])
         #expect(try problems([hook], of: Routes.taskHooks) == [])
         #expect(try problems(ProcessReply(pid: 3), of: Routes.stop) == [])
+        let line = TrackLine(segments: [[[48, 11], [48.5, 11.25]], [[0, 180]]])
+        #expect(try problems(line, of: Routes.trackLine) == [])
+        #expect(try problems(TrackLine(segments: []), of: Routes.trackLine) == [])
+        let records = ["2026-11-20T10:00:00.000Z info Started", "Fatal error"].map(LogRecord.init(line:))
+        #expect(try problems(records, of: Routes.log) == [])
+        #expect(try problems(Sample.musicFolder, of: Routes.library) == [])
         #expect(try problems(Sample.pageCode, of: Routes.createPageCode) == [])
         let token = PageToken(token: String(repeating: "f", count: 64), scope: .read, expires: Sample.date)
         #expect(try problems(token, of: Routes.beginPageSession) == [])

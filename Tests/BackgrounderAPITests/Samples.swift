@@ -296,6 +296,21 @@ enum Sample {
     )
     static let bareTask = BackgroundTask(id: 2, name: "a", command: [], state: .lost, budget: 180, grace: 5)
 
+    static let musicFolder = MusicFolderContent(
+        path: "a",
+        folders: ["b"],
+        songs: [
+            Song(
+                path: "a/c.mp3",
+                modified: date,
+                duration: 1.5,
+                sampleRate: 44100,
+                channels: 2,
+                tags: [SongTag(.title, "t")]
+            ),
+            Song(path: "a/d.mp3", modified: date),
+        ]
+    )
     static let pageCode = PageCode(
         code: String(repeating: "0", count: 32),
         expires: date,

@@ -14,7 +14,8 @@ import Testing
             TestConfiguration(
                 modes: "[audio, location, fetch, remote-notification]",
                 source: "gpx:\(Products.repository("tracks/freeway-drive.gpx"))?rate=20",
-                queue: [Products.repository("media")]
+                queue: [Products.repository("media")],
+                musicDirectory: Products.repository("media")
             )
         )
         try await service.start()
@@ -128,6 +129,12 @@ import Testing
             (200, "GET", "/v1/sessions/s%201/events", nil), (200, "POST", "/v1/sessions/s%201/ack", #"{"seq":1}"#),
             (200, "GET", "/v1/sessions/s%201/events", nil), (200, "GET", "/v1/sessions", nil),
             (200, "DELETE", "/v1/transfers", nil),
+            (200, "GET", "/v1/track/line", nil), (200, "GET", "/v1/track/line?trip=1&zoom=9.5", nil),
+            (200, "GET", "/v1/track/line?bbox=-180,-90,180,90&zoom=0&since=2000-01-01T00:00:00Z", nil),
+            (200, "GET", "/v1/log", nil), (200, "GET", "/v1/log?level=warning&grep=x&last=1000", nil),
+            (200, "GET", "/v1/log?since=2000-01-01T00:00:00Z", nil), (200, "GET", "/v1/library", nil),
+            (200, "GET", "/v1/library?path=", nil), (204, "GET", "/v1/audio/cover", nil),
+            (204, "GET", "/v1/map/0/0/0", nil),
         ]
         let connection = try service.connection()
         var seen: Set<String> = []
@@ -314,6 +321,14 @@ import Testing
             (404, "GET", "/v1/transfers/99", nil), (404, "DELETE", "/v1/transfers/99", nil),
             (404, "POST", "/v1/transfers/99/pause", nil), (404, "GET", "/v1/sessions/nobody/events", nil),
             (404, "POST", "/v1/sessions/nobody/ack", #"{"seq":1}"#),
+            (422, "GET", "/v1/track/line?zoom=21", nil), (422, "GET", "/v1/track/line?zoom=nan", nil),
+            (422, "GET", "/v1/track/line?bbox=1,2,3", nil), (422, "GET", "/v1/track/line?bbox=1,2,0,3", nil),
+            (422, "GET", "/v1/track/line?bbox=nan,0,1,1", nil), (422, "GET", "/v1/track/line?since=soon", nil),
+            (404, "GET", "/v1/track/line?trip=99", nil), (422, "GET", "/v1/track/line?trip=x", nil),
+            (422, "GET", "/v1/log?level=loud", nil), (422, "GET", "/v1/log?last=1001", nil),
+            (404, "GET", "/v1/library?path=nowhere", nil), (404, "GET", "/v1/library?path=../x", nil),
+            (404, "GET", "/v1/audio/cover?item=99", nil), (422, "GET", "/v1/audio/cover?item=x", nil),
+            (404, "GET", "/v1/map/0/x/0", nil),
             (422, "POST", "/v1/web/codes", #"{"scope":"execute"}"#), (422, "POST", "/v1/web/codes", #"{"port":0}"#),
             (422, "POST", "/v1/web/codes", #"{"duration":0.5}"#), (401, "POST", "/v1/web/session", #"{"code":"x"}"#),
             (422, "GET", "/v1/events?attach=2", nil),
@@ -383,7 +398,7 @@ import Testing
             .map { "\($0.output.1.uppercased()) \($0.output.2)" }
         let streams = source.matches(of: /Path = "(\/v1[^"]*)"/).map { "GET \($0.output.1)" }
         #expect(calls.count > 20)
-        #expect(streams.count == 3)
+        #expect(streams.count == 5)
         #expect(Set(calls + streams) == Set(interface.operations.map { "\($0.method) \($0.path)" }))
     }
 }

@@ -117,6 +117,79 @@ import Testing
         #expect(try await page.status("PATCH", "/v1/audio", #"{"volume":40}"#) == 200)
     }
 
+    @Test func `a page plays what the music directory contains, and nothing else`() async throws {
+        let music = service.scratch.file("music")
+        try FileManager.default.createDirectory(atPath: music + "/Sub folder", withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: Samples.tunes[0], toPath: music + "/Sub folder/one.mp3")
+        try FileManager.default.copyItem(atPath: Samples.tunes[1], toPath: service.scratch.file("secret.mp3"))
+        try service.configure(TestConfiguration(musicDirectory: music))
+        try await service.start()
+        try await FileWatch(service.paths.log).wait(for: "Music database: 1 song")
+        let page = try await Page(try await link())
+        let connection = try page.connection()
+        let top: MusicFolderContent = try await service.get("/v1/library", on: connection)
+        #expect(top.folders == ["Sub folder"])
+        #expect(top.songs == [])
+        let folder: MusicFolderContent = try await service.get("/v1/library?path=Sub%20folder", on: connection)
+        #expect(folder.songs.map(\.path) == ["Sub folder/one.mp3"])
+        #expect(try await page.status("POST", "/v1/queue", #"{"items":["Sub folder/one.mp3","Sub folder"]}"#) == 201)
+        #expect(try await page.status("POST", "/v1/audio/interrupt", #"{"item":"Sub folder/one.mp3"}"#) == 200)
+        #expect(try await page.status("POST", "/v1/audio/play", #"{"items":["Sub folder/one.mp3"]}"#) == 200)
+        for path in [
+            service.scratch.file("secret.mp3"), "../secret.mp3", "Sub folder/../../secret.mp3", "/etc/passwd", "",
+            "https://127.0.0.1/x.mp3", "http://127.0.0.1:1/", ".hidden", music + "/Sub folder/one.mp3",
+        ] {
+            let items = #"{"items":["\#(path)"]}"#
+            #expect(try await page.status("POST", "/v1/queue", items) == 403, "\(path)")
+            #expect(try await page.status("POST", "/v1/audio/play", items) == 403, "\(path)")
+            #expect(try await page.status("POST", "/v1/audio/interrupt", #"{"item":"\#(path)"}"#) == 403, "\(path)")
+        }
+        try FileManager.default.createSymbolicLink(
+            atPath: music + "/link.mp3",
+            withDestinationPath: service.scratch.file("secret.mp3")
+        )
+        #expect(try await page.status("POST", "/v1/queue", #"{"items":["link.mp3"]}"#) == 403)
+        #expect(try await page.status("POST", "/v1/queue", #"{"items":["none.mp3"]}"#) == 404)
+        #expect(try await page.status("GET", "/v1/audio/cover") == 204)
+        let image = [0x89, 0x50, 0x4E, 0x47, 1, 2, 3] as [UInt8]
+        try Data(image).write(to: URL(fileURLWithPath: music + "/Sub folder/cover.png"))
+        let cover = try await connection.send("GET", "/v1/audio/cover")
+        #expect(cover.body == image)
+        #expect(cover.headers["content-type"] == "image/png")
+    }
+
+    @Test func `the log can be read without its file`() async throws {
+        try await service.start()
+        let connection = try service.connection()
+        let all: [LogRecord] = try await service.get("/v1/log?last=1000", on: connection)
+        #expect(all.contains { $0.message.hasPrefix("App is") })
+        let first = try #require(all.first?.timestamp)
+        let found: [LogRecord] = try await service.get("/v1/log?grep=APP%20IS&level=info&last=1", on: connection)
+        #expect(found.count == 1)
+        let later = ISO8601.string(first.addingTimeInterval(3600))
+        #expect(try await service.get("/v1/log?since=\(later)", on: connection, as: [LogRecord].self) == [])
+    }
+
+    @Test func `large replies are compressed for readers that want it`() async throws {
+        try service.configure(
+            TestConfiguration(source: "gpx:\(Products.repository("tracks/freeway-drive.gpx"))?rate=max")
+        )
+        try await service.start()
+        try await service.waitForEndOfTrack()
+        let connection = try service.connection()
+        let plain = try await connection.send("GET", "/v1/track/line")
+        let packed = try await connection.send("GET", "/v1/track/line", headers: ["accept-encoding": "br, gzip"])
+        #expect(plain.headers["content-encoding"] == nil)
+        #expect(packed.headers["content-encoding"] == "gzip")
+        #expect(packed.body.count * 2 < plain.body.count)
+        try Data(packed.body).write(to: URL(fileURLWithPath: service.scratch.file("line.gz")))
+        #expect(try await Tool.run("gunzip", "-c", service.scratch.file("line.gz")) == Data(plain.body))
+        let line = try JSON.decode(TrackLine.self, from: Data(plain.body))
+        #expect(line.segments.reduce(0) { $0 + $1.count } > 50)
+        let small = try await connection.send("GET", "/v1/location", headers: ["accept-encoding": "gzip"])
+        #expect(small.headers["content-encoding"] == nil)
+    }
+
     @Test func `sessions and the port survive a killed service, and codes do not`() async throws {
         try await service.start()
         let page = try await Page(try await link())

@@ -14,6 +14,8 @@ struct TestConfiguration {
     /// Absolute paths.
     var queue: [String] = []
     var autoplay = false
+    /// An absolute path.
+    var musicDirectory: String?
     /// Lines after the sections above.
     var rest: [String] = []
 
@@ -22,10 +24,11 @@ struct TestConfiguration {
             "modes: \(modes)", "location:", "  source: \(try JSON.line(source))",
             "  usageDescription: Shows that what the service promises holds",
         ]
-        let audio = [
-            "audio:", "  driver: \(try JSON.line(driver))", "  queue: \(try JSON.line(queue))",
-            "  autoplay: \(autoplay)",
-        ]
+        let audio =
+            [
+                "audio:", "  driver: \(try JSON.line(driver))", "  queue: \(try JSON.line(queue))",
+                "  autoplay: \(autoplay)",
+            ] + (try musicDirectory.map { ["  musicDirectory: \(try JSON.line($0))"] } ?? [])
         let log = rest.contains { $0.hasPrefix("log:") } ? [] : ["log: {progress: every}"]
         // The web servers of tests have no TLS.
         let transfers = rest.contains { $0.hasPrefix("transfers:") } ? [] : ["transfers: {allowHTTP: [127.0.0.1]}"]

@@ -117,6 +117,9 @@ package struct PageDescription: Codable, Hashable, Sendable {
 
 /// The extent of a map archive.
 package struct MapArchiveDescription: Codable, Hashable, Sendable {
+    /// The latitude in degrees at which a map in the Mercator projection ends.
+    package static let mostLatitude = 85.0511287798066
+
     package var minZoom: Int
     package var maxZoom: Int
     /// West, south, east and north, in degrees.

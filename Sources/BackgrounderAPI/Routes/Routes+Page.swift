@@ -21,6 +21,8 @@ extension Routes {
         status: 204,
         isLocal: true
     )
+    /// A stream of bytes: an image of the map of `web.map`, in the numbering of web maps (row 0 is in the north).
+    package static let mapTilePath = "/v1/map/{z}/{x}/{y}"
     /// Needs a session.
     package static let page = Route<Empty, PageDescription>(.get, "/v1/web/page")
 }

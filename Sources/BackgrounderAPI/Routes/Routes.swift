@@ -1,8 +1,12 @@
-/// The routes of docs/api.md, except those that only stream (``eventsPath``, ``historyPath`` and ``fetchContentPath``).
+/// The routes of docs/api.md, except those that only stream (``eventsPath``, ``historyPath``, ``fetchContentPath``,
+/// ``coverPath`` and ``mapTilePath``).
 package enum Routes {
     package static let status = Route<Empty, ServiceStatus>(.get, "/v1/status")
     package static let stop = Route<Empty, ProcessReply>(.post, "/v1/stop", status: 202, isLocal: true)
     package static let reload = Route<Empty, ReloadReply>(.post, "/v1/reload", isLocal: true)
+
+    /// Takes `since`, `level`, `grep` and `last`.
+    package static let log = Route<Empty, [LogRecord]>(.get, "/v1/log")
 
     package static let health = Route<Empty, StorageHealth>(.get, "/v1/health")
     /// Stops reporting a damaged or missing database.
@@ -11,6 +15,8 @@ package enum Routes {
     package static let location = Route<Empty, LocationStatus>(.get, "/v1/location")
     package static let changeLocation = Route<LocationChange, LocationStatus>(.patch, "/v1/location")
     package static let track = Route<Empty, [Location]>(.get, "/v1/track")
+    /// Takes `since`, `until`, `trip`, `bbox` and `zoom`.
+    package static let trackLine = Route<Empty, TrackLine>(.get, "/v1/track/line")
     package static let trips = Route<Empty, [Trip]>(.get, "/v1/track/trips")
     /// Needs at least one of `since`, `until` and `trip`; with `trial=1` it only counts.
     package static let deleteHistory = Route<Empty, DeletionReply>(.delete, "/v1/track/history")
@@ -27,6 +33,10 @@ package enum Routes {
     package static let previous = Route<Empty, AudioStatus>(.post, "/v1/audio/previous")
     package static let seek = Route<SeekRequest, AudioStatus>(.post, "/v1/audio/seek")
     package static let interrupt = Route<InterruptRequest, AudioStatus>(.post, "/v1/audio/interrupt")
+    /// A stream of bytes: the picture of the current item, or of the one in the parameter `item`.
+    package static let coverPath = "/v1/audio/cover"
+    /// Takes `path`, relative to the music directory.
+    package static let library = Route<Empty, MusicFolderContent>(.get, "/v1/library")
     package static let drivers = Route<Empty, [AudioDriver]>(.get, "/v1/audio/drivers")
 
     package static let queue = Route<Empty, [PlayerItem]>(.get, "/v1/queue")

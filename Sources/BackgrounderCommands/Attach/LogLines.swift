@@ -1,5 +1,6 @@
 import BackgrounderAPI
 import Glibc
+import ServiceLog
 import SystemSupport
 
 /// The newest lines of the service's log.

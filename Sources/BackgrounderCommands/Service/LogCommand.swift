@@ -1,5 +1,8 @@
 import ArgumentParser
+import BackgrounderAPI
 import FoundationEssentials
+import Glibc
+import ServiceLog
 import SystemSupport
 
 struct LogCommand: AsyncParsableCommand {
@@ -84,25 +87,26 @@ struct LogCommand: AsyncParsableCommand {
     }
 }
 
-/// One line of the log.
-struct LogRecord: Codable {
-    /// Absent if the line is not a log record, such as a line of a crash report.
-    var timestamp: Date?
-    var level: String?
-    var message: String
+extension LogLevel: FixedWord {}
 
-    init(line: String) {
-        let parts = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
-        if parts.count == 3, let time = ISO8601.date(parts[0]) {
-            (timestamp, level, message) = (time, parts[1], parts[2])
-        } else {
-            message = line
-        }
-    }
-
+extension LogRecord {
     /// The line as the service wrote it, or with its time as local time and the offset from UTC.
     func line(isLocal: Bool) -> String {
         guard let timestamp, let level else { return message }
         return "\(isLocal ? timestamp.localText : ISO8601.string(timestamp)) \(level) \(message)"
+    }
+}
+
+extension LogFile {
+    /// Opens the log at `path`.
+    ///
+    /// - Throws: ``CommandFailure``.
+    static func existing(_ path: String) throws -> LogFile {
+        if let file = LogFile(path) { return file }
+        let code = errno
+        guard code != ENOENT else {
+            throw CommandFailure("no log at \(path); the service has not run with this home, or it logs to the journal")
+        }
+        throw CommandFailure("cannot open \(path): \(systemMessage(code)); check the file's mode")
     }
 }

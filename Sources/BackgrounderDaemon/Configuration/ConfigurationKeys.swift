@@ -166,6 +166,12 @@ enum Keys {
         allowed: "a PEM file with the certificate's key"
     ) { text, directory in path(text, directory).map { .some($0) } }
 
+    static let webMap = ConfigurationKey<String?>("web.map", nil, allowed: "an MBTiles file with images") {
+        text,
+        directory in
+        path(text, directory).map { .some($0) }
+    }
+
     static let webTiles = ConfigurationKey<TileAddress?>(
         "web.tiles",
         nil,
@@ -279,7 +285,7 @@ enum Keys {
         .init(format),
         .init(observerInterval), .init(musicDirectory), .init(mpdListen), .init(mpdPassword),
         .init(mpdPasswords), .init(mpdDefaultPermissions), .init(webListen), .init(webHosts), .init(webCertificate),
-        .init(webKey), .init(webTiles),
+        .init(webKey), .init(webMap), .init(webTiles),
         .init(controlGroup), .init(controlExecute), .init(taskEnvironment),
         .init(placeImports), .init(speechVoice), .init(speechSpeed), .init(speechCache),
         .init(transferRoots), .init(allowHTTP), .init(retryMaximum), .init(allowPrivate), .init(syncInterval),

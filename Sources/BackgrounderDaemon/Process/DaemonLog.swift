@@ -1,7 +1,9 @@
+import BackgrounderAPI
 import Dispatch
 import FoundationEssentials
 import Glibc
 package import Logging
+import ServiceLog
 import Synchronization
 import SystemSupport
 
@@ -42,6 +44,8 @@ package final class DaemonLog: Sendable {
     private let retention = Mutex<Retention?>(nil)
     private let currentLevel: Mutex<Logger.Level>
     private let pending = Mutex(Pending())
+    /// The newest lines, if they go to stderr, where nobody can read them again.
+    private let recent: Mutex<RecentLines?>
     private let queue = DispatchQueue(label: "backgrounder.log")
     private let fileLimit: Int
 
@@ -58,9 +62,19 @@ package final class DaemonLog: Sendable {
         currentLevel = Mutex(level)
         if isatty(STDERR_FILENO) == 1 || Self.isJournal(environment) {
             destination = Mutex(Destination(descriptor: STDERR_FILENO))
+            recent = Mutex(RecentLines())
         } else {
             destination = Mutex(Self.openFile(path))
+            recent = Mutex(nil)
         }
+    }
+
+    /// Returns the newest `count` records that `filter` includes, oldest first. Blocks while the disk works.
+    func newest(_ count: Int, _ filter: LogFilter) -> [LogRecord] {
+        if let records = recent.withLock({ $0?.newest(count, filter) }) { return records }
+        flush()
+        guard let path = destination.withLock({ $0.path }), let file = LogFile(path) else { return [] }
+        return file.newest(count, filter)
     }
 
     package var level: Logger.Level {
@@ -124,6 +138,7 @@ package final class DaemonLog: Sendable {
             message(index, &lines)
             lines.append("\n")
         }
+        recent.withLock { $0?.append(lines.bytes) }
         let isScheduled = pending.withLock { pending in
             pending.bytes += lines.bytes
             pending.lines += count

@@ -30,10 +30,7 @@ struct PageFile: Sendable {
 
     /// Returns the response to `request`: the file, or that the reader's copy is current.
     func response(to request: Request) -> Response {
-        let acceptsPacked = request.headers[values: .acceptEncoding].contains { value in
-            value.split(separator: ",").contains { $0.trimmed.lowercased() == "gzip" }
-        }
-        let form = acceptsPacked ? packed ?? plain : plain
+        let form = request.acceptsGzip ? packed ?? plain : plain
         var headers: HTTPFields = [.eTag: form.tag, .cacheControl: "no-cache", .vary: "Accept-Encoding"]
         let known = request.headers[.ifNoneMatch]?.split(separator: ",").map(\.trimmed) ?? []
         if known.contains(form.tag[...]) { return Response(status: .notModified, headers: headers) }
@@ -59,7 +56,8 @@ struct PageFile: Sendable {
         var count = 0
         for file in UnsafeBufferPointer(start: cpagefiles_all(&count), count: count) {
             let path = String(cString: file.path)
-            files[path] = PageFile(name: path, bytes: Array(UnsafeBufferPointer(start: file.bytes, count: file.size)))
+            let bytes = UnsafeBufferPointer(start: file.bytes, count: file.size)
+            files[path] = PageFile(name: path, bytes: path.hasSuffix(".js") ? withoutComments(bytes) : Array(bytes))
         }
         for name in ["leaflet.js", "leaflet.css"] {
             guard let bytes = try? Data(contentsOf: URL(filePath: leafletFolder + name)) else { continue }
@@ -67,6 +65,20 @@ struct PageFile: Sendable {
         }
         return files
     }()
+
+    /// Returns a script whose lines of comment are empty, so that the other lines keep their numbers. No line of a text in the page's
+    /// scripts begins like a comment.
+    private static func withoutComments(_ script: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        let newline = UInt8(ascii: "\n")
+        return Array(
+            script.split(separator: newline, omittingEmptySubsequences: false)
+                .map { line -> Slice<UnsafeBufferPointer<UInt8>> in
+                    let start = line.drop { $0 == UInt8(ascii: " ") }
+                    return ["//", "/*", "*"].contains { start.starts(with: $0.utf8) } ? line.prefix(0) : line
+                }
+                .joined(separator: [newline])
+        )
+    }
 
     private static let leafletFolder = "/usr/share/javascript/leaflet/"
 }

@@ -23,6 +23,7 @@ package final class StateStore: Sendable {
     let sync: SyncTimer
     let monitor: StorageMonitor
     let musicReader: ReadConnection
+    let trackReader: ReadConnection
     /// Finds rows that damage hides from SQLite.
     let pages: DatabasePages
     let positionFile: PositionFile
@@ -69,6 +70,7 @@ package final class StateStore: Sendable {
         positionFile = try PositionFile(path: path + Self.positionSuffix)
         movedAside = aside
         musicReader = ReadConnection(path: path)
+        trackReader = ReadConnection(path: path)
         pages = DatabasePages(path: path)
         self.marker = marker
         self.clock = clock
@@ -192,6 +194,7 @@ package final class StateStore: Sendable {
         try? database.write { try $0.settleRecentPoints() }
         if sync.cancel() { try database.syncEverything() }
         try musicReader.close()
+        try trackReader.close()
         try database.close()
     }
 

@@ -3,6 +3,7 @@ import BackgrounderAPI
 import ControlServer
 import Logging
 import MPDServer
+import MusicLibrary
 import ServiceLifecycle
 import StateStore
 
@@ -13,6 +14,8 @@ struct AudioPart: DaemonPart {
     let musicDirectory: String?
     /// `nil` without an `audio.musicDirectory`.
     let music: MusicDatabase?
+    /// Reads the pictures of items, wherever their files are.
+    let covers = PictureReader(MusicDirectory("/"))
     /// Notifies MPD clients.
     let mpdHub: MPDHub
     private let location: LocationPart

@@ -25,9 +25,8 @@ extension AudioPart {
             case (nil, nil): return await reporting(try await player.play())
             case (let id?, nil): return await reporting(try await player.play(id: id))
             case (nil, let items?):
-                return await reporting(
-                    try await player.play(paths: Self.locations(items), within: scope(for: request.access))
-                )
+                let paths = try locations(items, isRemote: request.isRemote)
+                return await reporting(try await player.play(paths: paths, within: scope(for: request.access)))
             case (_?, _?): throw WireError(.invalid, "id and items exclude each other", hint: "use one of them")
             }
         }
@@ -53,7 +52,7 @@ extension AudioPart {
             let body = request.body
             return await reporting(
                 try await player.interrupt(
-                    with: Self.absolute(body.item),
+                    with: path(body.item, isRemote: request.isRemote),
                     within: scope(for: request.access),
                     duck: body.duck,
                     priority: body.priority ?? 0
@@ -62,6 +61,7 @@ extension AudioPart {
         }
         router.on(Routes.drivers) { _ in await player.drivers() }
         addQueueRoutes(to: &router)
+        addLibraryRoutes(to: &router)
     }
 
     private func addQueueRoutes(to router: inout ControlRouter) {
@@ -76,7 +76,7 @@ extension AudioPart {
             return items
         }
         router.onItems(Routes.enqueue) { request in
-            let paths = try Self.locations(request.body.items)
+            let paths = try locations(request.body.items, isRemote: request.isRemote)
             let scope = scope(for: request.access)
             switch (request.body.position, request.body.after) {
             case (nil, nil): return try await player.append(paths, within: scope)
@@ -112,9 +112,25 @@ extension AudioPart {
         access >= .execute ? .everywhere : .folder(musicDirectory)
     }
 
-    private static func locations(_ paths: [String]) throws(WireError) -> [String] {
+    private func locations(_ paths: [String], isRemote: Bool) throws(WireError) -> [String] {
         guard !paths.isEmpty else { throw WireError(.invalid, "items is empty", hint: "pass at least one path") }
-        return try paths.map { path throws(WireError) in StreamAddress.isAddress(path) ? path : try absolute(path) }
+        return try paths.map { path throws(WireError) in
+            !isRemote && StreamAddress.isAddress(path) ? path : try self.path(path, isRemote: isRemote)
+        }
+    }
+
+    /// Returns an absolute path. A page names paths relative to the music directory, and no others.
+    private func path(_ path: String, isRemote: Bool) throws(WireError) -> String {
+        guard isRemote else { return try Self.absolute(path) }
+        guard let music else { throw Self.noLibrary }
+        guard !StreamAddress.isAddress(path), let relative = music.absolutePath(ofRelative: path) else {
+            throw WireError(
+                .forbidden,
+                "\(path.debugDescription) is not a path below the music directory",
+                hint: "a page can play only what audio.musicDirectory contains"
+            )
+        }
+        return relative
     }
 
     private static func absolute(_ path: String) throws(WireError) -> String {

@@ -164,6 +164,11 @@ extension MusicDatabase: MPDDatabase {
 
     func absolutePath(of path: String) async throws -> String { library.directory.absolute(try await song(path).path) }
 
+    /// Returns the absolute path of a file or folder; `nil` if `path` is not a valid path below the music directory.
+    func absolutePath(ofRelative path: String) -> String? {
+        MusicDirectory.normalized(path).flatMap { $0.isEmpty ? nil : library.directory.absolute($0) }
+    }
+
     func absolutePath(of song: Song) -> String { library.directory.absolute(song.path) }
 
     func relativePath(of absolute: String) -> String? { library.directory.relative(absolute) }

@@ -68,7 +68,7 @@ extension FetchPart {
                     hint: "fetch it now with `backgrounder fetch run \(request.name)`"
                 )
             }
-            return content.bytes
+            return Content(content.bytes)
         }
     }
 }

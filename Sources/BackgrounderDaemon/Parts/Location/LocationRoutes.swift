@@ -31,6 +31,8 @@ extension LocationPart {
         router.on(Routes.trips, query: ["since", "until"]) { request in
             try await store.trips(since: request.time("since"), until: request.time("until"))
         }
+        let lines = TrackLines(store: store)
+        router.on(Routes.trackLine, query: ["since", "until", "trip", "bbox", "zoom"]) { try await lines.line($0) }
         router.on(Routes.deleteHistory, query: ["since", "until", "trip", "trial"]) { request in
             try await deleteHistory(request)
         }

@@ -1,6 +1,9 @@
 import BackgrounderAPI
 import ControlServer
+import FoundationEssentials
 import Glibc
+import Logging
+import MapArchive
 import NIOCore
 import SystemSupport
 
@@ -13,10 +16,17 @@ struct PagePart: DaemonPart {
     let context: PartContext
     let sessions: PageSessions
     private let loopback = LoopbackPage()
+    /// The map of `web.map`.
+    private let map: MapArchive?
 
     init(_ context: PartContext) throws {
         self.context = context
         sessions = try PageSessions(store: context.store, clock: context.clock, logger: context.logger)
+        map = context.initialConfiguration.value(Keys.webMap).map { path in
+            MapArchive(path: path) { [logger = context.logger] fault in
+                logger.warning("Showing no map from a file: \(fault)")
+            }
+        }
     }
 
     /// Creates the servers. Call it once.
@@ -43,6 +53,7 @@ struct PagePart: DaemonPart {
     }
 
     func addRoutes(to router: inout ControlRouter) {
+        addMapRoute(to: &router)
         router.on(Routes.createPageCode) { request in try await createCode(request) }
         router.on(Routes.beginPageSession) { request in try await sessions.exchange(request.body.code) }
         router.on(Routes.pageSessions) { _ in await sessions.all }
@@ -58,8 +69,17 @@ struct PagePart: DaemonPart {
                 scope: session.scope,
                 expires: session.expires,
                 version: Backgrounder.version,
+                map: await map?.description,
                 tiles: context.initialConfiguration.value(Keys.webTiles)?.template
             )
+        }
+    }
+
+    private func addMapRoute(to router: inout ControlRouter) {
+        router.onContent(Routes.mapTilePath) { request in
+            let (zoom, column) = (try request.number("z"), try request.number("x"))
+            let image = await map?.image(zoom: zoom, column: column, row: try request.number("y"))
+            return image.map { Content(image: $0) }
         }
     }
 

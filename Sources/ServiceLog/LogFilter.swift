@@ -1,31 +1,23 @@
-import ArgumentParser
-import FoundationEssentials
+package import BackgrounderAPI
+package import FoundationEssentials
 import SystemSupport
 
-/// A level of the service's log, from the least to the most severe.
-enum LogLevel: String, FixedWord, Comparable {
-    case trace, debug, info, notice, warning, error, critical
-
-    static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
-
-    private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
-}
-
-/// The condition of the lines that `backgrounder log` prints.
-struct LogFilter {
-    let since: Date?
-    let until: Date?
+/// A condition for lines of the log.
+package struct LogFilter: Sendable {
+    private let since: Date?
+    private let until: Date?
     /// The least severe level.
-    let level: LogLevel?
+    private let level: LogLevel?
     /// A text that the line contains, ignoring case.
-    let text: String?
+    private let text: String?
 
     /// ``text`` in lower case.
     private let words: String?
     /// ``since`` and ``until`` as the log writes them. These texts sort like the times.
     private let range: (since: [UInt8]?, until: [UInt8]?)
 
-    init(since: Date? = nil, until: Date? = nil, level: LogLevel? = nil, text: String? = nil) {
+    /// Creates a condition.
+    package init(since: Date? = nil, until: Date? = nil, level: LogLevel? = nil, text: String? = nil) {
         (self.since, self.until, self.level, self.text) = (since, until, level, text)
         words = text?.lowercased()
         range = (since.map { Array(ISO8601.string($0).utf8) }, until.map { Array(ISO8601.string($0).utf8) })
@@ -45,7 +37,7 @@ struct LogFilter {
     ///
     /// - Parameter time: the time of a record that has none, which is that of the record before it. Without either,
     ///   the record is in no range of times.
-    func includes(_ record: LogRecord, at time: Date? = nil) -> Bool {
+    package func includes(_ record: LogRecord, at time: Date? = nil) -> Bool {
         isInRange(record.timestamp ?? time) && isSevere(record) && hasText(record)
     }
 

@@ -1,13 +1,12 @@
-import ArgumentParser
 import BackgrounderAPI
 import Foundation
 import SystemSupport
 import TestSupport
 import Testing
 
-@testable import BackgrounderCommands
+@testable import ServiceLog
 
-/// Reading the log file from its end, and the conditions of `log`.
+/// Reading the log file from its end, and conditions for its lines.
 struct LogFileTests {
     private let scratch: ScratchDirectory
     private let path: String
@@ -27,20 +26,11 @@ struct LogFileTests {
     ]
 
     private func read(_ count: Int, _ filter: LogFilter = LogFilter()) throws -> [String] {
-        try #require(LogFile(path)).newest(count, filter).map { $0.line(isLocal: false) }
+        try #require(LogFile(path)).newest(count, filter).map(\.line)
     }
 
     private static func time(_ hour: Int) throws -> Date {
         try #require(ISO8601.date("2026-11-20T\(hour):00:00Z"))
-    }
-
-    @Test func `a log that cannot be opened says why`() throws {
-        let missing = #expect(throws: CommandFailure.self) { try LogFile.existing(path) }
-        #expect(missing?.description.hasPrefix("no log at \(path); ") == true)
-        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
-        let looped = #expect(throws: CommandFailure.self) { try LogFile.existing(path) }
-        #expect(looped?.description.hasPrefix("cannot open \(path): ") == true)
-        #expect(looped?.description.hasSuffix("; check the file's mode") == true)
     }
 
     @Test(arguments: [0, 1, 2, 5, 6, 100])
@@ -93,31 +83,12 @@ struct LogFileTests {
         #expect(try read(.max, LogFilter(text: "2026")) == [])
         #expect(try read(.max, LogFilter(text: ".*")) == [])
     }
+}
 
-    @Test func `levels and other fixed words are accepted in any case`() throws {
-        #expect(try LogCommand.parse(["--level", "WARNING"]).level == .warning)
-        #expect(try LogCommand.parse(["--format", "Json"]).reading.format == .json)
-        #expect(try LocationCommand.Accuracy.parse(["HUNDREDMETERS"]).level == .hundredMeters)
-        #expect(try AudioCommand.Repeat.parse(["ON"]).value == .on)
-        #expect(try parseMetres(["NONE"], zero: true) == .some(nil))
-        #expect(try parseInterval("Minimum") == .minimum)
-        #expect(try PointInTime.parse("TODAY").date == PointInTime.parse("today").date)
-        #expect(throws: (any Error).self) { try LogCommand.parse(["--level", "loud"]) }
-    }
-
-    @Test(arguments: [
-        ["--grep", ""], ["--follow", "--until", "now"], ["--since", "1h", "--until", "2h"], ["-n", "-1"],
-    ])
-    func `conditions that make no sense are refused`(arguments: [String]) {
-        #expect(throws: (any Error).self) { try LogCommand.parse(arguments) }
-    }
-
-    @Test func `a local time has its offset from UTC`() throws {
-        let date = try Self.time(12)
-        let text = date.localText
-        #expect(text.count == 29)
-        #expect(ISO8601.date(text) == date)
-        let offset = TimeZone.current.secondsFromGMT(for: date)
-        #expect(text.hasPrefix(ISO8601.string(date.addingTimeInterval(Double(offset))).dropLast()))
+extension LogRecord {
+    /// The line in the file.
+    fileprivate var line: String {
+        guard let timestamp, let level else { return message }
+        return "\(ISO8601.string(timestamp)) \(level) \(message)"
     }
 }

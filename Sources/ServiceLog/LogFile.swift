@@ -1,15 +1,16 @@
-import FoundationEssentials
+package import BackgrounderAPI
 import Glibc
 import SystemSupport
 
 /// The log file of the service, read from its end.
-final class LogFile {
+package final class LogFile {
     private let path: String
     private var descriptor: Int32
     /// Where ``follow(_:)`` continues: after the last complete line that was read.
     private var position: off_t = 0
 
-    init?(_ path: String) {
+    /// Opens the log at `path`; `nil` if that fails, and `errno` then has the reason.
+    package init?(_ path: String) {
         self.path = path
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0 { return nil }
@@ -19,21 +20,9 @@ final class LogFile {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Opens the log at `path`.
-    ///
-    /// - Throws: ``CommandFailure``.
-    static func existing(_ path: String) throws -> LogFile {
-        if let file = LogFile(path) { return file }
-        let code = errno
-        guard code != ENOENT else {
-            throw CommandFailure("no log at \(path); the service has not run with this home, or it logs to the journal")
-        }
-        throw CommandFailure("cannot open \(path): \(systemMessage(code)); check the file's mode")
-    }
-
     /// Returns the newest `count` records that `filter` includes, oldest first. If this file has fewer, continues in the
     /// rotated file `.1`. Reads no more of a file than it needs.
-    func newest(_ count: Int, _ filter: LogFilter) -> [LogRecord] {
+    package func newest(_ count: Int, _ filter: LogFilter) -> [LogRecord] {
         var newest = NewestRecords(count: count, filter: filter)
         forEachLineFromEnd { newest.add($0) }
         if !newest.isComplete, let older = LogFile(path + ".1"), older.inode != inode {
@@ -44,11 +33,11 @@ final class LogFile {
 
     /// Calls `body` with each appended line, without end. Waits with inotify, and follows a rotation.
     ///
-    /// - Throws: ``CommandFailure`` if the file cannot be watched, and the errors of `body`.
-    func follow(_ body: (String) throws -> Void) throws {
+    /// - Throws: ``LogWatchFailure`` if the file cannot be watched, and the errors of `body`.
+    package func follow(_ body: (String) throws -> Void) throws {
         let watch = inotify_init1(Int32(IN_CLOEXEC))
         defer { close(watch) }
-        guard watch >= 0 else { throw CommandFailure("cannot watch \(path): \(systemMessage(errno))") }
+        guard watch >= 0 else { throw LogWatchFailure(path: path, reason: systemMessage(errno)) }
         let folder = RuntimePaths.absolute(path + "/..")
         inotify_add_watch(watch, folder, UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO))
         var events = [UInt8](repeating: 0, count: 65_536)
@@ -129,46 +118,10 @@ final class LogFile {
     }
 }
 
-/// The newest records that a filter includes, collected from the newest line to the oldest.
-private struct NewestRecords {
-    private let count: Int
-    private let filter: LogFilter
-    private var records: [LogRecord] = []
-    /// Lines without a time, newest first, that wait for the record before them.
-    private var waiting: [LogRecord] = []
+/// The log file cannot be watched.
+package struct LogWatchFailure: Error, CustomStringConvertible {
+    let path: String
+    let reason: String
 
-    init(count: Int, filter: LogFilter) {
-        (self.count, self.filter) = (count, filter)
-    }
-
-    var isComplete: Bool { records.count >= count }
-
-    /// Adds the line before the ones that were added. Returns whether more lines are needed.
-    mutating func add(_ line: ArraySlice<UInt8>) -> Bool {
-        guard !isComplete else { return false }
-        if filter.excludes(timeOf: line) {
-            // Lines without a time that follow this one are in no range either.
-            waiting = []
-            return true
-        }
-        let record = LogRecord(line: String(decoding: line, as: UTF8.self))
-        if record.timestamp == nil {
-            waiting.append(record)
-        } else {
-            addWaiting(at: record.timestamp)
-            if filter.includes(record) { records.append(record) }
-        }
-        return !isComplete
-    }
-
-    /// Returns the records, oldest first.
-    mutating func finish() -> [LogRecord] {
-        addWaiting(at: nil)
-        return records.prefix(count).reversed()
-    }
-
-    private mutating func addWaiting(at time: Date?) {
-        records += waiting.filter { filter.includes($0, at: time) }
-        waiting = []
-    }
+    package var description: String { "cannot watch \(path): \(reason)" }
 }
