@@ -72,10 +72,12 @@ import Testing
         #expect(try lines("modes: [audio]\nlocation: {source: \"gpsd://192.0.2.7\"}").isEmpty)
     }
 
-    @Test func `fetches, pushes and MPD clients on other machines need the network`() throws {
+    @Test func `fetches, pushes, MPD clients and browsers on other machines need the network`() throws {
         #expect(try lines("modes: [audio, fetch, remote-notification]") == ["IPAddressAllow=any"])
         let mpd = "modes: [audio]\nmpd: {listen: [\"0.0.0.0:6600\"], defaultPermissions: [read]}"
         #expect(try lines(mpd) == ["IPAddressAllow= with their network"])
+        let page = "modes: [audio]\nweb: {listen: [\"0.0.0.0:8443\"], hosts: [bus7], tls: {certificate: c, key: k}}"
+        #expect(try lines(page) == ["IPAddressAllow= with their network"])
     }
 
     @Test func `music below a home folder must be bound`() throws {

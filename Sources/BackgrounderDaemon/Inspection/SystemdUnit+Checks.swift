@@ -46,10 +46,11 @@ extension SystemdUnit {
                 )
             )
         }
-        if let address = configuration.value(Keys.mpdListen).first(where: { !$0.isLoopback }) {
+        for (clients, key) in [("MPD clients", Keys.mpdListen), ("browsers", Keys.webListen)] {
+            guard let address = configuration.value(key).first(where: { !$0.isLoopback }) else { continue }
             checks.append(
                 failure(
-                    "MPD clients of other machines may use \(address), and the unit allows connections to this machine only",
+                    "\(clients) of other machines may use \(address), and the unit allows connections to this machine only",
                     add: "IPAddressAllow= with their network"
                 )
             )
