@@ -81,6 +81,17 @@ import Testing
         expect(try await faults(), "configuration", "no group \"absent\"", "remove the key")
     }
 
+    @Test func `a certificate that ends, a wrong key and a map that cannot be used are reported`() async throws {
+        try await Certificate.make(in: service.scratch)
+        let page = ["web:", "  listen: [\"127.0.0.1:8443\"]", "  hosts: [a]", "  tls: {certificate: cert, key: key}"]
+        try service.configure(TestConfiguration(rest: page))
+        expect(try await faults(), "page", "is valid for 1 day", "renew the certificate")
+        try service.scratch.write("no key\n", to: "key")
+        expect(try await faults(), "page", "web.tls.key: cannot use", "correct the file")
+        try service.configure(TestConfiguration(rest: ["web: {map: none.mbtiles}"]))
+        expect(try await faults(), "page", "there is no such file", "name another file in web.map")
+    }
+
     @Test func `a file in place of the state folder is reported`() async throws {
         try service.scratch.write("", to: "state")
         expect(try await faults(), "state folder", "\(service.paths.state) is not a folder", "--home")

@@ -21,7 +21,10 @@ struct Inspection {
             freeSpace(),
         ]
         if !isRunning { checks.append(database()) }
-        if let configuration { checks += media(configuration) }
+        if let configuration {
+            checks += media(configuration)
+            checks += await PageChecks(configuration: configuration).checks()
+        }
         checks.append(clock())
         guard let configuration else { return checks }
         if !isRunning {
