@@ -62,7 +62,23 @@ struct Tunnel {
         try Output.print(link)
         if opensBrowser { Browser.open(link) }
         Output.note("The tunnel to \(host) is open; end it with Ctrl-C")
-        Glibc.exit(wait(for: tunnel) == 0 ? 0 : 1)
+        Glibc.exit(waitForEnd(of: tunnel))
+    }
+
+    /// Waits until `tunnel` ends, or ends it with the first signal that ends this process. Returns the exit code.
+    private func waitForEnd(of tunnel: Int32) -> Int32 {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGCHLD] { sigaddset(&signals, signal) }
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        while true {
+            var status: Int32 = 0
+            if waitpid(tunnel, &status, WNOHANG) != 0 { return status == 0 ? 0 : 1 }
+            var signal: Int32 = 0
+            guard sigwait(&signals, &signal) == 0, signal != SIGCHLD else { continue }
+            kill(tunnel, SIGTERM)
+            return 128 + signal
+        }
     }
 
     private func spawn(_ arguments: [String], output: Int32) throws -> Int32 {
