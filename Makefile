@@ -34,7 +34,7 @@ SANITIZER_OPTIONS = TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.
     ASAN_OPTIONS="detect_leaks=0 log_path=$(CURDIR)/$$build/report"
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: help run setup check test fuzz sanitize torture build programs bench-location bench-audio bench-commands bench-places dependencies bench-dependencies package-dependencies deb test-package test-arm64 format lint docs clean-run \
+.PHONY: help run setup check test test-page fuzz sanitize torture build programs bench-location bench-audio bench-commands bench-places dependencies bench-dependencies package-dependencies deb test-package test-arm64 format lint docs clean-run \
     manuals install media tracks example-feed example-picture example-tour example-dependencies
 
 help: ## list the commands
@@ -89,6 +89,7 @@ test: lint ## run all tests; installs missing packages first
 	(export PROGRAMS=$(CURDIR)/$(RELEASE); run Release --filter '$(WITH_RELEASE)'); \
 	awk '/^━ / { print; next } /^✘ |^error: |^[A-Za-z.0-9]+ failed$$/ { print; failed = reason = 1; next } /^↳ / && reason { print substr($$0, 1, 1000); next } \
 	    { reason = 0 } END { exit failed }' .build/test/*.log
+	@$(MAKE) --no-print-directory test-page
 	@# The short forms of `make torture` and `make sanitize`. The short form of `make fuzz` is a test.
 	QUICK=1 /usr/bin/python3 Tests/Torture/torture.py .build/debug
 	swift build --sanitize thread --scratch-path .build-thread --product backgrounderd
@@ -96,6 +97,16 @@ test: lint ## run all tests; installs missing packages first
 	@build=.build-thread; rm -f $$build/report.*; \
 	QUICK=1 $(SANITIZER_OPTIONS) /usr/bin/python3 Tests/Torture/torture.py $$build/debug browsers users secrets soak \
 	    && ! cat $$build/report.* 2>/dev/null
+
+# Chromium and axe, driven from Python.
+PAGE_TOOLS := .build/page-tools
+$(PAGE_TOOLS)/ready: Tests/PageTests/requirements.txt
+	/usr/bin/python3 -m venv $(PAGE_TOOLS)
+	$(PAGE_TOOLS)/bin/pip install -q -r $<
+	touch $@
+
+test-page: $(PAGE_TOOLS)/ready ## test the live page in Chromium, with the debug build
+	PROGRAMS=$(CURDIR)/.build/debug $(PAGE_TOOLS)/bin/python -m unittest discover -s Tests/PageTests -p 'check_*.py'
 
 fuzz: setup ## feed damaged input to all parsers (FUZZ_SECONDS=60 each; FUZZ="gpsd gpx …" selects)
 	BACKGROUNDER_FUZZ=1 swift build --scratch-path .build-fuzz --product Fuzzer --sanitize address -Xswiftc -sanitize=fuzzer

@@ -89,7 +89,7 @@ export class Calls {
     const token = this.#session.token;
     const headers = { Authorization: `Bearer ${token}` };
     if (body) headers['Content-Type'] = 'application/json';
-    const response = await send(query ? `${path}?${new URLSearchParams(query)}` : path, {
+    const response = await send(path + queryText(query), {
       method,
       headers,
       body: body && JSON.stringify(body),
@@ -104,6 +104,11 @@ export class Calls {
     const response = await this.request(method, path, { body });
     return response.status === 204 ? undefined : response.json();
   }
+}
+
+/** Returns the part of an address after the path. The service reads a plus sign as one, not as a space. */
+function queryText(query) {
+  return query ? `?${String(new URLSearchParams(query)).replaceAll('+', '%20')}` : '';
 }
 
 /**
@@ -141,6 +146,8 @@ const KEY = 'session';
 export class Session {
   #token = '';
   #scope = 'read';
+  /** In ms of the epoch. */
+  #expires = Infinity;
   #onEnd;
 
   /** @param {() => void} onEnd Called once, when the service no longer accepts the token. */
@@ -173,10 +180,16 @@ export class Session {
       if (response.ok) sessionStorage.setItem(KEY, JSON.stringify(await response.json()));
       else if (response.status !== 401) throw await refusal(response);
     }
-    const { token = '', scope = 'read' } = JSON.parse(sessionStorage.getItem(KEY) ?? '{}');
+    const { token = '', scope = 'read', expires } = JSON.parse(sessionStorage.getItem(KEY) ?? '{}');
     this.#token = token;
     this.#scope = scope;
+    this.#expires = Date.parse(expires) || Infinity;
     return token !== '';
+  }
+
+  /** Ends the session if its time is over. The service may not be there any more to say so. */
+  endIfExpired() {
+    if (Date.now() > this.#expires) this.end(this.#token);
   }
 
   /**

@@ -64,7 +64,10 @@ async function start() {
   transfers(context);
   push(context);
   log(context);
-  model.on(['connection'], () => drawConnection(model.connection));
+  model.on(['connection'], () => {
+    if (model.connection.state === 'lost') session.endIfExpired();
+    drawConnection(model.connection);
+  });
   model.on(['service'], () => drawService(model.status));
   prepareDialogs();
   byId('help-open').addEventListener('click', () => openDialog('help'));

@@ -7,6 +7,9 @@ struct PageService: Service {
     /// The time between two attempts to use an address of `web.listen`, for example that of a network that is not up yet.
     private static let retryInterval = Duration.seconds(60)
 
+    /// How long the server on loopback outlives its last session, so that the page can still be told that the session has ended.
+    private static let farewell = Duration.seconds(5)
+
     let sessions: PageSessions
     let server: PageServer
     let loopback: LoopbackPage
@@ -20,15 +23,23 @@ struct PageService: Service {
             await sessions.start()
             for await ended in sessions.events.cancelOnGracefulShutdown() {
                 if !ended.isEmpty { server.close(usedBy: ended) }
-                await adapt()
+                if await sessions.isNeeded {
+                    await startOnLoopback()
+                } else {
+                    group.addTask { await stopLater() }
+                }
             }
             await loopback.stop()
         }
     }
 
-    /// Starts or stops the server on loopback, as the sessions need it.
-    private func adapt() async {
-        guard await sessions.isNeeded else { return await loopback.stop() }
+    private func stopLater() async {
+        try? await cancelWhenGracefulShutdown { try await clock.sleep(for: Self.farewell) }
+        if await !sessions.isNeeded { await loopback.stop() }
+    }
+
+    /// Starts the server on loopback unless it runs, or no page was ever opened.
+    private func startOnLoopback() async {
         guard await loopback.isStopped, let port = await sessions.port else { return }
         do {
             _ = try await loopback.start(port: port)
