@@ -153,6 +153,12 @@ class Service:
         """Starts the service, under `tracer` if that is given."""
         return Process(*tracer, PROGRAMS / "backgrounderd", "--home", self.home, environment=environment)
 
+    def dial(self):
+        """Returns a connection to the control socket."""
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(str(self.home / "run" / "control.sock"))
+        return connection
+
     def wait_until_ready(self):
         def answers():
             with socket.socket(socket.AF_UNIX) as probe:

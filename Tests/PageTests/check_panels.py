@@ -130,10 +130,17 @@ class Panels(PageTest):
         self.service.run("place", "add", "Depot", "--at", "37.33,-122.03", "--radius", "200")
         tab = self.open()
         option = tab.get_by_role("combobox", name="Track").locator("option")
-        wait("the trips", lambda: option.count() > 2)
-        tab.get_by_role("combobox", name="Track").select_option(index=2)
+        wait("the trips", lambda: option.count() > 3)
+        tab.get_by_role("combobox", name="Track").select_option(index=3)
         expect(tab.locator("#speed-chart svg")).to_be_visible()
         expect(self.region(tab, "Places")).to_contain_text("Depot")
+        tab.get_by_role("combobox", name="Track").select_option("Period")
+        tab.get_by_label("From").fill("2026-05-09T00:00")
+        with tab.expect_response(re.compile(r"/v1/track/line\?.*since=2026-05-.*until=2026-05-")) as reply:
+            tab.get_by_label("Until").fill("2026-05-10T00:00")
+        segments = reply.value.json()["segments"]
+        # The map shows where that trip was.
+        self.assertAlmostEqual(segments[0][0][0], 53.54, delta=0.05)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ const TRIPS = 100;
 const SETTLED = 200;
 const CHART_WIDTH = 600;
 
-/** Which track the map shows: the rolling one, all, or that of a trip. */
+/** Which track the map shows: the rolling one, all, that of a period, or that of a trip. */
 export class Track {
   #model;
   #calls;
@@ -33,6 +33,7 @@ export class Track {
     this.#calls = calls;
     this.#map = map;
     this.#select.addEventListener('change', () => this.#chosen());
+    for (const id of ['period-from', 'period-until']) byId(id).addEventListener('change', () => this.#chosen());
     model.on(['track'], () => this.#drawLive());
     model.on(['location'], () => this.#noticeTrips());
     model.on(['resync'], () => this.#loader.request());
@@ -53,16 +54,29 @@ export class Track {
 
   get #choice() {
     const { value } = this.#select;
-    return value === 'live' || value === 'all' ? value : Number(value);
+    return /^\d/.test(value) ? Number(value) : value;
   }
 
   get #chosenTrips() {
     const choice = this.#choice;
-    return choice === 'all' ? this.#trips : this.#trips.filter((trip) => trip.id === choice);
+    if (choice === 'all') return this.#trips;
+    if (choice !== 'period') return this.#trips.filter((trip) => trip.id === choice);
+    const { since = '', until = '9' } = this.#period;
+    return this.#trips.filter((trip) => trip.end >= since && trip.start < until);
+  }
+
+  /** The chosen period in UTC; an open end is absent. */
+  get #period() {
+    const ends = [
+      ['since', byId('period-from').value],
+      ['until', byId('period-until').value],
+    ];
+    return Object.fromEntries(ends.filter(([, text]) => text).map(([name, text]) => [name, new Date(text).toISOString()]));
   }
 
   #chosen() {
     this.#request?.abort();
+    show(byId('period'), this.#choice === 'period');
     this.#drawChosen();
     if (this.#choice === 'live') {
       this.#drawLive();
@@ -103,6 +117,7 @@ export class Track {
     this.#request = new AbortController();
     const query = { bbox: view.bbox, zoom: view.zoom };
     if (typeof choice === 'number') query.trip = choice;
+    if (choice === 'period') Object.assign(query, this.#period);
     try {
       const { segments } = await this.#calls.get('/v1/track/line', query, this.#request.signal);
       if (this.#choice === choice) this.#map.setTrack(segments);
