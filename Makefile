@@ -34,7 +34,7 @@ SANITIZER_OPTIONS = TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.
     ASAN_OPTIONS="detect_leaks=0 log_path=$(CURDIR)/$$build/report"
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: help run setup check test test-page fuzz sanitize torture build programs bench-location bench-audio bench-commands bench-places bench-page dependencies bench-dependencies package-dependencies deb test-package test-arm64 format lint docs clean-run \
+.PHONY: help run setup check test test-page fuzz sanitize torture build programs bench-location bench-audio bench-commands bench-places bench-page screenshots dependencies bench-dependencies package-dependencies deb test-package test-arm64 format lint docs clean-run \
     manuals install media tracks example-feed example-picture example-tour example-dependencies
 
 help: ## list the commands
@@ -156,6 +156,11 @@ bench-places: bench-dependencies ## measure decisions about places, beside the r
 
 bench-page: bench-dependencies build $(PAGE_TOOLS)/ready ## measure the live page in Chromium (QUICK=1: short)
 	@QUICK=$(QUICK) $(PAGE_TOOLS)/bin/python Benchmarks/page.py
+
+screenshots: setup $(PAGE_TOOLS)/ready ## take the README's pictures of the live page
+	swift build --product backgrounder
+	swift build --product backgrounderd
+	$(PAGE_TOOLS)/bin/python Packaging/screenshots.py
 
 lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks

@@ -111,7 +111,8 @@ def weight(report, scratch):
             reply = browser.tab.request.get(url, headers={"Accept-Encoding": "identity"})
             sizes[urlsplit(url).path] = len(gzip.compress(reply.body(), 9))
         own = sum(size for path, size in sizes.items() if path.startswith("/page/")) / 1000
-        report.limit(f"JavaScript in {len(sizes) - 1} files, gzip", "kB", own, 40, "Leaflet", sizes["/leaflet/leaflet.js"] / 1000)
+        leaflet = sizes["/leaflet/leaflet.js"] / 1000
+        report.limit(f"JavaScript in {len(sizes) - 1} files, gzip", "kB", own, 40, "Leaflet", leaflet)
         report.limit("first load with the base map", "kB", browser.bytes / 1000, 350, "", 0)
         report.limit("first load until its load event", "s", load, 0.5, "", 0)
         report.figure("first load until it is live", "s", live)
@@ -146,7 +147,9 @@ def fill(database, count):
         longitude += 1.2e-4 * (1 if (heading + 90) % 360 < 180 else -1) * generator.random()
         latitude, longitude = min(max(latitude, 47), 49), min(max(longitude, 10), 13)
         rows.append((number, now, now, latitude, longitude, 4.5, "epx", 8.0, heading % 360, 3, opens))
-    columns = "id, recorded, time, latitude, longitude, horizontalAccuracy, accuracySource, speed, course, mode, segmentStart"
+    columns = (
+        "id, recorded, time, latitude, longitude, horizontalAccuracy, accuracySource, speed, course, mode, segmentStart"
+    )
     database.execute("BEGIN")
     database.executemany(f"INSERT INTO location ({columns}) VALUES ({', '.join('?' * 11)})", rows)
     database.execute("COMMIT")
