@@ -1,11 +1,15 @@
 """Other sites, other ports and hostile texts, in a real browser. docs/security.md lists the attacks."""
 
+import contextlib
 import functools
 import http.server
+import json
 import shutil
+import socketserver
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -152,11 +156,35 @@ class Attacks(PageTest):
 HOSTILE = "<img src=x onerror=window.stolen=1><script>window.stolen=1</script>"
 
 
-class Texts(PageTest):
-    options = {"modes": "[audio, location, fetch]"}
+class Receiver(socketserver.StreamRequestHandler):
+    """A gpsd whose texts are hostile."""
 
+    def handle(self):
+        fix = {"class": "TPV", "device": HOSTILE, "mode": 3, "lat": 37.33, "lon": -122.03, "eph": 5, "speed": 1.0}
+        reports = [
+            {"class": "VERSION", "release": HOSTILE, "rev": HOSTILE, "proto_major": 3, "proto_minor": 14},
+            {"class": "DEVICES", "devices": [{"class": "DEVICE", "path": HOSTILE, "driver": HOSTILE}]},
+            {"class": "ERROR", "message": HOSTILE},
+        ]
+        with contextlib.suppress(OSError):
+            for report in reports:
+                self.send(report)
+            while True:
+                self.send(fix | {"time": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())})
+                time.sleep(1)
+
+    def send(self, report):
+        self.wfile.write(json.dumps(report, separators=(",", ":")).encode() + b"\r\n")
+
+
+class Texts(PageTest):
     @classmethod
     def setUpClass(cls):
+        gpsd = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Receiver)
+        gpsd.daemon_threads = True
+        threading.Thread(target=gpsd.serve_forever, daemon=True).start()
+        cls.addClassCleanup(gpsd.server_close)
+        cls.addClassCleanup(gpsd.shutdown)
         folder = Path(tempfile.mkdtemp(prefix="hostile-"))
         cls.addClassCleanup(shutil.rmtree, folder)
         # A name of a file cannot have a slash.
@@ -167,7 +195,8 @@ class Texts(PageTest):
         tags = ["-metadata", f"title={HOSTILE}", "-metadata", f"artist={HOSTILE}", "-metadata", f"album={HOSTILE}"]
         copy = ["ffmpeg", "-loglevel", "error", "-i", folder / "plain.mp3", "-codec", "copy"]
         subprocess.run([*copy, *tags, folder / "tagged.mp3"], check=True)
-        cls.options = Texts.options | {"music": folder}
+        source = f"gpsd://127.0.0.1:{gpsd.server_address[1]}"
+        cls.options = {"modes": "[audio, location, fetch]", "music": folder, "source": source}
         super().setUpClass()
 
     def test_hostile_texts_are_shown_as_text(self):
@@ -199,8 +228,9 @@ class Texts(PageTest):
         expect(tab.get_by_role("dialog").last).to_contain_text("onerror")
         tab.keyboard.press("Escape")
         search = tab.get_by_role("searchbox", name="Search")
-        search.fill("onerror")
-        expect(tab.locator("#log-rows")).to_contain_text("onerror")
+        for text in ("onerror", "gpsd"):
+            search.fill(text)
+            expect(tab.locator("#log-rows")).to_contain_text("onerror")
         self.assertIsNone(tab.evaluate("window.stolen ?? null"))
         self.assertEqual(tab.locator("img[src='x'], main script").count(), 0)
 
