@@ -100,13 +100,13 @@ test: lint ## run all tests; installs missing packages first
 
 # Chromium and axe, driven from Python.
 PAGE_TOOLS := .build/page-tools
-$(PAGE_TOOLS)/ready: Tests/PageTests/requirements.txt
+$(PAGE_TOOLS)/ready: Tests/Page/requirements.txt
 	/usr/bin/python3 -m venv $(PAGE_TOOLS)
 	$(PAGE_TOOLS)/bin/pip install -q -r $<
 	touch $@
 
 test-page: $(PAGE_TOOLS)/ready ## test the live page in Chromium, with the debug build
-	PROGRAMS=$(CURDIR)/.build/debug $(PAGE_TOOLS)/bin/python -m unittest discover -s Tests/PageTests -p 'check_*.py'
+	PROGRAMS=$(CURDIR)/.build/debug $(PAGE_TOOLS)/bin/python -m unittest discover -s Tests/Page -p 'check_*.py'
 
 fuzz: setup ## feed damaged input to all parsers (FUZZ_SECONDS=60 each; FUZZ="gpsd gpx …" selects)
 	BACKGROUNDER_FUZZ=1 swift build --scratch-path .build-fuzz --product Fuzzer --sanitize address -Xswiftc -sanitize=fuzzer

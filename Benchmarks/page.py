@@ -20,7 +20,7 @@ from parts import run_parts
 from processes import PROGRAMS, Service, wait_for
 
 os.environ["PROGRAMS"] = str(PROGRAMS)
-sys.path.append(str(ROOT / "Tests" / "PageTests"))
+sys.path.append(str(ROOT / "Tests" / "Page"))
 from devtools import Browser  # noqa: E402
 from harness import CHROMIUM  # noqa: E402
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from playwright.sync_api import expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT / "Tests" / "PageTests"))
+sys.path.append(str(ROOT / "Tests" / "Page"))
 from harness import CHROMIUM, Service, wait  # noqa: E402
 
 PICTURES = ROOT / "docs" / "pictures"
