@@ -1,3 +1,4 @@
+import BackgrounderAPI
 import CPageFiles
 import FoundationEssentials
 import HTTPTypes
@@ -7,36 +8,51 @@ import NIOCore
 import SystemSupport
 import WebSupport
 
-/// A file of the page, as it is sent: plain and compressed, with strong entity tags (RFC 9110, 8.8.3).
+/// A file of the page, as it is sent: compressed or plain, with strong entity tags (RFC 9110, 8.8.3).
 struct PageFile: Sendable {
-    private struct Form: Sendable {
-        let bytes: ByteBuffer
-        let tag: String
+    /// The form that is kept; a compressed file is inflated for the rare reader that wants it plain.
+    private enum Form: Sendable {
+        case packed(ByteBuffer)
+        /// Compressing does not make it smaller.
+        case plain(ByteBuffer)
     }
 
     private let type: String
-    private let plain: Form
-    /// `nil` if compressing does not make the file smaller.
-    private let packed: Form?
+    private let digest: String
+    private let form: Form
 
     private init(name: String, bytes: [UInt8]) {
         type = Self.types[name.split(separator: ".").last.map(String.init) ?? ""] ?? "application/octet-stream"
-        let digest = bytes.withUnsafeBytes { SHA256.hexadecimal(SHA256.digest($0).prefix(16)) }
-        plain = Form(bytes: ByteBuffer(bytes: bytes), tag: "\"\(digest)\"")
-        packed = Gzip.compress(bytes).flatMap {
-            $0.count < bytes.count ? Form(bytes: ByteBuffer(bytes: $0), tag: "\"\(digest)-gzip\"") : nil
-        }
+        digest = bytes.withUnsafeBytes { SHA256.hexadecimal(SHA256.digest($0).prefix(16)) }
+        let packed = Gzip.compress(bytes).flatMap { $0.count < bytes.count ? $0 : nil }
+        form = packed.map { .packed(ByteBuffer(bytes: $0)) } ?? .plain(ByteBuffer(bytes: bytes))
     }
 
     /// Returns the response to `request`: the file, or that the reader's copy is current.
-    func response(to request: Request) -> Response {
-        let form = request.acceptsGzip ? packed ?? plain : plain
-        var headers: HTTPFields = [.eTag: form.tag, .cacheControl: "no-cache", .vary: "Accept-Encoding"]
+    ///
+    /// - Throws: `unavailable` if there is not enough memory.
+    func response(to request: Request) throws(WireError) -> Response {
+        let isPacked = if case .packed = form { request.acceptsGzip } else { false }
+        let tag = "\"\(digest)\(isPacked ? "-gzip" : "")\""
+        var headers: HTTPFields = [.eTag: tag, .cacheControl: "no-cache", .vary: "Accept-Encoding"]
         let known = request.headers[.ifNoneMatch]?.split(separator: ",").map(\.trimmed) ?? []
-        if known.contains(form.tag[...]) { return Response(status: .notModified, headers: headers) }
+        if known.contains(tag[...]) { return Response(status: .notModified, headers: headers) }
         headers[.contentType] = type
-        if form.tag != plain.tag { headers[.contentEncoding] = "gzip" }
-        return Response(status: .ok, headers: headers, body: .init(byteBuffer: form.bytes))
+        if isPacked { headers[.contentEncoding] = "gzip" }
+        let bytes: ByteBuffer
+        switch form {
+        case .plain(let plain): bytes = plain
+        case .packed(let packed): bytes = isPacked ? packed : try Self.inflated(packed)
+        }
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: bytes))
+    }
+
+    private static func inflated(_ packed: ByteBuffer) throws(WireError) -> ByteBuffer {
+        // Tuned: several times the largest file.
+        guard var inflation = Inflation(limit: 2 << 20),
+            (try? inflation.decompress(Array(packed.readableBytesView))) != nil
+        else { throw WireError(.unavailable, "not enough memory", hint: "try again, or accept gzip") }
+        return ByteBuffer(bytes: inflation.bytes)
     }
 
     private static let types = [
@@ -59,8 +75,8 @@ struct PageFile: Sendable {
             let bytes = UnsafeBufferPointer(start: file.bytes, count: file.size)
             files[path] = PageFile(name: path, bytes: path.hasSuffix(".js") ? withoutComments(bytes) : Array(bytes))
         }
-        for name in ["leaflet.js", "leaflet.css"] {
-            guard let bytes = try? Data(contentsOf: URL(filePath: leafletFolder + name)) else { continue }
+        for (name, file) in [("leaflet.js", "leaflet.min.js"), ("leaflet.css", "leaflet.css")] {
+            guard let bytes = try? Data(contentsOf: URL(filePath: leafletFolder + file)) else { continue }
             files["/leaflet/" + name] = PageFile(name: name, bytes: Array(bytes))
         }
         return files

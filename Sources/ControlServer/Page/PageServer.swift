@@ -107,7 +107,7 @@ package struct PageServer: Sendable {
 
     private func respond(to request: Request, on channel: any Channel) async throws(WireError) -> Response? {
         let isReading = request.method == .get || request.method == .head
-        if isReading, let file = PageFile.all[request.uri.path] { return file.response(to: request) }
+        if isReading, let file = PageFile.all[request.uri.path] { return try file.response(to: request) }
         let isExchange = request.method == .post && request.uri.path == Routes.beginPageSession.path
         guard isExchange else {
             let session = try await session(of: request)
