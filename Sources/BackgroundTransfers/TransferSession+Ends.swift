@@ -10,6 +10,7 @@ extension TransferSession {
         guard let entry = entries[id] else { return }
         var record = end.record
         let intent = entry.intent
+        count(id, received: record.transfer.received)
         entries[id]?.runner = nil
         entries[id]?.intent = nil
         defer { schedule() }
@@ -142,6 +143,7 @@ extension TransferSession {
         let id = record.transfer.id
         guard entries[id] != nil else { return }
         let isNew = entries[id]?.record.transfer.state != record.transfer.state
+        count(id, received: record.transfer.received)
         entries[id]?.record = record
         do {
             try await journal.save(record, ended: nil)
@@ -155,9 +157,16 @@ extension TransferSession {
     func show(_ id: Int, received: Int64) {
         guard entries[id]?.runner != nil else { return }
         noteRoom(id)
+        count(id, received: received)
         entries[id]?.record.transfer.received = received
         entries[id]?.rate?.note(received, at: elapsed())
         tell(id, isProgress: true)
+    }
+
+    /// Counts the bytes of a running attempt that have moved since it last told their number.
+    private func count(_ id: Int, received: Int64) {
+        guard let transfer = entries[id]?.record.transfer, received > transfer.received else { return }
+        transferredBytes[transfer.direction, default: 0] += received - transfer.received
     }
 
     /// Logs the end of a wait for disk space, when bytes are written again.

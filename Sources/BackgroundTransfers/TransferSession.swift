@@ -98,6 +98,8 @@ package actor TransferSession: Service {
     var entries: [Int: Entry] = [:]
     /// The sessions that the configuration declares, by name.
     var declared: [String: SessionDefinition] = [:]
+    /// The bytes that have moved since the creation of this object.
+    package internal(set) var transferredBytes: [TransferDirection: Int64] = [:]
     var isRunning = false
     var watch: HostWatch?
     /// The changes that ``watch`` reports.

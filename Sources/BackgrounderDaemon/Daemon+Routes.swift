@@ -22,6 +22,9 @@ extension Daemon {
         router.on(Routes.status) { _ in await report.status() }
         let log = LogReader(log: context.log)
         router.on(Routes.log, query: ["since", "level", "grep", "last"]) { try await log.records($0) }
+        router.onContent(Routes.metricsPath) { _ in
+            Content(Data(await report.metrics().text.utf8), type: MetricsText.mediaType)
+        }
         router.on(Routes.health) { _ in await location.health() }
         router.on(Routes.acknowledgeHealth) { _ in
             try await context.store.acknowledgeIncidents()

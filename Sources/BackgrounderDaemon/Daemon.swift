@@ -25,6 +25,8 @@ struct Daemon: Sendable {
     private let push: PushPart
     private let places: PlacesPart
     let page: PagePart
+    /// `nil` without `metrics.textfile`.
+    private let metricsFile: MetricsFile?
 
     var parts: [any DaemonPart] { report.parts }
 
@@ -87,7 +89,17 @@ struct Daemon: Sendable {
         )
         self.report = report
         hub = EventHub(clock: context.clock) { await report.snapshot() }
-        events.connect(hub: hub, lifecycle: lifecycle, observe: places.observe, ride: fetch.ride)
+        let metricsFile = configuration.value(Keys.metricsTextfile).map { path in
+            MetricsFile(path: path, clock: context.clock, logger: context.logger) { await report.metrics().text }
+        }
+        self.metricsFile = metricsFile
+        events.connect(
+            hub: hub,
+            lifecycle: lifecycle,
+            observe: places.observe,
+            ride: fetch.ride,
+            changed: { metricsFile?.noteChange() }
+        )
 
         for part in parts { await part.apply(isAnyoneAttached: false) }
         for part in parts {
@@ -104,7 +116,8 @@ struct Daemon: Sendable {
     func services(_ servers: [any Service]) -> [any Service] {
         let media: [any DaemonPart] = [location, audio]
         let others: [any DaemonPart] = [tasks, transfers, fetch, push]
-        return places.services + media.flatMap(\.services) + servers + others.flatMap(\.services)
+        let files: [any Service] = metricsFile.map { [$0] } ?? []
+        return places.services + media.flatMap(\.services) + servers + others.flatMap(\.services) + files
     }
 
     /// Publishes storage problems as events, and stores what waits once the database can be written.

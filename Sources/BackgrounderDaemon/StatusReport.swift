@@ -53,6 +53,22 @@ struct StatusReport: Sendable {
         return status
     }
 
+    /// Returns the metrics of the whole service.
+    func metrics() async -> MetricsText {
+        var metrics = MetricsText()
+        let version = MetricsText.Sample(["version": Backgrounder.version], 1)
+        metrics.add("backgrounder_build_info", .gauge, "The version of the service.", [version])
+        for part in parts { await part.report(in: &metrics) }
+        metrics.add(
+            "backgrounder_database_bytes",
+            .gauge,
+            "Size of the database with its log.",
+            Double(store.fileSize)
+        )
+        metrics.addProcess()
+        return metrics
+    }
+
     /// Returns the state that readers of the event stream receive first, and after changes that no event carries.
     func snapshot() async -> StateSnapshot {
         var status = await status()

@@ -3,6 +3,7 @@ import CLinux
 import Glibc
 import NIOCore
 import Synchronization
+import SystemSupport
 
 /// The slots for connections of a server: it assigns them, and displaces connections when there are none left.
 ///
@@ -164,21 +165,13 @@ package struct ConnectionLimits: Sendable {
     package static func ofThisProcess() -> Self {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return Self(total: most) }
-        let free = Int(clamping: limit.rlim_cur) - openDescriptors
+        let free = Int(clamping: limit.rlim_cur) - OpenDescriptors.count
         return Self(total: min(most, max(8, free / 2)))
     }
 
     /// Returns limits for the page's server: a third of those of the control socket.
     package static func ofPage() -> Self {
         Self(total: max(6, ofThisProcess().total / 3))
-    }
-
-    private static var openDescriptors: Int {
-        guard let folder = opendir("/proc/self/fd") else { return 0 }
-        defer { closedir(folder) }
-        var count = 0
-        while readdir(folder) != nil { count += 1 }
-        return count
     }
 
     /// Returns two thirds of the slots that a user may have; the rest is left for requests.

@@ -5,7 +5,7 @@ import Hummingbird
 import HummingbirdCore
 import NIOCore
 
-/// Foreign bytes that a route returns.
+/// Bytes that a route returns as they are.
 package struct Content: Sendable {
     let bytes: Data
     let type: String
@@ -14,6 +14,9 @@ package struct Content: Sendable {
     package init(_ bytes: Data) {
         (self.bytes, type) = (bytes, "application/octet-stream")
     }
+
+    /// Creates content of the service itself.
+    package init(_ bytes: Data, type: String) { (self.bytes, self.type) = (bytes, type) }
 
     /// Creates an image. Only images without scripts keep their type; an unknown type is recognised by the first bytes.
     package init(image bytes: Data, type: String? = nil) {
@@ -34,7 +37,7 @@ package struct Content: Sendable {
 }
 
 extension ControlRouter {
-    /// Answers `GET path` with foreign bytes, or 204 if there are none.
+    /// Answers `GET path` with bytes, or 204 if there are none.
     ///
     /// - Parameter readerLimit: how long a reader may take for a piece before its connection is closed.
     package mutating func onContent(

@@ -62,6 +62,7 @@ import Testing
         .init(Routes.taskLog), .init(Routes.taskHooks), .init(Routes.addTaskHook), .init(Routes.removeTaskHook),
         .init(Routes.trackLine), .init(Routes.log), .init(Routes.library),
         .init(stream: Routes.coverPath, mayBeEmpty: true), .init(stream: Routes.mapTilePath, mayBeEmpty: true),
+        .init(stream: Routes.metricsPath),
         .init(Routes.createPageCode), .init(Routes.beginPageSession), .init(Routes.pageSessions),
         .init(Routes.revokePageSession), .init(Routes.page),
     ]

@@ -92,6 +92,11 @@ import Testing
         expect(try await faults(), "page", "there is no such file", "name another file in web.map")
     }
 
+    @Test func `a missing folder for the metrics is reported`() async throws {
+        try service.configure(TestConfiguration(rest: ["metrics: {textfile: absent/backgrounder.prom}"]))
+        expect(try await faults(), "metrics", "No such file or directory", "metrics.textfile")
+    }
+
     @Test func `a file in place of the state folder is reported`() async throws {
         try service.scratch.write("", to: "state")
         expect(try await faults(), "state folder", "\(service.paths.state) is not a folder", "--home")

@@ -1,5 +1,5 @@
 /// The routes of docs/api.md, except those that only stream (``eventsPath``, ``historyPath``, ``fetchContentPath``,
-/// ``coverPath`` and ``mapTilePath``).
+/// ``coverPath``, ``mapTilePath`` and ``metricsPath``).
 package enum Routes {
     package static let status = Route<Empty, ServiceStatus>(.get, "/v1/status")
     package static let stop = Route<Empty, ProcessReply>(.post, "/v1/stop", status: 202, isLocal: true)
@@ -11,6 +11,9 @@ package enum Routes {
     package static let health = Route<Empty, StorageHealth>(.get, "/v1/health")
     /// Stops reporting a damaged or missing database.
     package static let acknowledgeHealth = Route<Empty, StorageHealth>(.post, "/v1/health/acknowledge")
+
+    /// Text in Prometheus' format.
+    package static let metricsPath = "/metrics"
 
     package static let location = Route<Empty, LocationStatus>(.get, "/v1/location")
     package static let changeLocation = Route<LocationChange, LocationStatus>(.patch, "/v1/location")

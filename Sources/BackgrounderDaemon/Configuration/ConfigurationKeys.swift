@@ -279,6 +279,12 @@ enum Keys {
         allowed: "every, off, or a duration from 1s to 1d"
     ) { text, _ in LogProgress(text) }
 
+    static let metricsTextfile = ConfigurationKey<String?>(
+        "metrics.textfile",
+        nil,
+        allowed: "a file in the folder of the node exporter's textfile collector, such as backgrounder.prom"
+    ) { text, directory in path(text, directory).map { .some($0) } }
+
     static let all: [AnyConfigurationKey] = [
         .init(modes), .init(source), .init(usageDescription), .init(desiredAccuracy), .init(distanceFilter),
         .init(maximumAccuracy), .init(jitterGuard), .init(driver), .init(queue), .init(autoplay), .init(latency),
@@ -289,7 +295,7 @@ enum Keys {
         .init(controlGroup), .init(controlExecute), .init(taskEnvironment),
         .init(placeImports), .init(speechVoice), .init(speechSpeed), .init(speechCache),
         .init(transferRoots), .init(allowHTTP), .init(retryMaximum), .init(allowPrivate), .init(syncInterval),
-        .init(retention), .init(maximumSize), .init(logLevel), .init(logProgress),
+        .init(retention), .init(maximumSize), .init(logLevel), .init(logProgress), .init(metricsTextfile),
     ]
 
     /// The names of the sections with declarations.

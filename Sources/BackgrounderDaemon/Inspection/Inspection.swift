@@ -24,6 +24,7 @@ struct Inspection {
         if let configuration {
             checks += media(configuration)
             checks += await PageChecks(configuration: configuration).checks()
+            if let metrics = metrics(configuration) { checks.append(metrics) }
         }
         checks.append(clock())
         guard let configuration else { return checks }
@@ -149,6 +150,18 @@ struct Inspection {
             )
         }
         return checks
+    }
+
+    private func metrics(_ configuration: DaemonConfiguration) -> DoctorReport.Check? {
+        guard let path = configuration.value(Keys.metricsTextfile) else { return nil }
+        let folder = splitPath(path).folder + "/"
+        guard unit?.hides(folder) != true, access(folder, W_OK | X_OK) != 0 else { return .init("metrics", true, path) }
+        return .init(
+            "metrics",
+            false,
+            "cannot write to \(folder): \(systemMessage(errno))",
+            hint: "create it, give this user access, or correct \(Keys.metricsTextfile.name) in \(configuration.file)"
+        )
     }
 
     private func clock() -> DoctorReport.Check {

@@ -63,6 +63,7 @@ extension SystemdUnit {
         let music = files + (configuration.value(Keys.musicDirectory).map { [$0] } ?? [])
         let written =
             configuration.value(Keys.transferRoots) + (configuration.value(Keys.driver).file.map { [$0] } ?? [])
+            + (configuration.value(Keys.metricsTextfile).map { [splitPath($0).folder] } ?? [])
         return Self.distinct(music).filter(hides).map {
             failure("the unit hides \($0)", add: "BindReadOnlyPaths=\($0)")
         }

@@ -34,6 +34,9 @@ protocol DaemonPart: Sendable {
 
     /// Adds the state of the part to `status`.
     func report(in status: inout ServiceStatus) async
+
+    /// Adds what the part counts to `metrics`.
+    func report(in metrics: inout MetricsText) async
 }
 
 extension DaemonPart {
@@ -45,6 +48,7 @@ extension DaemonPart {
     func storeWaiting() async {}
     func addRoutes(to router: inout ControlRouter) {}
     func report(in status: inout ServiceStatus) async {}
+    func report(in metrics: inout MetricsText) async {}
 }
 
 /// The dependencies of all parts.

@@ -11,6 +11,7 @@ final class EventRelay: Sendable {
         var lifecycle: Lifecycle
         var observe: @Sendable ([PassedFix]) -> Void
         var ride: @Sendable () -> Void
+        var changed: @Sendable () -> Void
     }
 
     private let receivers = Mutex<Receivers?>(nil)
@@ -25,20 +26,30 @@ final class EventRelay: Sendable {
     /// - Parameters:
     ///   - observe: takes the fixes that passed the rules of the filter.
     ///   - ride: called when the machine is awake anyway, so that due fetches run now.
+    ///   - changed: called after each event and other change.
     func connect(
         hub: EventHub,
         lifecycle: Lifecycle,
         observe: @escaping @Sendable ([PassedFix]) -> Void,
-        ride: @escaping @Sendable () -> Void
+        ride: @escaping @Sendable () -> Void,
+        changed: @escaping @Sendable () -> Void
     ) {
-        receivers.withLock { $0 = Receivers(hub: hub, lifecycle: lifecycle, observe: observe, ride: ride) }
+        receivers.withLock {
+            $0 = Receivers(hub: hub, lifecycle: lifecycle, observe: observe, ride: ride, changed: changed)
+        }
     }
 
     /// Posts an event to the readers of the event stream.
-    func post(_ event: Event) { connected?.hub.post(event) }
+    func post(_ event: Event) {
+        connected?.hub.post(event)
+        connected?.changed()
+    }
 
     /// Posts one event per location, in order.
-    func post(_ locations: [Location]) { connected?.hub.post(locations) }
+    func post(_ locations: [Location]) {
+        connected?.hub.post(locations)
+        connected?.changed()
+    }
 
     /// Passes fixes on to the places.
     func observe(_ fixes: [PassedFix]) { connected?.observe(fixes) }
@@ -47,12 +58,16 @@ final class EventRelay: Sendable {
     func ride() { connected?.ride() }
 
     /// Reports a change that only the state shows.
-    func stateChanged() { connected?.hub.stateChanged() }
+    func stateChanged() {
+        connected?.hub.stateChanged()
+        connected?.changed()
+    }
 
     /// Reports a change that no event carries, or the beginning or end of work.
     func workChanged() {
         guard let connected else { return }
         connected.hub.stateChanged()
+        connected.changed()
         if connected.lifecycle.current.attached == 0 { Task { await connected.lifecycle.update() } }
     }
 }

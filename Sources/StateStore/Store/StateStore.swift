@@ -104,6 +104,14 @@ package final class StateStore: Sendable {
     /// The current problems of the storage, oldest first.
     package var problems: [StorageProblem] { monitor.problems }
 
+    /// Bytes of the database's file and its log.
+    package var fileSize: Int64 {
+        ["", "-wal"].reduce(0) { sum, suffix in
+            var file = stat()
+            return stat(database.path + suffix, &file) == 0 ? sum + Int64(file.st_size) : sum
+        }
+    }
+
     /// Returns once the database queue has run an empty read, whether or not the database can be read.
     package func answers() async {
         _ = try? await database.read { _ in }

@@ -100,6 +100,17 @@ struct AudioPart: DaemonPart {
 
     func report(in status: inout ServiceStatus) async { status.audio = await player.status() }
 
+    func report(in metrics: inout MetricsText) async {
+        let status = await player.status()
+        metrics.add(
+            "backgrounder_audio_underruns_total",
+            .counter,
+            "How often the output needed samples and had none.",
+            Double(status.underruns)
+        )
+        metrics.add("backgrounder_queue_items", .gauge, "Items in the queue.", Double(await player.queueLength))
+    }
+
     /// Returns `status`, including storage problems.
     func reporting(_ status: AudioStatus) async -> AudioStatus {
         var status = status

@@ -10,6 +10,7 @@ struct FetchPart: DaemonPart {
     let context: PartContext
     let scheduler: FetchScheduler
     private let transfers: TransfersPart
+    private let counts = RunCounts()
 
     init(_ context: PartContext, transfers: TransfersPart) async throws {
         self.context = context
@@ -21,9 +22,10 @@ struct FetchPart: DaemonPart {
             downloader: Self.downloader(transfers, logger: context.logger),
             clock: context.clock,
             logger: context.logger
-        ) { event in
+        ) { [counts] event in
             switch event {
             case .run(let run):
+                counts.count(run)
                 context.events.post(.fetch(run))
                 context.events.workChanged()
             case .changed: context.events.workChanged()
@@ -115,6 +117,11 @@ struct FetchPart: DaemonPart {
 
     func report(in status: inout ServiceStatus) async {
         status.fetch = await scheduler.list()
+    }
+
+    func report(in metrics: inout MetricsText) async {
+        let samples = counts.samples(of: await scheduler.list().map(\.name))
+        metrics.add("backgrounder_fetch_runs_total", .counter, "Runs of the fetch sources that ended.", samples)
     }
 }
 

@@ -1,5 +1,6 @@
 import BackgrounderAPI
 import ControlServer
+import FoundationEssentials
 import LocationUpdates
 import ServiceLifecycle
 import StateStore
@@ -70,6 +71,22 @@ struct LocationPart: DaemonPart {
     func report(in status: inout ServiceStatus) async {
         status.location = await manager.status()
         status.location?.offReason = await offReason
+    }
+
+    func report(in metrics: inout MetricsText) async {
+        let status = await manager.status()
+        let rejected = RejectionReason.allCases.map { reason in
+            MetricsText.Sample(["result": "rejected", "reason": reason.rawValue], status.rejected[reason])
+        }
+        metrics.add(
+            "backgrounder_fixes_total",
+            .counter,
+            "Fixes from the source, by the filter's decision.",
+            [.init(["result": "accepted", "reason": ""], status.accepted)] + rejected
+        )
+        guard let time = status.lastFix?.timestamp else { return }
+        let age = max(0, Date().timeIntervalSince(time))
+        metrics.add("backgrounder_fix_age_seconds", .gauge, "Seconds since the time of the newest point.", age)
     }
 
     /// Why the configuration turns the mode off, in one line; `nil` if the mode may work.

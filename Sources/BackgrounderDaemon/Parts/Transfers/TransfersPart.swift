@@ -45,6 +45,18 @@ struct TransfersPart: DaemonPart {
         status.transfers = open.isEmpty ? nil : open
     }
 
+    func report(in metrics: inout MetricsText) async {
+        let bytes = await session.transferredBytes
+        metrics.add(
+            "backgrounder_transfer_bytes_total",
+            .counter,
+            "Bytes of files that transfers have moved.",
+            [("download", TransferDirection.get), ("upload", .put)].map { name, direction in
+                .init(["direction": name], bytes[direction] ?? 0)
+            }
+        )
+    }
+
     /// Enqueues a discretionary download for a fetch source. The session has the name of the source.
     func enqueue(
         _ url: String,
