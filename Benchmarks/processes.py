@@ -107,6 +107,11 @@ class Process:
             fields[name] = int(value.split()[0]) / 1000
         return fields["Rss"], fields["Pss"]
 
+    def anonymous(self):
+        """The memory in MB that only this process has and the system cannot drop."""
+        text = Path(f"/proc/{self.pid}/smaps_rollup").read_text()
+        return next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Anonymous:")) / 1000
+
 
 def run(*command, output=os.devnull):
     """Runs a program to its end and returns its usage."""

@@ -47,7 +47,7 @@ class Browser:
             reply = self.receive()
             if reply.get("id") == number:
                 if "error" in reply:
-                    raise AssertionError(f"{method}: {reply['error']}")
+                    raise Refusal(f"{method}: {reply['error']}")
                 return reply["result"]
 
     def receive(self):
@@ -72,6 +72,10 @@ class Browser:
         shutil.rmtree(self.profile, ignore_errors=True)
 
 
+class Refusal(AssertionError):
+    """The browser does not do what a command asks for."""
+
+
 class Tab:
     def __init__(self, browser, target, session):
         self.browser, self.target, self.session = browser, target, session
@@ -85,4 +89,8 @@ class Tab:
 
     @property
     def connection(self):
-        return self.evaluate("document.getElementById('connection')?.textContent")
+        """What the page says about its connection; None before it is loaded."""
+        try:
+            return self.evaluate("document.getElementById('connection')?.textContent")
+        except Refusal:
+            return None
