@@ -118,9 +118,13 @@ let package = Package(
             ]
         ),
         .target(
+            name: "MQTTClient",
+            dependencies: ["BackgrounderAPI", "CMosquitto", "SystemSupport", "WebSupport"]
+        ),
+        .target(
             name: "SilentPush",
             dependencies: [
-                "BackgrounderAPI", "CLinux", "CMosquitto", "SystemSupport", "WebSupport", serviceLifecycle, logging,
+                "BackgrounderAPI", "MQTTClient", "SystemSupport", "WebSupport", serviceLifecycle, logging,
             ]
         ),
         .target(
@@ -162,7 +166,8 @@ let package = Package(
             name: "BackgrounderDaemon",
             dependencies: [
                 "AudioPlayback", "BackgroundFetch", "BackgroundTasks", "BackgroundTransfers", "BackgrounderAPI",
-                "CExecutor", "CLinux", "ChildProcesses", "ControlServer", "LocationUpdates", "MPDServer", "MapArchive",
+                "CExecutor", "CLinux", "ChildProcesses", "ControlServer", "LocationUpdates", "MPDServer", "MQTTClient",
+                "MapArchive",
                 "MediaFiles", "MusicLibrary", "Places", "ReplayTools", "ServiceLog", "SilentPush", "Speech",
                 "StateStore", "SystemSupport", "WebSupport",
                 serviceLifecycle,
@@ -227,7 +232,8 @@ let package = Package(
         .testTarget(
             name: "SilentPushTests",
             dependencies: [
-                "BackgrounderAPI", "SilentPush", "SystemSupport", "TestSupport", "WebSupport", serviceLifecycle,
+                "BackgrounderAPI", "MQTTClient", "SilentPush", "SystemSupport", "TestSupport", "WebSupport",
+                serviceLifecycle,
                 logging,
             ]
         ),
@@ -358,7 +364,8 @@ for target in package.targets where target.type != .system {
 let isFuzzing = Context.environment["BACKGROUNDER_FUZZ"] != nil
 let fuzzDependencies: [Target.Dependency] = [
     "AudioPlayback", "BackgroundFetch", "BackgroundTransfers", "BackgrounderAPI", "ControlServer", "LocationUpdates",
-    "MPDServer", "MediaFiles", "Places", "Playlists", "SilentPush", "StateStore", "SystemSupport", "WebSupport",
+    "MPDServer", "MQTTClient", "MediaFiles", "Places", "Playlists", "SilentPush", "StateStore", "SystemSupport",
+    "WebSupport",
     serviceLifecycle, logging,
     .product(name: "NIOCore", package: "swift-nio"),
     .product(name: "NIOEmbedded", package: "swift-nio"),

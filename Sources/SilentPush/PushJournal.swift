@@ -1,10 +1,11 @@
 package import BackgrounderAPI
 package import FoundationEssentials
+import MQTTClient
 
 extension StoredPush {
-    /// The subscription of its session.
-    var subscription: MQTTSubscription {
-        MQTTSubscription(address: address, topic: topic, credentials: credentials, clientID: clientID)
+    /// The options of its session.
+    var options: MQTTOptions {
+        MQTTOptions(address: address, credentials: credentials, clientID: clientID, topics: [topic])
     }
 
     /// Returns a random client identifier of 23 letters and digits, the form that every broker accepts (MQTT 3.1.1,

@@ -1,5 +1,6 @@
 import BackgrounderAPI
 import FoundationEssentials
+import MQTTClient
 
 /// The content of a push message: the source to fetch, and an optional alert.
 ///

@@ -1,6 +1,7 @@
 package import BackgrounderAPI
 import FoundationEssentials
 import Logging
+import MQTTClient
 import SystemSupport
 
 extension PushReceiver {

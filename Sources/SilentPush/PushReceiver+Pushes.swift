@@ -1,4 +1,5 @@
 package import BackgrounderAPI
+import MQTTClient
 import SystemSupport
 import WebSupport
 

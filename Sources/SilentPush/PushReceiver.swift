@@ -1,6 +1,7 @@
 package import BackgrounderAPI
 package import FoundationEssentials
 package import Logging
+import MQTTClient
 import ServiceLifecycle
 import SystemSupport
 
@@ -168,7 +169,7 @@ package actor PushReceiver: Service {
         lastSession += 1
         pushes[index].sessionNumber = lastSession
         do throws(SystemRefusal) {
-            pushes[index].session = try MQTTSession(push.subscription) { [weak self] message in
+            pushes[index].session = try MQTTSession(push.options, thread: "push") { [weak self] message in
                 guard let self else { return MQTTDeliveryFailure(reason: "the service is stopping") }
                 return await self.accept(message, of: push)
             } report: { [reports = reports.continuation, session = lastSession] report in

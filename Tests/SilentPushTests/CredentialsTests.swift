@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import WebSupport
 
+@testable import MQTTClient
 @testable import SilentPush
 
 @Suite struct CredentialsTests {

@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 import TestSupport
 
+@testable import MQTTClient
 @testable import SilentPush
 
 /// A listener in place of a broker that runs a test's script for each connection.

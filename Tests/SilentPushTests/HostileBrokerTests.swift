@@ -3,6 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import MQTTClient
 @testable import SilentPush
 
 /// Servers that are not brokers, and hostile brokers.

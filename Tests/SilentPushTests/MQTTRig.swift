@@ -3,6 +3,7 @@ import Foundation
 import Synchronization
 import TestSupport
 
+@testable import MQTTClient
 @testable import SilentPush
 
 /// A session that records its messages and states.
@@ -25,7 +26,7 @@ final class MQTTRig: Sendable {
     init(_ push: StoredPush) throws {
         let heard = SharedHeard()
         self.heard = heard
-        session = try MQTTSession(push.subscription) { message in
+        session = try MQTTSession(push.options, thread: "push") { message in
             let isFull = heard.heard.withLock { heard in
                 if !heard.isFull { heard.messages.append(message) }
                 return heard.isFull

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import WebSupport
 
+@testable import MQTTClient
 @testable import SilentPush
 
 /// MQTT sessions with a real mosquitto.

@@ -3,6 +3,7 @@ import SystemSupport
 import TestSupport
 import Testing
 
+@testable import MQTTClient
 @testable import SilentPush
 
 @Suite struct PushLimiterTests {

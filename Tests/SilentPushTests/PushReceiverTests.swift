@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import WebSupport
 
+@testable import MQTTClient
 @testable import SilentPush
 
 /// Messages in virtual time, without a broker.

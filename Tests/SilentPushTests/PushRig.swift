@@ -6,6 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import MQTTClient
 @testable import SilentPush
 
 extension VirtualClock {

@@ -4,6 +4,7 @@ import FoundationEssentials
 import LocationUpdates
 import Logging
 import MPDServer
+import MQTTClient
 import Places
 import SilentPush
 import SystemSupport

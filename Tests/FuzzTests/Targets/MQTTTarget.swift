@@ -2,6 +2,7 @@ import BackgrounderAPI
 import FoundationEssentials
 import Glibc
 
+@testable import MQTTClient
 @testable import SilentPush
 
 /// A broker that sends the bytes and then nothing more. The connection must end with a failure; messages are parsed.
@@ -45,7 +46,7 @@ final class MQTTTarget: Sendable {
                 return nil
             } report: { _ in
             }
-            let connection = try MQTTConnection(push.subscription, from: nil, control: control)
+            let connection = try MQTTConnection(push.options, from: nil, control: control)
             let broker = accept(listener, nil, nil)
             precondition(broker >= 0)
             // Reset on close, so that thousands of connections leave no sockets behind.

@@ -1,7 +1,7 @@
 /// The limits and times of a connection to a broker. Tuned: MQTT prescribes none of them.
-enum MQTTLimits {
+package enum MQTTLimits {
     /// Bytes of a message; the same limit as in APNs.
-    static let payloadLimit = 4096
+    package static let payloadLimit = 4096
     /// Seconds without traffic after which the client sends a PINGREQ.
     static let keepalive = 60
     /// Seconds that the broker has to answer it.

@@ -3,7 +3,7 @@ import Glibc
 /// Checks the packets of a connection without TLS before libmosquitto reads them.
 ///
 /// libmosquitto allocates the size that a packet announces, up to 256 MiB, and again for the message in it. So it may
-/// read only packets that have arrived completely, are small and are valid for a subscriber. A message that is too
+/// read only packets that have arrived completely, are small and are valid for a client. A message that is too
 /// large is skipped here and reported. With TLS this check is impossible, but also less important, because the broker
 /// has proved its identity.
 struct PacketGuard {
@@ -42,7 +42,7 @@ struct PacketGuard {
 
     /// Examines the next packet without reading it, or skips it if it is too large.
     ///
-    /// - Throws: ``MQTTFailure/notMQTT`` for a packet that a broker never sends to a subscriber.
+    /// - Throws: ``MQTTFailure/notMQTT`` for a packet that a broker never sends to a client of QoS 0 and 1.
     mutating func look() throws(MQTTFailure) -> Finding {
         if large != nil { return skip() }
         let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
@@ -59,7 +59,7 @@ struct PacketGuard {
             if buffer[head - 1] & 0x80 == 0 { break }
         }
         switch (type, length) {
-        case (2, 2) where !isLetIn, (9, 3), (11, 2), (13, 0): break  // CONNACK, SUBACK, UNSUBACK, PINGRESP
+        case (2, 2) where !isLetIn, (4, 2), (9, 3), (11, 2), (13, 0): break  // CONNACK, PUBACK, SUBACK, UNSUBACK, PINGRESP
         case (3, 3...) where buffer[0] & 0x06 < 4: break  // PUBLISH with QoS 0 or 1, the most that is requested
         default: throw .notMQTT
         }

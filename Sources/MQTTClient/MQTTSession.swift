@@ -1,33 +1,10 @@
-import BackgrounderAPI
-import CLinux
 import Dispatch
 import Glibc
 import Synchronization
-import SystemSupport
-
-/// The subscription of a session.
-struct MQTTSubscription: Sendable {
-    var address: BrokerAddress
-    var topic: TopicFilter
-    /// The absolute path of the credentials file.
-    var credentials: String?
-    var clientID: String
-}
-
-/// A message from a broker.
-struct MQTTMessage: Sendable {
-    /// `nil` if the message is too large to be read.
-    var payload: [UInt8]?
-    var isRetained: Bool
-}
-
-/// The error for a message that could not be stored, so that the broker must keep it.
-struct MQTTDeliveryFailure: Error, Sendable {
-    var reason: String
-}
+package import SystemSupport
 
 /// A report of a session about its connection.
-enum MQTTReport: Hashable, Sendable {
+package enum MQTTReport: Hashable, Sendable {
     case connected
     case failed(MQTTFailure)
 }
@@ -87,44 +64,49 @@ struct MQTTControl: Sendable {
     }
 }
 
-/// A subscription to a topic of a broker, on a thread of its own. It reconnects whenever the connection is lost, until
-/// it is ended.
-final class MQTTSession: Sendable {
+/// A session with a broker, on a thread of its own. It reconnects whenever the connection is lost, until it is ended.
+package final class MQTTSession: Sendable {
     private let control: MQTTControl
 
     /// Starts the thread, which connects immediately.
     ///
     /// - Parameters:
+    ///   - thread: the name of the thread, at most 15 bytes.
     ///   - store: stores a message, which is acknowledged only if this returns `nil`.
     ///   - report: called on the session's thread after each successful and each failed connection.
     /// - Throws: ``SystemRefusal`` if there are no more threads or descriptors.
-    init(
-        _ subscription: MQTTSubscription,
+    package init(
+        _ options: MQTTOptions,
+        thread: String,
+        outbox: (any MQTTOutbox)? = nil,
         store: @escaping @Sendable (MQTTMessage) async -> MQTTDeliveryFailure?,
         report: @escaping @Sendable (MQTTReport) -> Void
     ) throws(SystemRefusal) {
         let control = try MQTTControl(store: store, report: report)
         self.control = control
-        try detachThread(named: "push") { Self.run(subscription, control) }
+        try detachThread(named: thread) { Self.run(options, outbox, control) }
     }
 
     /// Asks the thread to end, and returns without waiting for it, because it may be resolving a host.
     ///
-    /// - Parameter forgetting: true to end the subscription too, so that the broker queues no more messages.
-    func end(forgetting: Bool = false) {
+    /// - Parameter forgetting: true to end the subscriptions too, so that the broker queues no more messages.
+    package func end(forgetting: Bool = false) {
         control.set(forgetting ? .forget : .leave)
     }
 
-    private static func run(_ subscription: MQTTSubscription, _ control: MQTTControl) {
+    /// Makes the thread ask its outbox for messages. Any thread.
+    package func wake() { control.wakeup.signal() }
+
+    private static func run(_ options: MQTTOptions, _ outbox: (any MQTTOutbox)?, _ control: MQTTControl) {
         var retry = RetryDelay()
         var localAddress: String?
         while control.wish == .listen {
             let began = MonotonicTime.now
-            var failure = attempt(subscription, from: localAddress, control)
+            var failure = attempt(options, outbox, from: localAddress, control)
             // libmosquitto tries only the first address of a host. If that fails, try the other IP version.
             if let first = failure, first.isOfAddress, control.wish == .listen {
                 localAddress = localAddress == nil ? "0.0.0.0" : nil
-                failure = attempt(subscription, from: localAddress, control).map { $0.isOfAddress ? first : $0 }
+                failure = attempt(options, outbox, from: localAddress, control).map { $0.isOfAddress ? first : $0 }
             }
             guard let failure, control.wish == .listen else { return }
             control.report(.failed(failure))
@@ -140,11 +122,14 @@ final class MQTTSession: Sendable {
     }
 
     /// Makes one connection. Returns why it was lost, or `nil` if it ended on request.
-    private static func attempt(_ subscription: MQTTSubscription, from localAddress: String?, _ control: MQTTControl)
-        -> MQTTFailure?
-    {
+    private static func attempt(
+        _ options: MQTTOptions,
+        _ outbox: (any MQTTOutbox)?,
+        from localAddress: String?,
+        _ control: MQTTControl
+    ) -> MQTTFailure? {
         do throws(MQTTFailure) {
-            try MQTTConnection(subscription, from: localAddress, control: control).run()
+            try MQTTConnection(options, outbox: outbox, from: localAddress, control: control).run()
             return nil
         } catch {
             return error

@@ -1,10 +1,10 @@
 import CMosquitto
 import Glibc
 import SystemSupport
-import WebSupport
+package import WebSupport
 
 /// Why a connection to a broker failed or ended.
-enum MQTTFailure: Error, Hashable, CustomStringConvertible {
+package enum MQTTFailure: Error, Hashable, CustomStringConvertible {
     case unresolvable(host: String, reason: String)
     case unreachable(reason: String)
     /// The broker did not answer in time.
@@ -24,7 +24,7 @@ enum MQTTFailure: Error, Hashable, CustomStringConvertible {
     case library(reason: String)
 
     /// Whether the failure is unlikely to go away without a change of configuration.
-    var isRefusal: Bool {
+    package var isRefusal: Bool {
         switch self {
         case .refused, .refusedTopic, .insecure, .notMQTT, .credentials, .turnedAway: true
         case .unresolvable, .unreachable, .silent, .closed, .unavailable, .notStored, .library: false
@@ -39,7 +39,7 @@ enum MQTTFailure: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    var description: String {
+    package var description: String {
         switch self {
         case .unresolvable(let host, let reason): "cannot resolve the host \(host): \(reason)"
         case .unreachable(let reason): "cannot reach the broker: \(reason)"

@@ -24,7 +24,8 @@ final class MQTTConnection {
         case unsubscribing
     }
 
-    private let subscription: MQTTSubscription
+    private let options: MQTTOptions
+    private let outbox: (any MQTTOutbox)?
     private let control: MQTTControl
     private let mosquitto: OpaquePointer
     private var phase = Phase.connecting
@@ -35,40 +36,55 @@ final class MQTTConnection {
     private var isSignAwaited = false
     /// Packet identifiers of messages that libmosquitto did not see, to be acknowledged.
     private var acknowledgements: [UInt16] = []
+    /// Published messages of QoS 1 that the broker has not acknowledged, oldest first.
+    private var unacknowledged: [(id: Int32, tag: Int64, sent: MonotonicTime)] = []
+    /// When to ask the outbox again; `nil` if it waits to be woken.
+    private var nextTurn: MonotonicTime?
 
     // Results of the callbacks, which run during calls of libmosquitto's functions.
     private var connectCode: Int32?
-    private var grantedQoS: Int32?
-    private var isUnsubscribed = false
+    /// One for each topic, in the order of the topics.
+    private var grantedQoS: [Int32] = []
+    private var unsubscribed = 0
+    private var isUnsubscribed: Bool { unsubscribed >= options.topics.count }
     private var tlsReason: String?
     private var storeFailure: MQTTFailure?
 
     /// Resolves the host, which may block for a long time, and begins to connect.
     ///
     /// - Parameter localAddress: the address to connect from; `0.0.0.0` selects IPv4.
-    init(_ subscription: MQTTSubscription, from localAddress: String?, control: MQTTControl) throws(MQTTFailure) {
+    init(
+        _ options: MQTTOptions,
+        outbox: (any MQTTOutbox)? = nil,
+        from localAddress: String?,
+        control: MQTTControl
+    ) throws(MQTTFailure) {
         _ = Self.library
-        guard let mosquitto = mosquitto_new(subscription.clientID, false, nil) else {
+        guard let mosquitto = mosquitto_new(options.clientID, options.topics.isEmpty, nil) else {
             throw .library(reason: systemMessage(errno))
         }
-        (self.subscription, self.control, self.mosquitto) = (subscription, control, mosquitto)
+        (self.options, self.outbox, self.control, self.mosquitto) = (options, outbox, control, mosquitto)
         deadline = .now + .seconds(MQTTLimits.answerDelay)
         mosquitto_user_data_set(mosquitto, Unmanaged.passUnretained(self).toOpaque())
         mosquitto_threaded_set(mosquitto, true)
         try check(mosquitto_int_option(mosquitto, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V311))
         _ = mosquitto_int_option(mosquitto, MOSQ_OPT_TCP_NODELAY, 1)
         setCallbacks()
-        if let path = subscription.credentials {
+        if let will = options.will {
+            let (count, qos) = (Int32(will.payload.count), Int32(will.tag == nil ? 0 : 1))
+            try check(mosquitto_will_set(mosquitto, will.topic, count, will.payload, qos, will.isRetained))
+        }
+        if let path = options.credentials {
             let credentials: BrokerCredentials
             do { credentials = try BrokerCredentials(path: path) } catch { throw .credentials(error) }
             try check(mosquitto_username_pw_set(mosquitto, credentials.user, credentials.password))
         }
-        if subscription.address.isSecure { try check(mosquitto_int_option(mosquitto, MOSQ_OPT_TLS_USE_OS_CERTS, 1)) }
+        if options.address.isSecure { try check(mosquitto_int_option(mosquitto, MOSQ_OPT_TLS_USE_OS_CERTS, 1)) }
         try check(
             mosquitto_connect_bind_async(
                 mosquitto,
-                subscription.address.host,
-                Int32(subscription.address.port),
+                options.address.host,
+                Int32(options.address.port),
                 Int32(MQTTLimits.keepalive),
                 localAddress
             )
@@ -79,7 +95,7 @@ final class MQTTConnection {
 
     deinit { mosquitto_destroy(mosquitto) }
 
-    /// Receives messages until the connection is lost or `control` asks to end it. Blocks the thread.
+    /// Receives and publishes messages until the connection is lost or `control` asks to end it. Blocks the thread.
     ///
     /// - Throws: why the connection was lost.
     func run() throws(MQTTFailure) {
@@ -88,18 +104,62 @@ final class MQTTConnection {
             case .listen: break
             case .leave: return leave()
             case .forget where phase == .listening:
-                mosquitto_unsubscribe(mosquitto, nil, subscription.topic.description)
+                guard !options.topics.isEmpty else { return leave(forgetting: true) }
+                for topic in options.topics { mosquitto_unsubscribe(mosquitto, nil, topic.description) }
                 phase = .unsubscribing
                 deadline = .now + .seconds(1)  // Tuned: a courtesy only, and the service may be about to exit.
                 try write()
             case .forget where phase == .unsubscribing && !isUnsubscribed: break
-            case .forget: return leave()
+            case .forget: return leave(forgetting: true)
             }
-            let events = control.wakeup.wait(for: socket, events: awaitedEvents, until: deadline).events
+            if phase == .listening { try publish() }
+            let times = [nextTurn, unacknowledged.first.map { $0.sent + .seconds(MQTTLimits.answerDelay) }]
+            let until = times.compactMap(\.self).reduce(deadline, min)
+            let events = control.wakeup.wait(for: socket, events: awaitedEvents, until: until).events
             if events != 0 { try handle(events) }
             if MonotonicTime.now >= deadline { try time() }
             try write()
         }
+    }
+
+    /// Sends the messages of the outbox, one after the other: the next one when the system has taken the one before.
+    private func publish() throws(MQTTFailure) {
+        guard let outbox else { return }
+        let now = MonotonicTime.now
+        if let oldest = unacknowledged.first, oldest.sent + .seconds(MQTTLimits.answerDelay) <= now { throw .silent }
+        nextTurn = nil
+        while !mosquitto_want_write(mosquitto) {
+            switch outbox.next(at: now) {
+            case .wait(let time):
+                nextTurn = time
+                return
+            case .send(let message):
+                try post(message, at: now)
+                try write()
+            }
+        }
+    }
+
+    private func post(_ message: MQTTPublication, at time: MonotonicTime) throws(MQTTFailure) {
+        var id: Int32 = 0
+        try check(
+            mosquitto_publish(
+                mosquitto,
+                &id,
+                message.topic,
+                Int32(message.payload.count),
+                message.payload,
+                message.tag == nil ? 0 : 1,
+                message.isRetained
+            )
+        )
+        if let tag = message.tag { unacknowledged.append((id, tag, time)) }
+    }
+
+    private func confirmed(_ id: Int32) {
+        // Brokers acknowledge in order (MQTT 3.1.1, 4.6), so this is the first one. Others are not ours, or were confirmed twice.
+        guard let index = unacknowledged.firstIndex(where: { $0.id == id }) else { return }
+        outbox?.acknowledged(unacknowledged.remove(at: index).tag, at: .now)
     }
 
     private var socket: Int32 { mosquitto_socket(mosquitto) }
@@ -114,7 +174,7 @@ final class MQTTConnection {
         case .connecting: return Int16(POLLOUT)
         // With TLS, libmosquitto reports that it wants to write during the whole handshake, although it waits for the
         // broker.
-        case .greeting where subscription.address.isSecure: return Int16(POLLIN) | Self.hangUp
+        case .greeting where options.address.isSecure: return Int16(POLLIN) | Self.hangUp
         default:
             let wantsToWrite = mosquitto_want_write(mosquitto) || !acknowledgements.isEmpty
             return Int16(POLLIN) | Self.hangUp | (wantsToWrite ? Int16(POLLOUT) : 0)
@@ -130,7 +190,7 @@ final class MQTTConnection {
             guard code == 0 else { throw .unreachable(reason: systemMessage(code)) }
             phase = .greeting
             deadline = .now + .seconds(MQTTLimits.answerDelay)
-            if subscription.address.isSecure { try readSecure() } else { packets = PacketGuard(descriptor: socket) }
+            if options.address.isSecure { try readSecure() } else { packets = PacketGuard(descriptor: socket) }
             return
         }
         let isOver = events & (Self.hangUp | Int16(POLLHUP) | Int16(POLLERR)) != 0
@@ -187,18 +247,26 @@ final class MQTTConnection {
         try check(code)
         guard !hasEnded else { throw .closed }
         if phase == .greeting, connectCode == 0 {
+            guard !options.topics.isEmpty else { return begin() }
             phase = .subscribing
             deadline = .now + .seconds(MQTTLimits.answerDelay)
-            // Subscribe each time: an earlier connection may have ended before the broker received the subscription.
-            try check(mosquitto_subscribe(mosquitto, nil, subscription.topic.description, 1))
+            // Subscribe each time: an earlier connection may have ended before the broker received the options.
+            for topic in options.topics { try check(mosquitto_subscribe(mosquitto, nil, topic.description, 1)) }
         }
-        if phase == .subscribing, let grantedQoS {
-            // 0x80 is the only other value (MQTT 3.1.1, 3.9.3).
-            guard grantedQoS <= 2 else { throw .refusedTopic(subscription.topic.description) }
-            phase = .listening
-            deadline = lastSent + .seconds(MQTTLimits.keepalive)
-            control.report(.connected)
+        if phase == .subscribing, !grantedQoS.isEmpty {
+            for (topic, qos) in zip(options.topics, grantedQoS) where qos > 2 {
+                // 0x80 is the only other value (MQTT 3.1.1, 3.9.3).
+                throw .refusedTopic(topic.description)
+            }
+            if grantedQoS.count >= options.topics.count { begin() }
         }
+    }
+
+    private func begin() {
+        phase = .listening
+        deadline = lastSent + .seconds(MQTTLimits.keepalive)
+        outbox?.opened(at: .now)
+        control.report(.connected)
     }
 
     /// Writes queued packets without blocking.
@@ -234,13 +302,18 @@ final class MQTTConnection {
             }
             isSignAwaited = true
             deadline = .now + .seconds(MQTTLimits.signOfLife)
-        case .unsubscribing: isUnsubscribed = true
+        case .unsubscribing: unsubscribed = options.topics.count
         }
     }
 
-    /// Sends a DISCONNECT if that is possible without waiting.
-    private func leave() {
+    /// Sends the last messages and a DISCONNECT if that is possible without waiting.
+    private func leave(forgetting: Bool = false) {
         guard phase != .connecting, !hasEnded, storeFailure == nil else { return }
+        if let outbox, phase == .listening {
+            for message in outbox.farewell(forgetting: forgetting) {
+                guard (try? post(message, at: .now)) != nil, (try? write()) != nil else { return }
+            }
+        }
         mosquitto_disconnect(mosquitto)
         mosquitto_loop_write(mosquitto, 1)
     }
@@ -248,7 +321,7 @@ final class MQTTConnection {
     /// Throws the failure for an error code of libmosquitto.
     private func check(_ code: Int32) throws(MQTTFailure) {
         guard code != MOSQ_ERR_SUCCESS.rawValue, code != MOSQ_ERR_CONN_PENDING.rawValue else { return }
-        let failure = MQTTFailure(code, host: subscription.address.host, tlsReason: tlsReason)
+        let failure = MQTTFailure(code, host: options.address.host, tlsReason: tlsReason)
         throw failure == .closed && phase == .greeting ? .turnedAway : failure
     }
 
@@ -270,11 +343,12 @@ final class MQTTConnection {
         }
         mosquitto_subscribe_callback_set(mosquitto) { _, object, _, count, granted in
             // A broker may send a SUBACK without a return code.
-            MQTTConnection.of(object)?.grantedQoS = count > 0 ? granted?.pointee ?? 0x80 : 0x80
+            MQTTConnection.of(object)?.grantedQoS.append(count > 0 ? granted?.pointee ?? 0x80 : 0x80)
         }
         mosquitto_unsubscribe_callback_set(mosquitto) { _, object, _ in
-            MQTTConnection.of(object)?.isUnsubscribed = true
+            MQTTConnection.of(object)?.unsubscribed += 1
         }
+        mosquitto_publish_callback_set(mosquitto) { _, object, id in MQTTConnection.of(object)?.confirmed(id) }
         mosquitto_message_callback_set(mosquitto) { _, object, message in
             guard let connection = MQTTConnection.of(object), let message = message?.pointee else { return }
             let count = Int(message.payloadlen)

@@ -1,0 +1,43 @@
+package import BackgrounderAPI
+
+/// The broker of a session, and how to connect to it.
+package struct MQTTOptions: Sendable {
+    package var address: BrokerAddress
+    /// The absolute path of the credentials file.
+    package var credentials: String?
+    package var clientID: String
+    /// The topics to subscribe to, with QoS 1. With one, the broker keeps the session and its messages between connections.
+    package var topics: [TopicFilter]
+    /// The message that the broker publishes when the connection is lost.
+    package var will: MQTTPublication?
+
+    /// Creates options.
+    package init(
+        address: BrokerAddress,
+        credentials: String? = nil,
+        clientID: String,
+        topics: [TopicFilter] = [],
+        will: MQTTPublication? = nil
+    ) {
+        (self.address, self.credentials, self.clientID) = (address, credentials, clientID)
+        (self.topics, self.will) = (topics, will)
+    }
+}
+
+/// A message from a broker.
+package struct MQTTMessage: Sendable {
+    /// `nil` if the message is too large to be read.
+    package var payload: [UInt8]?
+    package var isRetained: Bool
+
+    /// Creates a message.
+    package init(payload: [UInt8]?, isRetained: Bool) { (self.payload, self.isRetained) = (payload, isRetained) }
+}
+
+/// The error for a message that could not be stored, so that the broker must keep it.
+package struct MQTTDeliveryFailure: Error, Sendable {
+    package var reason: String
+
+    /// Creates the error.
+    package init(reason: String) { self.reason = reason }
+}
