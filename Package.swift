@@ -128,6 +128,10 @@ let package = Package(
             ]
         ),
         .target(
+            name: "FleetPublisher",
+            dependencies: ["BackgrounderAPI", "MQTTClient", "SystemSupport", "WebSupport", serviceLifecycle, logging]
+        ),
+        .target(
             name: "StateStore",
             dependencies: [
                 "BackgrounderAPI", "CLinux", "SystemSupport",
@@ -166,7 +170,8 @@ let package = Package(
             name: "BackgrounderDaemon",
             dependencies: [
                 "AudioPlayback", "BackgroundFetch", "BackgroundTasks", "BackgroundTransfers", "BackgrounderAPI",
-                "CExecutor", "CLinux", "ChildProcesses", "ControlServer", "LocationUpdates", "MPDServer", "MQTTClient",
+                "CExecutor", "CLinux", "ChildProcesses", "ControlServer", "FleetPublisher", "LocationUpdates",
+                "MPDServer", "MQTTClient",
                 "MapArchive",
                 "MediaFiles", "MusicLibrary", "Places", "ReplayTools", "ServiceLog", "SilentPush", "Speech",
                 "StateStore", "SystemSupport", "WebSupport",
@@ -235,6 +240,13 @@ let package = Package(
                 "BackgrounderAPI", "MQTTClient", "SilentPush", "SystemSupport", "TestSupport", "WebSupport",
                 serviceLifecycle,
                 logging,
+            ]
+        ),
+        .testTarget(
+            name: "FleetPublisherTests",
+            dependencies: [
+                "BackgrounderAPI", "FleetPublisher", "MQTTClient", "StateStore", "SystemSupport", "TestSupport",
+                serviceLifecycle, logging,
             ]
         ),
         .testTarget(

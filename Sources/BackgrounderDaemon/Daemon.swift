@@ -23,6 +23,7 @@ struct Daemon: Sendable {
     private let transfers: TransfersPart
     private let fetch: FetchPart
     private let push: PushPart
+    private let publish: PublishPart
     private let places: PlacesPart
     let page: PagePart
     /// `nil` without `metrics.textfile`.
@@ -66,9 +67,10 @@ struct Daemon: Sendable {
         transfers = try await TransfersPart(context)
         fetch = try await FetchPart(context, transfers: transfers)
         push = try await PushPart(context, fetch: fetch)
+        publish = try await PublishPart(context)
         places = try await PlacesPart(context, audio: audio, tasks: tasks, fetch: fetch)
         page = try PagePart(context)
-        let parts: [any DaemonPart] = [location, audio, tasks, transfers, fetch, push, places, page]
+        let parts: [any DaemonPart] = [location, audio, tasks, transfers, fetch, push, publish, places, page]
 
         lifecycle = Lifecycle {
             for part in parts where await part.isAtWork() { return true }
@@ -98,6 +100,7 @@ struct Daemon: Sendable {
             lifecycle: lifecycle,
             observe: places.observe,
             ride: fetch.ride,
+            publish: publish.stored,
             changed: { metricsFile?.noteChange() }
         )
 
@@ -115,7 +118,7 @@ struct Daemon: Sendable {
     /// Returns the services of the parts around the servers, in the order in which they start. They stop in reverse.
     func services(_ servers: [any Service]) -> [any Service] {
         let media: [any DaemonPart] = [location, audio]
-        let others: [any DaemonPart] = [tasks, transfers, fetch, push]
+        let others: [any DaemonPart] = [tasks, transfers, fetch, push, publish]
         let files: [any Service] = metricsFile.map { [$0] } ?? []
         return places.services + media.flatMap(\.services) + servers + others.flatMap(\.services) + files
     }

@@ -250,7 +250,7 @@ final class MQTTConnection {
             guard !options.topics.isEmpty else { return begin() }
             phase = .subscribing
             deadline = .now + .seconds(MQTTLimits.answerDelay)
-            // Subscribe each time: an earlier connection may have ended before the broker received the options.
+            // Subscribe each time: an earlier connection may have ended before the broker received the subscription.
             for topic in options.topics { try check(mosquitto_subscribe(mosquitto, nil, topic.description, 1)) }
         }
         if phase == .subscribing, !grantedQoS.isEmpty {
@@ -306,12 +306,19 @@ final class MQTTConnection {
         }
     }
 
-    /// Sends the last messages and a DISCONNECT if that is possible without waiting.
+    /// Sends the last messages and a DISCONNECT if that is possible without waiting for long.
     private func leave(forgetting: Bool = false) {
         guard phase != .connecting, !hasEnded, storeFailure == nil else { return }
         if let outbox, phase == .listening {
             for message in outbox.farewell(forgetting: forgetting) {
                 guard (try? post(message, at: .now)) != nil, (try? write()) != nil else { return }
+            }
+            // If data that arrived is not read before the end, the system resets the connection, and the broker may not read the
+            // last messages.
+            let end = MonotonicTime.now + .seconds(MQTTLimits.farewell)
+            while !unacknowledged.isEmpty, .now < end {
+                let events = control.wakeup.wait(for: socket, events: awaitedEvents, until: end).events
+                guard events == 0 || (try? handle(events)) != nil else { return }
             }
         }
         mosquitto_disconnect(mosquitto)

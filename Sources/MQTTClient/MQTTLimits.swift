@@ -8,6 +8,8 @@ package enum MQTTLimits {
     static let signOfLife = 20.0
     /// Seconds to connect, and then for each answer of the broker.
     static let answerDelay = 10.0
+    /// Seconds that the broker has to acknowledge the last messages of a session.
+    static let farewell = 0.5
     /// Bytes of the largest packet that libmosquitto may read. Valid push messages are smaller.
     static let packetLimit = 16 << 10
     /// Seconds before the first attempt to reconnect.

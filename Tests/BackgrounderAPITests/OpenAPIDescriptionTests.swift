@@ -63,6 +63,8 @@ import Testing
         .init(Routes.trackLine), .init(Routes.log), .init(Routes.library),
         .init(stream: Routes.coverPath, mayBeEmpty: true), .init(stream: Routes.mapTilePath, mayBeEmpty: true),
         .init(stream: Routes.metricsPath),
+        .init(Routes.publishers), .init(Routes.addPublisher), .init(Routes.publisher), .init(Routes.removePublisher),
+        .init(Routes.pausePublisher), .init(Routes.resumePublisher), .init(Routes.rewindPublisher),
         .init(Routes.createPageCode), .init(Routes.beginPageSession), .init(Routes.pageSessions),
         .init(Routes.revokePageSession), .init(Routes.page),
     ]
@@ -162,6 +164,16 @@ import Testing
         #expect(try problems([Sample.run, begun], of: Routes.fetchRuns) == [])
         #expect(try problems(Sample.run, of: Routes.runFetch) == [])
         #expect(try problems([Sample.feedItem, FetchItem(id: "j")], of: Routes.fetchItems) == [])
+        let publisher = PublisherStatus(
+            name: "a",
+            url: "mqtt://b:1",
+            machine: "m",
+            topic: "t",
+            why: "x",
+            lastAcknowledged: Sample.date,
+            live: Sample.date
+        )
+        #expect(try problems([publisher], of: Routes.publishers) == [])
         let push = PushStatus(name: "a", url: "mqtt://b:1", topic: "#", state: .refused, lastError: "x")
         #expect(try problems([push, PushStatus(name: "a", url: "mqtts://b:1", topic: "t")], of: Routes.pushes) == [])
         #expect(try problems(push, of: Routes.addPush) == [])

@@ -66,6 +66,26 @@ import Testing
         }
     }
 
+    @Test func `the status has the publishers, and why their points wait`() {
+        var status = ServiceStatus(
+            version: "1",
+            pid: 7,
+            state: .background,
+            since: Self.instant,
+            attached: 0,
+            modes: []
+        )
+        func publisher(_ name: String, _ state: PublisherState, _ backlog: Int, _ why: String?) -> PublisherStatus {
+            PublisherStatus(name: name, url: "u", machine: "m", topic: "t", state: state, why: why, backlog: backlog)
+        }
+        status.publishers = [publisher("office", .connected, 0, nil), publisher("home", .waiting, 7, "no route")]
+        #expect(
+            status.backgroundLines(now: Self.instant) == [
+                "publish   office: connected, backlog 0", "          home: waiting, backlog 7: no route",
+            ]
+        )
+    }
+
     @Test func `the status has the uptime`() {
         var status = ServiceStatus(
             version: "1",

@@ -59,6 +59,7 @@ import Testing
         { "\($0.value(Keys.syncInterval))" }, { "\($0.value(Keys.retention))" },
         { "\($0.value(Keys.maximumSize) as Any)" }, { "\($0.value(Keys.logLevel))" },
         { "\($0.value(Keys.logProgress))" }, { "\($0.value(Keys.metricsTextfile) as Any)" },
+        { "\($0.value(Keys.publishStartWithin))" }, { "\($0.value(Keys.publishPace) as Any)" },
     ]
 
     @Test func `the example in docs/configuration.md states the default of every key`() throws {

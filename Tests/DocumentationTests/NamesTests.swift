@@ -40,7 +40,9 @@ import Testing
     @Test(arguments: Repository.pages)
     func `each route that a page names exists`(page: MarkdownPage) throws {
         let interface = try OpenAPI(contentsOf: Repository.root + "/Packaging/openapi.yaml")
-        let code = page.codeSpans.map(\.text) + page.blocks.flatMap(\.lines)
+        // The topics of a fleet begin like a route, after a name.
+        let code = (page.codeSpans.map(\.text) + page.blocks.flatMap(\.lines))
+            .map { $0.replacing("backgrounder/v1/", with: "") }
         for match in code.flatMap({ $0.matches(of: /(?:([A-Z]+) )?(?:http:\/\/localhost)?(\/v1\/[\w\/{}-]+)/) }) {
             let path = String(match.2)
             let methods = match.1.map { [String($0)] } ?? ["GET", "POST", "PUT", "PATCH", "DELETE"]

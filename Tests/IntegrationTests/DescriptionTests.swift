@@ -108,6 +108,14 @@ import Testing
             (201, "POST", "/v1/push", #"{"name":"p","url":"mqtt://127.0.0.1:1","topic":"t"}"#),
             (200, "GET", "/v1/push", nil), (200, "POST", "/v1/push/p/simulate", #"{"payload":"x"}"#),
             (204, "DELETE", "/v1/push/p", nil),
+            (
+                201, "POST", "/v1/publish",
+                #"{"name":"o","url":"mqtt://127.0.0.1:1","machine":"m","owntracks":"a/B","since":"2000-01-01T00:00:00Z"}"#
+            ),
+            (200, "GET", "/v1/publish", nil), (200, "GET", "/v1/publish/o", nil), (200, "GET", "/v1/status", nil),
+            (200, "POST", "/v1/publish/o/pause", nil), (200, "POST", "/v1/publish/o/resume", "{}"),
+            (200, "POST", "/v1/publish/o/rewind", #"{"to":"2030-01-01T00:00:00Z"}"#),
+            (204, "DELETE", "/v1/publish/o", nil),
             (201, "POST", "/v1/places", Self.place), (200, "GET", "/v1/places", nil),
             (
                 201, "POST", "/v1/places",

@@ -160,6 +160,8 @@ import Testing
 
     @Test func `the log can be read without its file`() async throws {
         try await service.start()
+        // The line about the first point is written before its event.
+        try await service.events().wait(for: "a point") { $0.count("location") >= 1 ? true : nil }
         let connection = try service.connection()
         let all: [LogRecord] = try await service.get("/v1/log?last=1000", on: connection)
         #expect(all.contains { $0.message.hasPrefix("App is") })

@@ -21,6 +21,8 @@ package struct ServiceStatus: Codable, Hashable, Sendable {
     package var fetch: [FetchSource]?
     /// The open transfers; absent if there are none.
     package var transfers: [Transfer]?
+    /// The publishers; absent if there are none.
+    package var publishers: [PublisherStatus]?
     /// The health of the storage.
     package var health: StorageHealth?
 
@@ -38,6 +40,7 @@ package struct ServiceStatus: Codable, Hashable, Sendable {
         tasks: [BackgroundTask]? = nil,
         fetch: [FetchSource]? = nil,
         transfers: [Transfer]? = nil,
+        publishers: [PublisherStatus]? = nil,
         health: StorageHealth? = nil
     ) {
         self.version = version
@@ -52,6 +55,7 @@ package struct ServiceStatus: Codable, Hashable, Sendable {
         self.tasks = tasks
         self.fetch = fetch
         self.transfers = transfers
+        self.publishers = publishers
         self.health = health
     }
 }

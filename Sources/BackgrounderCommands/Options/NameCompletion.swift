@@ -17,6 +17,10 @@ enum NameCompletion {
     static let transfers = CompletionKind.custom { words, _, _ in
         await candidates(words) { try await status($0).transfers?.map { String($0.id) } }
     }
+    static let publishers = CompletionKind.custom { words, _, _ in
+        await candidates(words) { try await $0.call(Routes.publishers, patience: patience).map(\.name) }
+    }
+
     static let pushes = CompletionKind.custom { words, _, _ in
         await candidates(words) { try await $0.call(Routes.pushes, patience: patience).map(\.name) }
     }

@@ -2,12 +2,13 @@ import BackgrounderAPI
 import SystemSupport
 
 extension ServiceStatus {
-    /// The doctor's checks of fetches, transfers and pushes; empty if there are none.
+    /// The doctor's checks of fetches, transfers, pushes and publishers; empty if there are none.
     func backgroundChecks(pushes: [PushStatus]) -> [DoctorReport.Check] {
         var checks: [DoctorReport.Check] = []
         if let fetch, !fetch.isEmpty { checks += [modeCheck(fetch)] + failureChecks(fetch) }
         if let transfers, !transfers.isEmpty { checks.append(diskCheck(transfers)) }
         if !pushes.isEmpty { checks.append(pushCheck(pushes)) }
+        checks += (publishers ?? []).map(\.check)
         return checks
     }
 
@@ -100,6 +101,19 @@ extension StorageHealth {
             state == .ok,
             state == .ok ? "everything is stored" : lines.filter { !$0.hasPrefix("→") }.joined(separator: "; "),
             hint: problems.last?.hint
+        )
+    }
+}
+
+extension PublisherStatus {
+    fileprivate var check: DoctorReport.Check {
+        .init(
+            "publish",
+            state == .connected || state == .paused,
+            line,
+            hint: state == .failed
+                ? "check that the broker knows this machine and that the credentials are right"
+                : "check that the broker runs and that the network reaches it; the points are kept"
         )
     }
 }

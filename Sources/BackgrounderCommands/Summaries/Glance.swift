@@ -119,3 +119,11 @@ extension FetchResult {
         }
     }
 }
+
+extension Glance {
+    /// Creates the line of `publisher`: its state, its backlog, and why that waits.
+    init(_ publisher: PublisherStatus) {
+        let why = publisher.why.map { ": \($0)" } ?? ""
+        self.init(publisher.name, "\(publisher.state.rawValue), backlog \(publisher.backlog)\(why)")
+    }
+}

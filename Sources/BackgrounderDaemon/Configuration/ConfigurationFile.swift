@@ -136,6 +136,7 @@ extension ConfigurationLayer {
                 case .sources: if let source = entry.fetchSource() { declarations.sources.append(source) }
                 case .pushes: if let push = entry.push() { declarations.pushes.append(push) }
                 case .hooks: if let hook = entry.hook() { declarations.hooks.append(hook) }
+                case .publishers: if let entry = entry.publisher() { declarations.publishers.append(entry) }
                 case .sessions: if let session = entry.session() { declarations.sessions.append(session) }
                 }
             }

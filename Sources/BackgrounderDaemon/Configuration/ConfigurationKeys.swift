@@ -279,6 +279,20 @@ enum Keys {
         allowed: "every, off, or a duration from 1s to 1d"
     ) { text, _ in LogProgress(text) }
 
+    static let publishStartWithin = ConfigurationKey<Duration>(
+        "publish.startWithin",
+        .seconds(60),
+        allowed: "a duration from 0s to 1h"
+    ) { text, _ in duration(text, in: .zero...(.seconds(3600))) }
+
+    static let publishPace = ConfigurationKey<Double?>(
+        "publish.pace",
+        nil,
+        allowed: "1 to 10000 points a second, or adaptive"
+    ) { text, _ in
+        text == "adaptive" ? .some(nil) : Int(text).flatMap { (1...10_000).contains($0) ? .some(Double($0)) : nil }
+    }
+
     static let metricsTextfile = ConfigurationKey<String?>(
         "metrics.textfile",
         nil,
@@ -296,6 +310,7 @@ enum Keys {
         .init(placeImports), .init(speechVoice), .init(speechSpeed), .init(speechCache),
         .init(transferRoots), .init(allowHTTP), .init(retryMaximum), .init(allowPrivate), .init(syncInterval),
         .init(retention), .init(maximumSize), .init(logLevel), .init(logProgress), .init(metricsTextfile),
+        .init(publishStartWithin), .init(publishPace),
     ]
 
     /// The names of the sections with declarations.

@@ -151,6 +151,9 @@ struct DaemonConfiguration: Sendable {
         for push in declarations.pushes {
             check(.pushes, push.name, "credentials", push.credentials.flatMap(Self.problem(ofBroker:)))
         }
+        for publisher in declarations.publishers {
+            check(.publishers, publisher.name, "credentials", publisher.credentials.flatMap(Self.problem(ofBroker:)))
+        }
         return faults
     }
 

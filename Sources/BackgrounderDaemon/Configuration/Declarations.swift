@@ -1,7 +1,7 @@
 import BackgrounderAPI
 import SystemSupport
 
-/// The fetch sources, pushes, task hooks and transfer sessions that the configuration file declares by name.
+/// The fetch sources, pushes, task hooks, transfer sessions and publishers that the configuration file declares by name.
 struct Declarations: Hashable, Sendable {
     /// A section of the file that maps names to entries.
     enum Section: String, CaseIterable, Sendable {
@@ -9,6 +9,7 @@ struct Declarations: Hashable, Sendable {
         case pushes = "push.subscriptions"
         case hooks = "tasks.hooks"
         case sessions = "transfers.sessions"
+        case publishers = "publish.brokers"
 
         /// The keys of its entries.
         var fields: [String] {
@@ -18,6 +19,7 @@ struct Declarations: Hashable, Sendable {
             case .pushes: ["mqtt", "topic", "credentials"]
             case .hooks: ["command", "directory", "environment", "budget", "grace", "strict", "repeat", "on"]
             case .sessions: ["discretionary", "exists", "sizeMax"]
+            case .publishers: ["mqtt", "machine", "owntracks", "homeAssistant", "credentials"]
             }
         }
     }
@@ -26,6 +28,7 @@ struct Declarations: Hashable, Sendable {
     var pushes: [PushRequest] = []
     var hooks: [TaskRequest] = []
     var sessions: [SessionDefinition] = []
+    var publishers: [PublisherRequest] = []
 
     var isEmpty: Bool { self == Declarations() }
 
@@ -36,6 +39,7 @@ struct Declarations: Hashable, Sendable {
         case .pushes: pushes == other.pushes
         case .hooks: hooks == other.hooks
         case .sessions: sessions == other.sessions
+        case .publishers: publishers == other.publishers
         }
     }
 }
@@ -140,6 +144,30 @@ extension DeclaredEntry {
             sizeMax: size
         )
         return faults.isEmpty ? definition : nil
+    }
+
+    /// Reads a publisher; `nil` if it has a fault.
+    mutating func publisher() -> PublisherRequest? {
+        let broker = text("mqtt", allowed: "mqtt://HOST[:PORT] or mqtts://HOST[:PORT]") { text in
+            (try? BrokerAddress(text)).map { _ in text }
+        }
+        let machine = text("machine", allowed: "1 to 64 of the characters a-z, 0-9, _ and -") { text in
+            (try? MachineID(text)).map { _ in text }
+        }
+        let owntracks = text("owntracks", allowed: "USER/DEVICE") { $0 }
+        let (home, credentials) = (flag("homeAssistant"), path("credentials"))
+        for field in ["mqtt", "machine"] where !has(field) { fault("a publisher needs \(field); add it") }
+        guard faults.isEmpty, let broker, let machine else { return nil }
+        let request = PublisherRequest(
+            name: name,
+            url: broker,
+            machine: machine,
+            owntracks: owntracks,
+            homeAssistant: home,
+            credentials: credentials
+        )
+        if let problem = request.problem { fault(problem) }
+        return faults.isEmpty ? request : nil
     }
 
     private mutating func duration(_ field: String) -> Duration? {

@@ -11,6 +11,7 @@ final class EventRelay: Sendable {
         var lifecycle: Lifecycle
         var observe: @Sendable ([PassedFix]) -> Void
         var ride: @Sendable () -> Void
+        var publish: @Sendable (Location) -> Void
         var changed: @Sendable () -> Void
     }
 
@@ -26,16 +27,25 @@ final class EventRelay: Sendable {
     /// - Parameters:
     ///   - observe: takes the fixes that passed the rules of the filter.
     ///   - ride: called when the machine is awake anyway, so that due fetches run now.
+    ///   - publish: takes the newest of stored points.
     ///   - changed: called after each event and other change.
     func connect(
         hub: EventHub,
         lifecycle: Lifecycle,
         observe: @escaping @Sendable ([PassedFix]) -> Void,
         ride: @escaping @Sendable () -> Void,
+        publish: @escaping @Sendable (Location) -> Void,
         changed: @escaping @Sendable () -> Void
     ) {
         receivers.withLock {
-            $0 = Receivers(hub: hub, lifecycle: lifecycle, observe: observe, ride: ride, changed: changed)
+            $0 = Receivers(
+                hub: hub,
+                lifecycle: lifecycle,
+                observe: observe,
+                ride: ride,
+                publish: publish,
+                changed: changed
+            )
         }
     }
 
@@ -47,8 +57,10 @@ final class EventRelay: Sendable {
 
     /// Posts one event per location, in order.
     func post(_ locations: [Location]) {
-        connected?.hub.post(locations)
-        connected?.changed()
+        guard let connected else { return }
+        connected.hub.post(locations)
+        if let newest = locations.last { connected.publish(newest) }
+        connected.changed()
     }
 
     /// Passes fixes on to the places.

@@ -1,6 +1,7 @@
 package import BackgrounderAPI
 package import FoundationEssentials
 import GRDB
+import Synchronization
 
 extension StateStore {
     /// Returns the id of the newest recorded point; 0 if there is none.
@@ -48,12 +49,19 @@ extension StateStore {
             }
         }
         var reply = DeletionReply()
+        // Publishers know points by their ids.
+        idFloor.max(newest, ordering: .relaxed)
         for selection in selections {
             while case let count = try await write(durable: true, { try $0.deletePortion(selection) }), count > 0 {
                 reply.points += count
             }
         }
-        reply.trips = try await write(durable: true) { try $0.repairTrips(findTrips) }
+        reply.trips = try await write(durable: true) { database in
+            if try database.hasGenerations, try database.newestID() < newest {
+                try database.insertGeneration(from: newest + 1)
+            }
+            return try database.repairTrips(findTrips)
+        }
         guard reply.points > 0 else { return reply }
         do {
             try await database.releaseFreePages(keeping: 0)

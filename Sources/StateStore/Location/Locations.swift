@@ -1,5 +1,6 @@
 package import BackgrounderAPI
 import GRDB
+import Synchronization
 
 extension StateStore {
     /// Appends `locations` to the history, and saves the `trips` that they change and `state` in the same transaction.
@@ -14,8 +15,9 @@ extension StateStore {
         state: StateRecord,
         durable: Bool
     ) throws {
+        let floor = idFloor.load(ordering: .relaxed)
         try write(durable: durable) { database in
-            try database.append(locations, trips: trips, from: origin)
+            try database.append(locations, trips: trips, from: origin, above: floor)
             try database.save(state)
         }
         received(locations, from: origin)

@@ -42,10 +42,10 @@ extension Database {
         get throws { try Bool.fetchOne(cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM recentLocation)")) ?? false }
     }
 
-    /// Appends `locations`, which change `trips`.
-    func append(_ locations: [Location], trips: [TripRecord], from origin: LocationOrigin) throws {
+    /// Appends `locations`, which change `trips`. Their ids are above `floor`.
+    func append(_ locations: [Location], trips: [TripRecord], from origin: LocationOrigin, above floor: Int64) throws {
         let recorded = Date()
-        var newest = try newestID()
+        var newest = max(try newestID(), floor)
         let count = try Int.fetchOne(cachedStatement(sql: "SELECT count(*) FROM recentLocation")) ?? 0
         let isRecent = count + locations.count <= Self.recentLimit
         if !isRecent { try settleRecentPoints() }

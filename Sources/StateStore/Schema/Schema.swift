@@ -110,6 +110,7 @@ enum Schema {
             try createFirings(database)
             try addHookEvent(database)
         }
+        migrator.registerMigration("19 publishers") { try createPublishers($0) }
         return migrator
     }
 

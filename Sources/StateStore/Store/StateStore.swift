@@ -3,6 +3,7 @@ import Dispatch
 import FoundationEssentials
 import GRDB
 import Glibc
+import Synchronization
 
 /// The persistent state of the service: one SQLite file with one writing connection.
 ///
@@ -28,6 +29,8 @@ package final class StateStore: Sendable {
     let pages: DatabasePages
     let positionFile: PositionFile
     let retention: Retention
+    /// The id that new points have to exceed.
+    let idFloor: Atomic<Int64>
     /// The clock that decides the age of points.
     package let clock: TrustedClock
 
@@ -76,6 +79,8 @@ package final class StateStore: Sendable {
         self.clock = clock
         self.retention = Retention(retention, maximumSize: maximumSize, clock: clock) { onEvent(.purged($0)) }
         let database = database
+        // If damage hides it, the next start sets the database aside.
+        idFloor = Atomic((try? database.read { try $0.idFloor }) ?? 0)
         let monitor = StorageMonitor(path: path, incidents: try Self.incidents(database, path, adding: incidents)) {
             onEvent(.health($0))
         }

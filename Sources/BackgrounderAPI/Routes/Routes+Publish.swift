@@ -1,0 +1,100 @@
+package import FoundationEssentials
+import SystemSupport
+
+extension Routes {
+    package static let publishers = Route<Empty, [PublisherStatus]>(.get, "/v1/publish")
+    package static let addPublisher = Route<PublisherRequest, PublisherStatus>(
+        .post,
+        "/v1/publish",
+        status: 201,
+        access: .execute
+    )
+    package static let publisher = Route<Empty, PublisherStatus>(.get, "/v1/publish/{name}")
+    package static let removePublisher = Route<Empty, Empty>(.delete, "/v1/publish/{name}", status: 204)
+    package static let pausePublisher = Route<Empty, PublisherStatus>(.post, "/v1/publish/{name}/pause")
+    package static let resumePublisher = Route<Empty, PublisherStatus>(.post, "/v1/publish/{name}/resume")
+    package static let rewindPublisher = Route<PublisherRewind, PublisherStatus>(.post, "/v1/publish/{name}/rewind")
+}
+
+/// The body of `POST /v1/publish`: where this machine publishes its points, and under which id.
+package struct PublisherRequest: RouteBody, Hashable {
+    package static let keys = CodingKeys.allCases.map(\.rawValue)
+
+    package var name: String
+    /// A ``BrokerAddress``.
+    package var url: String
+    /// A ``MachineID``.
+    package var machine: String
+    /// The user and the device of OwnTracks' topic, `USER/DEVICE`; default `fleet/ID`.
+    package var owntracks: String?
+    /// Whether to announce the machine to Home Assistant.
+    package var homeAssistant: Bool?
+    /// The absolute path of a file with user and password, readable only by its owner.
+    package var credentials: String?
+    /// Begin with the first point of this time or later; default: with the next point.
+    package var since: Date?
+
+    /// Creates a request.
+    package init(
+        name: String,
+        url: String,
+        machine: String,
+        owntracks: String? = nil,
+        homeAssistant: Bool? = nil,
+        credentials: String? = nil,
+        since: Date? = nil
+    ) {
+        self.name = name
+        self.url = url
+        self.machine = machine
+        self.owntracks = owntracks
+        self.homeAssistant = homeAssistant
+        self.credentials = credentials
+        self.since = since
+    }
+
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case name, url, machine, owntracks, homeAssistant, credentials, since
+    }
+}
+
+extension PublisherRequest {
+    /// A fault that the request shows by itself, in one line with the remedy; `nil` if there is none.
+    package var problem: String? {
+        if (try? MachineID(name)) == nil {
+            return "\(name.debugDescription) is not a valid name; use 1 to 64 of the characters a-z, 0-9, _ and -"
+        }
+        do throws(BrokerAddressError) { _ = try BrokerAddress(url) } catch { return error.description }
+        do throws(MachineIDError) { _ = try MachineID(machine) } catch { return error.description }
+        if topic == nil {
+            return
+                "\((owntracks ?? "").debugDescription) is not USER/DEVICE; use two names of 1 to 64 of the characters a-z, A-Z, 0-9, _ and -"
+        }
+        guard let credentials else { return nil }
+        return credentials.hasPrefix("/") && !credentials.utf8.contains(0)
+            ? nil : "\(credentials.debugDescription) is not an absolute path of a file"
+    }
+
+    /// The topic of the points; `nil` if `owntracks` is invalid.
+    package var topic: String? {
+        guard let owntracks else { return "owntracks/fleet/\(machine)" }
+        let levels = owntracks.split(separator: "/", omittingEmptySubsequences: false)
+        let areValid = levels.allSatisfy { (try? MachineID($0.lowercased())) != nil }
+        return levels.count == 2 && areValid ? "owntracks/\(owntracks)" : nil
+    }
+}
+
+/// The body of `POST /v1/publish/{name}/rewind`.
+package struct PublisherRewind: RouteBody, Hashable {
+    package static let keys = CodingKeys.allCases.map(\.rawValue)
+
+    /// Send the points of this time and later again.
+    package var to: Date
+
+    /// Creates a rewind.
+    package init(to: Date) { self.to = to }
+
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case to
+    }
+}

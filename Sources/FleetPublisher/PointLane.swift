@@ -1,0 +1,164 @@
+package import BackgrounderAPI
+package import FoundationEssentials
+package import SystemSupport
+
+/// The order and the pace in which a publisher sends points: strictly oldest first, and each again until it is acknowledged.
+///
+/// A value without a clock: the caller passes the time.
+package struct PointLane: Sendable {
+    /// What the lane wants to do.
+    package enum Step: Sendable, Equatable {
+        case send(PublishedPoint)
+        /// Read the points after this one and pass them to ``add(_:requested:)``.
+        case read(after: Int64, limit: Int)
+        /// Nothing before this time; `nil` until a point is stored or acknowledged.
+        case wait(until: MonotonicTime?)
+    }
+
+    private struct Sent {
+        var id: Int64
+        /// The ids directly before it that have no point any more.
+        var gap: Int
+        var time: MonotonicTime
+        var isAcknowledged = false
+    }
+
+    /// Points that may be unacknowledged at a time: as many come again after a cut.
+    package static let window = 20
+    // Tuned: a few reads a second at full pace.
+    private static let portion = 100
+
+    /// Unacknowledged points, and those acknowledged before an older one, in the order of ids.
+    private var sent: [Sent] = []
+    /// Points that were read and not sent yet.
+    private var waiting: ArraySlice<PublishedPoint> = []
+    /// The id of the last point that was read.
+    private var lastRead: Int64
+    /// Whether the history may have points after `lastRead`.
+    private var mayHaveMore = true
+    /// When the backlog begins; `nil` without a backlog.
+    private var backlogStart: MonotonicTime?
+    private var pace: Pace
+    package private(set) var progress: PublishProgress
+
+    /// Creates the lane of a publisher that has come as far as `progress`.
+    package init(_ progress: PublishProgress, pace: Pace = Pace()) {
+        (self.progress, self.pace) = (progress, pace)
+        lastRead = progress.done
+    }
+
+    /// When the backlog begins, if it waits for that.
+    package func backlogStart(at time: MonotonicTime) -> MonotonicTime? {
+        backlogStart.flatMap { $0 > time ? $0 : nil }
+    }
+
+    /// A connection began. What is not acknowledged is sent again.
+    ///
+    /// - Parameter backlogStart: when a backlog may begin.
+    package mutating func opened(backlogStart: MonotonicTime) {
+        closed()
+        self.backlogStart = backlogStart
+    }
+
+    /// The connection is over.
+    package mutating func closed() {
+        sent = []
+        waiting = []
+        lastRead = progress.done
+        mayHaveMore = true
+        backlogStart = nil
+    }
+
+    /// Sends the points after the one with the id `done`, some of them again.
+    package mutating func rewind(to done: Int64) {
+        progress.done = done
+        closed()
+    }
+
+    /// A point was stored.
+    package mutating func stored() { mayHaveMore = true }
+
+    /// Adds the points that ``Step/read(after:limit:)`` asked for; fewer than `limit` are the last ones.
+    package mutating func add(_ points: [PublishedPoint], requested limit: Int) {
+        waiting += points
+        lastRead = points.last?.id ?? lastRead
+        mayHaveMore = points.count == limit
+        if !mayHaveMore, waiting.count <= Self.window { backlogStart = nil }
+    }
+
+    /// Returns what to do next.
+    package mutating func next(at time: MonotonicTime) -> Step {
+        guard sent.count < Self.window else { return .wait(until: nil) }
+        if waiting.isEmpty {
+            return mayHaveMore ? .read(after: lastRead, limit: Self.portion) : .wait(until: nil)
+        }
+        if let backlogStart {
+            let earliest = max(backlogStart, pace.next)
+            if time < earliest { return .wait(until: earliest) }
+        }
+        let point = waiting.removeFirst()
+        if waiting.isEmpty, !mayHaveMore { backlogStart = nil }
+        let before = sent.last?.id ?? progress.done
+        sent.append(Sent(id: point.id, gap: Int(point.id - before - 1), time: time))
+        progress.published += 1
+        pace.sent(at: time)
+        return .send(point)
+    }
+
+    /// The broker acknowledged the point with this id.
+    package mutating func acknowledged(_ id: Int64, at time: MonotonicTime, now: Date) {
+        guard let index = sent.firstIndex(where: { $0.id == id && !$0.isAcknowledged }) else { return }
+        sent[index].isAcknowledged = true
+        pace.acknowledged(after: sent[index].time.duration(to: time), at: time)
+        while let first = sent.first, first.isAcknowledged {
+            progress.done = first.id
+            progress.acknowledged += 1
+            progress.dropped += first.gap
+            progress.lastAcknowledged = now
+            sent.removeFirst()
+        }
+    }
+}
+
+/// The pace of a backlog in points a second: it grows while the broker answers quickly, and halves when it does not.
+package struct Pace: Sendable {
+    // Tuned: a small start for a broker to which a whole fleet returns.
+    private static let first = 50.0
+    /// The greatest adaptive pace.
+    package static let most = 500.0
+    private static let step = 5.0
+    private static let slow = Duration.seconds(2)
+    private static let second = Duration.seconds(1)
+    /// How late a point may be for the next ones to follow at once.
+    private static let burst = Duration.milliseconds(50)
+
+    private let isAdaptive: Bool
+    /// Points a second.
+    package private(set) var rate: Double
+    /// When the next point may be sent.
+    package private(set) var next = MonotonicTime(seconds: 0)
+    private var delays: [Duration] = []
+    private var since: MonotonicTime?
+
+    /// Creates a pace.
+    ///
+    /// - Parameter fixed: points a second; `nil` for an adaptive pace.
+    package init(fixed: Double? = nil) {
+        isAdaptive = fixed == nil
+        rate = fixed ?? Self.first
+    }
+
+    mutating func sent(at time: MonotonicTime) {
+        next = max(next, time + (.zero - Self.burst)) + .seconds(1 / rate)
+    }
+
+    mutating func acknowledged(after delay: Duration, at time: MonotonicTime) {
+        guard isAdaptive else { return }
+        delays.append(delay)
+        guard let since else { return self.since = time }
+        guard since + Self.second <= time else { return }
+        let slowest = delays.sorted()[delays.count * 95 / 100]
+        rate = slowest > Self.slow ? max(1, rate / 2) : min(Self.most, rate + Self.step)
+        (delays, self.since) = ([], time)
+    }
+}

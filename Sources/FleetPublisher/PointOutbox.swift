@@ -1,0 +1,180 @@
+import BackgrounderAPI
+import FoundationEssentials
+import MQTTClient
+import Synchronization
+import SystemSupport
+
+/// The messages of one publisher for its session: the greetings, the newest position, and the points of the history. Any thread.
+///
+/// The journal is used only on the session's thread, and never after ``end()``.
+final class PointOutbox: MQTTOutbox {
+    /// What the status shows.
+    struct Report: Sendable {
+        var progress: PublishProgress
+        var live: Date?
+        /// The time until the backlog begins; `nil` if it does not wait.
+        var backlogWait: Duration?
+        /// Why the history cannot be read.
+        var fault: String?
+    }
+
+    /// What was stored since the session's thread looked last.
+    private struct News {
+        var position: Location?
+        var hasPoints = false
+    }
+
+    private struct State {
+        var lane: PointLane
+        var greetings: [MQTTPublication] = []
+        /// The newest position.
+        var position: Location?
+        var isPositionSent = false
+        var nextPosition = MonotonicTime(seconds: 0)
+        var live: Date?
+        var saved: PublishProgress
+        var fault: String?
+        var isEnded = false
+    }
+
+    // Tuned: an operator who follows a machine does not see more.
+    private static let positionInterval = Duration.seconds(1)
+    /// Acknowledged points whose progress is not saved: as many come again after a crash.
+    private static let unsaved = PointLane.window
+    private static let retry = Duration.seconds(5)
+
+    let messages: PublisherMessages
+    private let name: String
+    private let journal: any PublisherJournal
+    /// The longest time that a backlog waits after a connection; the machines of a fleet do not begin together.
+    private let startWithin: Duration
+    private let state: Mutex<State>
+    /// Apart from the state, which is locked while the history is read.
+    private let news = Mutex(News())
+
+    /// - Parameters:
+    ///   - position: the newest point.
+    init(
+        _ publisher: StoredPublisher,
+        position: Location?,
+        startWithin: Duration,
+        pace: Pace,
+        journal: any PublisherJournal
+    ) {
+        (name, self.journal, self.startWithin) = (publisher.name, journal, startWithin)
+        messages = PublisherMessages(publisher)
+        state = Mutex(
+            State(lane: PointLane(publisher.progress, pace: pace), position: position, saved: publisher.progress)
+        )
+    }
+
+    /// A point was stored.
+    func stored(_ newest: Location) {
+        news.withLock { $0 = News(position: newest, hasPoints: true) }
+    }
+
+    /// Sends the points after the one with the id `done` again. Blocks the calling thread.
+    func rewind(to done: Int64) {
+        state.withLock { state in
+            state.lane.rewind(to: done)
+            save(&state)
+        }
+    }
+
+    /// Saves the progress and uses the journal no more. Blocks the calling thread.
+    func end() {
+        state.withLock { state in
+            save(&state)
+            state.isEnded = true
+        }
+    }
+
+    /// The state for the status. It may wait for a read of the history.
+    var report: Report {
+        state.withLock { state in
+            let now = MonotonicTime.now
+            return Report(
+                progress: state.lane.progress,
+                live: state.live,
+                backlogWait: state.lane.backlogStart(at: now).map { now.duration(to: $0) },
+                fault: state.fault
+            )
+        }
+    }
+
+    // MARK: The session
+
+    func opened(at time: MonotonicTime) {
+        let delay = startWithin * Double.random(in: 0...1)
+        state.withLock { state in
+            state.lane.opened(backlogStart: time + delay)
+            state.greetings = messages.greetings
+            (state.isPositionSent, state.nextPosition) = (false, time)
+        }
+    }
+
+    func next(at time: MonotonicTime) -> MQTTTurn {
+        state.withLock { state in
+            if state.isEnded { return .wait(until: nil) }
+            hear(&state)
+            if !state.greetings.isEmpty { return .send(state.greetings.removeFirst()) }
+            let position = state.isPositionSent ? nil : state.position
+            if let position, state.nextPosition <= time {
+                state.isPositionSent = true
+                state.nextPosition = time + Self.positionInterval
+                state.live = Date()
+                return .send(messages.live(position))
+            }
+            let positionTime = position == nil ? nil : state.nextPosition
+            func wait(until other: MonotonicTime?) -> MQTTTurn {
+                .wait(until: [positionTime, other].compactMap(\.self).min())
+            }
+            while true {
+                switch state.lane.next(at: time) {
+                case .send(let point): return .send(messages.point(point))
+                case .wait(let other): return wait(until: other)
+                case .read(let id, let limit):
+                    do {
+                        state.lane.add(try journal.points(after: id, limit: limit), requested: limit)
+                        state.fault = nil
+                    } catch {
+                        state.fault = "\(error)"
+                        return wait(until: time + Self.retry)
+                    }
+                }
+            }
+        }
+    }
+
+    private func hear(_ state: inout State) {
+        let news = news.withLock { news in
+            defer { news = News() }
+            return news
+        }
+        if news.hasPoints { state.lane.stored() }
+        if let position = news.position { (state.position, state.isPositionSent) = (position, false) }
+    }
+
+    func acknowledged(_ tag: Int64, at time: MonotonicTime) {
+        guard tag != PublisherMessages.noTag else { return }
+        state.withLock { state in
+            state.lane.acknowledged(tag, at: time, now: Date())
+            if state.lane.progress.acknowledged - state.saved.acknowledged >= Self.unsaved { save(&state) }
+        }
+    }
+
+    func closed(at time: MonotonicTime) {
+        state.withLock { state in
+            state.lane.closed()
+            save(&state)
+        }
+    }
+
+    func farewell(forgetting: Bool) -> [MQTTPublication] { messages.farewell(forgetting: forgetting) }
+
+    /// Saves the progress. If that fails, points are sent again after the next start, and the store reports the failure.
+    private func save(_ state: inout State) {
+        guard !state.isEnded, state.lane.progress != state.saved else { return }
+        if (try? journal.save(state.lane.progress, of: name)) != nil { state.saved = state.lane.progress }
+    }
+}

@@ -1,0 +1,188 @@
+package import BackgrounderAPI
+package import FoundationEssentials
+import GRDB
+import Synchronization
+
+/// The publishers, and the points that they send.
+extension StateStore {
+    /// Returns the publishers, oldest first; one of a later version that this one cannot read is left out. Blocks the calling
+    /// thread.
+    package func publishers() throws -> [StoredPublisher] {
+        let floor = idFloor.load(ordering: .relaxed)
+        return try read { database in
+            let newest = max(try database.newestID(), floor)
+            return try Row.fetchAll(database, sql: "SELECT * FROM publisher ORDER BY number").compactMap { row in
+                guard let address = try? BrokerAddress(row["url"]), let machine = try? MachineID(row["machine"]) else {
+                    return nil
+                }
+                let acknowledged: Int64? = row["lastAcknowledged"]
+                return StoredPublisher(
+                    name: row["name"],
+                    address: address,
+                    machine: machine,
+                    topic: row["topic"],
+                    isForHomeAssistant: row["homeAssistant"],
+                    credentials: row["credentials"],
+                    isDeclared: row["declared"],
+                    isPaused: row["paused"],
+                    progress: PublishProgress(
+                        // Points that a power cut took will come again with other content.
+                        done: min(row["done"], newest),
+                        published: row["published"],
+                        acknowledged: row["acknowledged"],
+                        dropped: row["dropped"],
+                        lastAcknowledged: acknowledged.map { Date(milliseconds: $0) }
+                    )
+                )
+            }
+        }
+    }
+
+    /// Deletes the publishers with the names `removed`, stores new ones, and marks those with the names `adopted` as declared, in one
+    /// durable transaction. The first publisher also begins the first generation.
+    ///
+    /// - Throws: `DatabaseError` if there is one with the name of a new one.
+    package func changePublishers(
+        removing removed: [String],
+        adding publishers: [StoredPublisher],
+        adopting adopted: [String]
+    ) async throws {
+        try await write(durable: true) { database in
+            for name in removed { try database.execute(sql: "DELETE FROM publisher WHERE name = ?", arguments: [name]) }
+            for publisher in publishers {
+                try database.execute(
+                    sql: """
+                        INSERT INTO publisher (name, declared, url, machine, topic, homeAssistant, credentials, done)
+                        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                        """,
+                    arguments: [
+                        publisher.name, publisher.isDeclared, publisher.address.description,
+                        publisher.machine.description, publisher.topic, publisher.isForHomeAssistant,
+                        publisher.credentials, publisher.progress.done,
+                    ]
+                )
+            }
+            for name in adopted {
+                try database.execute(sql: "UPDATE publisher SET declared = 1 WHERE name = ?", arguments: [name])
+            }
+            if !publishers.isEmpty, try !database.hasGenerations { try database.insertGeneration(from: .min) }
+        }
+        if !publishers.isEmpty { try await syncNow() }
+    }
+
+    /// Stores whether a publisher is paused.
+    package func setPaused(_ isPaused: Bool, of publisher: String) async throws {
+        try await write(durable: true) { database in
+            try database.execute(
+                sql: "UPDATE publisher SET paused = ? WHERE name = ?",
+                arguments: [isPaused, publisher]
+            )
+        }
+    }
+
+    /// Saves the progress of a publisher. What a power cut takes of it is sent again. Blocks the calling thread.
+    package func save(_ progress: PublishProgress, of publisher: String) throws {
+        try write(durable: false) { database in
+            try database.cachedStatement(
+                sql: """
+                    UPDATE publisher SET done = ?, published = ?, acknowledged = ?, dropped = ?, lastAcknowledged = ?
+                    WHERE name = ?
+                    """
+            ).execute(arguments: [
+                progress.done, progress.published, progress.acknowledged, progress.dropped,
+                progress.lastAcknowledged?.milliseconds, publisher,
+            ])
+        }
+    }
+
+    /// Returns the first `limit` recorded points after the one with this id, in the order of ids. Blocks the calling thread.
+    package func points(after id: Int64, limit: Int) throws -> [PublishedPoint] {
+        try read { database in
+            // The newest points are in a table of their own, after all others.
+            var points = try database.publishedPoints(after: id, limit: limit, in: "location")
+            if points.count < limit {
+                let last = points.last?.id ?? id
+                points += try database.publishedPoints(after: last, limit: limit - points.count, in: "recentLocation")
+            }
+            return points
+        }
+    }
+
+    /// Returns the id of the newest recorded point; 0 if there is none.
+    package func newestPointID() async throws -> Int64 {
+        max(try await read { try $0.newestID() }, idFloor.load(ordering: .relaxed))
+    }
+
+    /// Returns the id of the last point before the first one of this time or later, or that of the newest point if there is none.
+    package func lastPoint(before time: Date) async throws -> Int64 {
+        let floor = idFloor.load(ordering: .relaxed)
+        return try await read { database in
+            for table in ["location", "recentLocation"] {
+                let sql = "SELECT min(id) FROM \(table) WHERE time >= ? AND id > 0"
+                if let id = try Int64.fetchOne(database, sql: sql, arguments: [time.milliseconds]) { return id - 1 }
+            }
+            return max(try database.newestID(), floor)
+        }
+    }
+
+    /// Begins another generation, if there are publishers, and syncs it. Call it at the start, before the first point is stored. Blocks
+    /// the calling thread.
+    package func beginGeneration() throws {
+        guard try read({ try $0.hasGenerations }) else { return }
+        let floor = idFloor.load(ordering: .relaxed)
+        try write(durable: true) { database in
+            try database.insertGeneration(from: max(try database.newestID(), floor) + 1)
+            // Those of deleted points are not needed any more.
+            try database.execute(
+                sql: """
+                    DELETE FROM generation WHERE firstPoint < (SELECT max(firstPoint) FROM generation
+                        WHERE firstPoint <= (SELECT coalesce(min(id), 0) FROM location WHERE id > 0))
+                    """
+            )
+        }
+        try database.syncEverything()
+    }
+
+    private func syncNow() async throws {
+        try await Task { [database] in try database.syncEverything() }.value
+    }
+}
+
+extension Database {
+    /// The id that new points have to exceed, so that no id of a deleted point is used again.
+    var idFloor: Int64 {
+        get throws {
+            try Int64.fetchOne(self, sql: "SELECT max(firstPoint) - 1 FROM generation WHERE firstPoint > 0") ?? 0
+        }
+    }
+
+    var hasGenerations: Bool {
+        get throws { try Bool.fetchOne(cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM generation)")) ?? false }
+    }
+
+    /// Stores a generation with a random name.
+    func insertGeneration(from id: Int64) throws {
+        // One without points is replaced.
+        try execute(sql: "DELETE FROM generation WHERE firstPoint >= ?", arguments: [id])
+        let digits = String(UInt32.random(in: 0...(.max)), radix: 16)
+        let name = String(repeating: "0", count: 8 - digits.count) + digits
+        try execute(sql: "INSERT INTO generation (firstPoint, name) VALUES (?, ?)", arguments: [id, name])
+    }
+
+    fileprivate func publishedPoints(after id: Int64, limit: Int, in table: String) throws -> [PublishedPoint] {
+        let statement = try cachedStatement(
+            sql: """
+                SELECT *, (SELECT name FROM generation WHERE firstPoint <= point.id ORDER BY firstPoint DESC LIMIT 1) AS generation
+                FROM \(table) AS point WHERE id > max(?, 0) ORDER BY id LIMIT ?
+                """
+        )
+        return try Row.fetchAll(statement, arguments: [id, limit]).map { row in
+            PublishedPoint(
+                id: row["id"],
+                generation: row["generation"] ?? "",
+                recorded: Date(milliseconds: row["recorded"]),
+                location: Location(row: row)
+            )
+        }
+    }
+}

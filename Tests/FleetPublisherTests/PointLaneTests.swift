@@ -1,0 +1,158 @@
+import BackgrounderAPI
+import Foundation
+import SystemSupport
+import Testing
+
+@testable import FleetPublisher
+
+/// The order, the window and the pace of the points.
+@Suite struct PointLaneTests {
+    /// A history with these ids.
+    private static func points(_ ids: some Sequence<Int>) -> [PublishedPoint] {
+        ids.map { id in
+            let location = Location(
+                latitude: 1,
+                longitude: 2,
+                timestamp: Date(timeIntervalSince1970: Double(id)),
+                mode: 3
+            )
+            return PublishedPoint(
+                id: Int64(id),
+                generation: "00000001",
+                recorded: location.timestamp,
+                location: location
+            )
+        }
+    }
+
+    /// A lane with a history and a clock.
+    private struct Rig {
+        var lane: PointLane
+        var history: [PublishedPoint]
+        var time = MonotonicTime(seconds: 1000)
+        var sent: [(id: Int64, time: Double)] = []
+
+        init(_ ids: some Sequence<Int>, done: Int64 = 0, pace: Pace = Pace()) {
+            lane = PointLane(PublishProgress(done: done), pace: pace)
+            history = PointLaneTests.points(ids)
+        }
+
+        /// Sends until the lane waits; returns for when.
+        mutating func run() -> MonotonicTime? {
+            while true {
+                switch lane.next(at: time) {
+                case .send(let point): sent.append((point.id, time.seconds))
+                case .read(let id, let limit):
+                    lane.add(Array(history.filter { $0.id > id }.prefix(limit)), requested: limit)
+                case .wait(let until): return until
+                }
+            }
+        }
+
+        mutating func acknowledge(_ ids: some Sequence<Int>) {
+            for id in ids { lane.acknowledged(Int64(id), at: time, now: Date(timeIntervalSince1970: 5)) }
+        }
+    }
+
+    @Test func `points are sent oldest first, and at most a window of them is unacknowledged`() {
+        var rig = Rig(1...30)
+        #expect(rig.run() == nil)
+        #expect(rig.sent.map(\.id) == Array(1...20))
+        rig.acknowledge([1, 2])
+        _ = rig.run()
+        #expect(rig.sent.map(\.id) == Array(1...22))
+        #expect(rig.lane.progress.done == 2)
+        #expect(rig.lane.progress.lastAcknowledged == Date(timeIntervalSince1970: 5))
+    }
+
+    @Test func `acknowledgements in another order, twice or of other points change nothing`() {
+        var rig = Rig(1...5)
+        _ = rig.run()
+        rig.acknowledge([3, 3, 9, 2])
+        #expect(rig.lane.progress.done == 0)
+        #expect(rig.lane.progress.acknowledged == 0)
+        rig.acknowledge([1])
+        #expect(rig.lane.progress.done == 3)
+        #expect(rig.lane.progress.acknowledged == 3)
+    }
+
+    @Test func `a cut repeats what was not acknowledged`() {
+        var rig = Rig(1...25)
+        _ = rig.run()
+        rig.acknowledge(1...5)
+        rig.lane.closed()
+        rig.lane.opened(backlogStart: rig.time)
+        rig.sent = []
+        _ = rig.run()
+        #expect(rig.sent.first?.id == 6)
+        #expect(rig.lane.progress.published == 20 + rig.sent.count)
+    }
+
+    @Test func `deleted points count as dropped once, when the next one arrives`() {
+        var rig = Rig([4, 5, 9], done: 1)
+        _ = rig.run()
+        #expect(rig.lane.progress.dropped == 0)
+        rig.lane.closed()
+        rig.lane.opened(backlogStart: rig.time)
+        _ = rig.run()
+        rig.acknowledge([4, 5, 9])
+        #expect(rig.lane.progress.dropped == 5)
+        #expect(rig.lane.progress.done == 9)
+    }
+
+    @Test func `a backlog begins when its time has come, and a few points immediately`() {
+        var rig = Rig(1...500)
+        rig.lane.opened(backlogStart: rig.time + .seconds(30))
+        #expect(rig.run() == rig.time + .seconds(30))
+        #expect(rig.sent.isEmpty)
+        #expect(rig.lane.backlogStart(at: rig.time) == rig.time + .seconds(30))
+        rig.time = rig.time + .seconds(30)
+        #expect(rig.lane.backlogStart(at: rig.time) == nil)
+        _ = rig.run()
+        #expect(!rig.sent.isEmpty)
+
+        var few = Rig(1...20)
+        few.lane.opened(backlogStart: few.time + .seconds(30))
+        _ = few.run()
+        #expect(few.sent.count == 20)
+    }
+
+    @Test func `a fixed pace is kept, and a new point is sent without delay after the backlog`() {
+        var rig = Rig(1...400, pace: Pace(fixed: 100))
+        rig.lane.opened(backlogStart: rig.time)
+        let begin = rig.time.seconds
+        while let next = rig.run() {
+            rig.acknowledge(rig.sent.map { Int($0.id) }.suffix(20))
+            rig.time = next
+        }
+        rig.acknowledge(380...400)
+        #expect(rig.sent.map(\.id) == Array(1...400))
+        let duration = rig.time.seconds - begin
+        #expect((3.5...4.0).contains(duration), "\(duration)")
+        rig.history += Self.points([401])
+        rig.lane.stored()
+        _ = rig.run()
+        #expect(rig.sent.last?.id == 401)
+        #expect(rig.sent.last?.time == rig.time.seconds)
+    }
+
+    @Test func `the pace grows while the broker is quick, and halves while it is slow`() {
+        var pace = Pace()
+        var time = MonotonicTime(seconds: 0)
+        func second(_ delay: Duration) {
+            for _ in 0..<50 {
+                time = time + .milliseconds(25)
+                pace.acknowledged(after: delay, at: time)
+            }
+        }
+        for _ in 0..<20 { second(.milliseconds(100)) }
+        #expect((130...200).contains(pace.rate), "\(pace.rate)")
+        for _ in 0..<200 { second(.milliseconds(100)) }
+        #expect(pace.rate == Pace.most)
+        second(.seconds(3))
+        second(.seconds(3))
+        #expect(pace.rate <= Pace.most / 2)
+        for _ in 0..<50 { second(.seconds(3)) }
+        #expect(pace.rate == 1)
+    }
+}

@@ -1,0 +1,148 @@
+import BackgrounderAPI
+import Foundation
+import GRDB
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import StateStore
+
+/// The publishers, and the keys of the points that they send.
+@Suite struct PublisherTests {
+    private let scratch: ScratchDirectory
+    private var path: String { scratch.file("state.sqlite") }
+
+    init() throws { scratch = try ScratchDirectory() }
+
+    private func open() throws -> StateStore {
+        try StateStore(path: path, syncInterval: .seconds(60), retention: .seconds(1e9)) { _ in }
+    }
+
+    private func append(_ count: Int, to store: StateStore, from first: Int = 0) throws {
+        let locations = (first..<first + count).map { second in
+            Location(latitude: 1, longitude: 2, timestamp: Date(timeIntervalSince1970: 1e9 + Double(second)), mode: 3)
+        }
+        for location in locations {
+            try store.append([location], state: StateRecord(name: "x", value: Data()), durable: false)
+        }
+    }
+
+    private func publisher(_ name: String = "office", done: Int64 = 0) throws -> StoredPublisher {
+        StoredPublisher(
+            name: name,
+            address: try BrokerAddress("mqtts://broker.example"),
+            machine: try MachineID("bus12"),
+            topic: "owntracks/fleet/bus12",
+            isForHomeAssistant: true,
+            credentials: "/etc/mqtt",
+            progress: PublishProgress(done: done)
+        )
+    }
+
+    @Test func `publishers and their progress are kept`() async throws {
+        var store = try open()
+        try append(50, to: store)
+        var other = try publisher("other")
+        other.isDeclared = true
+        try await store.changePublishers(removing: [], adding: [try publisher(), other], adopting: [])
+        var progress = PublishProgress(done: 40, published: 60, acknowledged: 38, dropped: 2)
+        progress.lastAcknowledged = Date(timeIntervalSince1970: 1e9)
+        try store.save(progress, of: "office")
+        try await store.setPaused(true, of: "office")
+        try store.close()
+        store = try open()
+        var expected = try publisher()
+        (expected.isPaused, expected.progress) = (true, progress)
+        #expect(try store.publishers() == [expected, other])
+        try await store.changePublishers(removing: ["other"], adding: [], adopting: ["office"])
+        expected.isDeclared = true
+        #expect(try store.publishers() == [expected])
+        await #expect(throws: (any Error).self) {
+            try await store.changePublishers(removing: [], adding: [try publisher()], adopting: [])
+        }
+        try store.close()
+    }
+
+    @Test func `points come in the order of ids from both tables, without imported ones`() async throws {
+        let store = try open()
+        try append(100, to: store)
+        try await store.changePublishers(removing: [], adding: [try publisher()], adopting: [])
+        // 32 points fill the table of the newest ones, so the last points are there.
+        for (after, limit) in [(0, 100), (0, 7), (60, 40), (94, 20), (100, 5), (-5, 3)] as [(Int64, Int)] {
+            let points = try store.points(after: after, limit: limit)
+            let first = max(after, 0) + 1
+            #expect(points.map(\.id) == Array((first..<first + Int64(limit)).prefix { $0 <= 100 }))
+            #expect(points.allSatisfy { $0.location.timestamp.timeIntervalSince1970 == 1e9 + Double($0.id) - 1 })
+            #expect(Set(points.map(\.generation)).count <= 1)
+        }
+        #expect(try await store.newestPointID() == 100)
+        for (second, id) in [(0, 0), (0.5, 1), (50, 50), (99, 99), (99.5, 100)] as [(Double, Int64)] {
+            #expect(try await store.lastPoint(before: Date(timeIntervalSince1970: 1e9 + second)) == id)
+        }
+        try store.close()
+    }
+
+    @Test func `points that take ids again after a power cut have another generation`() async throws {
+        var store = try open()
+        try append(10, to: store)
+        try await store.changePublishers(removing: [], adding: [try publisher()], adopting: [])
+        try store.close()
+        store = try open()
+        try store.beginGeneration()
+        try append(5, to: store, from: 10)
+        let lost = try store.points(after: 12, limit: 10)
+        try store.save(PublishProgress(done: 15), of: "office")
+        try store.close()
+        // What a power cut does to points that were not synced.
+        let file = try DatabaseQueue(path: path)
+        try await file.write {
+            try $0.execute(sql: "DELETE FROM recentLocation WHERE id > 12; DELETE FROM location WHERE id > 12")
+        }
+        try file.close()
+
+        store = try open()
+        try store.beginGeneration()
+        #expect(try store.publishers().first?.progress.done == 12)
+        try append(5, to: store, from: 100)
+        let points = try store.points(after: 0, limit: 100)
+        #expect(points.map(\.id) == Array(1...17))
+        let generations = points.map(\.generation)
+        #expect(Set(generations[..<10]).count == 1)
+        #expect(Set(generations[10..<12]) == Set(lost.map(\.generation)))
+        #expect(Set(generations[12...]).isDisjoint(with: generations[..<12]))
+        #expect(generations.allSatisfy { $0.wholeMatch(of: /[0-9a-f]{8}/) != nil })
+        try store.close()
+    }
+
+    @Test func `the ids of deleted points are not used again, also after a restart`() async throws {
+        var store = try open()
+        try append(40, to: store)
+        try await store.changePublishers(removing: [], adding: [try publisher()], adopting: [])
+        let newest = try await store.newestPoint()
+        _ = try await store.deletePoints(since: nil, until: nil, ofTrip: nil, upTo: newest, isTrial: false) { _ in [] }
+        #expect(try await store.newestPointID() == 40)
+        try append(1, to: store, from: 40)
+        #expect(try store.points(after: 0, limit: 9).map(\.id) == [41])
+        let second = try await store.newestPoint()
+        _ = try await store.deletePoints(since: nil, until: nil, ofTrip: nil, upTo: second, isTrial: false) { _ in [] }
+        try store.close()
+        store = try open()
+        try store.beginGeneration()
+        try append(2, to: store, from: 41)
+        #expect(try store.points(after: 0, limit: 9).map(\.id) == [42, 43])
+        try store.close()
+    }
+
+    @Test func `a start without publishers begins no generation, and old ones are deleted`() async throws {
+        let store = try open()
+        try store.beginGeneration()
+        #expect(try await store.database.read { try !$0.hasGenerations })
+        try await store.changePublishers(removing: [], adding: [try publisher()], adopting: [])
+        for _ in 0..<20 { try store.beginGeneration() }
+        try append(1, to: store)
+        for _ in 0..<20 { try store.beginGeneration() }
+        let count = try await store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM generation") }
+        #expect(try #require(count) <= 3)
+        try store.close()
+    }
+}
