@@ -67,7 +67,6 @@ extension StateStore {
             }
             if !publishers.isEmpty, try !database.hasGenerations { try database.insertGeneration(from: .min) }
         }
-        if !publishers.isEmpty { try await syncNow() }
     }
 
     /// Stores whether a publisher is paused.
@@ -124,28 +123,6 @@ extension StateStore {
             return max(try database.newestID(), floor)
         }
     }
-
-    /// Begins another generation, if there are publishers, and syncs it. Call it at the start, before the first point is stored. Blocks
-    /// the calling thread.
-    package func beginGeneration() throws {
-        guard try read({ try $0.hasGenerations }) else { return }
-        let floor = idFloor.load(ordering: .relaxed)
-        try write(durable: true) { database in
-            try database.insertGeneration(from: max(try database.newestID(), floor) + 1)
-            // Those of deleted points are not needed any more.
-            try database.execute(
-                sql: """
-                    DELETE FROM generation WHERE firstPoint < (SELECT max(firstPoint) FROM generation
-                        WHERE firstPoint <= (SELECT coalesce(min(id), 0) FROM location WHERE id > 0))
-                    """
-            )
-        }
-        try database.syncEverything()
-    }
-
-    private func syncNow() async throws {
-        try await Task { [database] in try database.syncEverything() }.value
-    }
 }
 
 extension Database {
@@ -158,6 +135,17 @@ extension Database {
 
     var hasGenerations: Bool {
         get throws { try Bool.fetchOne(cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM generation)")) ?? false }
+    }
+
+    /// Begins the generation of this start with the first point after `newest`, and deletes those of deleted points.
+    func beginGeneration(after newest: Int64) throws {
+        try insertGeneration(from: newest + 1)
+        try execute(
+            sql: """
+                DELETE FROM generation WHERE firstPoint < (SELECT max(firstPoint) FROM generation
+                    WHERE firstPoint <= (SELECT coalesce(min(id), 0) FROM location WHERE id > 0))
+                """
+        )
     }
 
     /// Stores a generation with a random name.

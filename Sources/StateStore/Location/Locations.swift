@@ -16,10 +16,13 @@ extension StateStore {
         durable: Bool
     ) throws {
         let floor = idFloor.load(ordering: .relaxed)
+        let beginsGeneration = !locations.isEmpty && isGenerationDue.load(ordering: .relaxed)
         try write(durable: durable) { database in
+            if beginsGeneration { try database.beginGeneration(after: max(database.newestID(), floor)) }
             try database.append(locations, trips: trips, from: origin, above: floor)
             try database.save(state)
         }
+        if beginsGeneration { isGenerationDue.store(false, ordering: .relaxed) }
         received(locations, from: origin)
     }
 

@@ -4,8 +4,8 @@ extension Schema {
     /// Creates the tables of the publishers.
     ///
     /// A power cut can take the newest points, and new points receive their ids again. So a point is known outside by its id and
-    /// the generation that it belongs to: the last one that begins at its id or before. Each start begins another generation, which
-    /// is on the disk before its first point. The history has all points up to the first generation when that is created.
+    /// the generation that it belongs to: the last one that begins at its id or before. After each start, the first point begins another
+    /// generation in its own transaction: a power cut that takes the generation takes all of its points, too.
     static func createPublishers(_ database: Database) throws {
         try database.execute(
             sql: """

@@ -31,6 +31,8 @@ package final class StateStore: Sendable {
     let retention: Retention
     /// The id that new points have to exceed.
     let idFloor: Atomic<Int64>
+    /// Whether the next point begins a generation.
+    let isGenerationDue: Atomic<Bool>
     /// The clock that decides the age of points.
     package let clock: TrustedClock
 
@@ -81,6 +83,7 @@ package final class StateStore: Sendable {
         let database = database
         // If damage hides it, the next start sets the database aside.
         idFloor = Atomic((try? database.read { try $0.idFloor }) ?? 0)
+        isGenerationDue = Atomic((try? database.read { try $0.hasGenerations }) ?? false)
         let monitor = StorageMonitor(path: path, incidents: try Self.incidents(database, path, adding: incidents)) {
             onEvent(.health($0))
         }

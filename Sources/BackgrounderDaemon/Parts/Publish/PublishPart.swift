@@ -12,7 +12,6 @@ struct PublishPart: DaemonPart {
 
     init(_ context: PartContext) async throws {
         self.context = context
-        try context.store.beginGeneration()
         let configuration = context.initialConfiguration
         publisher = FleetPublisher(
             saved: try context.store.publishers(),
