@@ -34,7 +34,7 @@ SANITIZER_OPTIONS = TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.
     ASAN_OPTIONS="detect_leaks=0 log_path=$(CURDIR)/$$build/report"
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: help run setup check test test-page fuzz sanitize torture build programs bench-location bench-audio bench-commands bench-places bench-page screenshots dependencies bench-dependencies package-dependencies deb test-package test-arm64 format lint docs clean-run \
+.PHONY: help run setup check test test-page fuzz sanitize torture build programs bench-location bench-audio bench-commands bench-places bench-fleet bench-page screenshots dependencies bench-dependencies package-dependencies deb test-package test-arm64 format lint docs clean-run \
     manuals install media tracks example-feed example-picture example-tour example-dependencies
 
 help: ## list the commands
@@ -153,6 +153,9 @@ bench-audio: bench-dependencies build ## measure what playing costs, beside its 
 bench-places: bench-dependencies ## measure decisions about places, beside the rule of peers and shapely (QUICK=1: short)
 	swift build -c release --static-swift-stdlib --product places-benchmark
 	@QUICK=$(QUICK) Benchmarks/places.py
+
+bench-fleet: bench-dependencies build ## measure publishing to a broker over cuts, kills and delays (QUICK=1: short)
+	@QUICK=$(QUICK) Benchmarks/fleet.py
 
 bench-page: bench-dependencies build $(PAGE_TOOLS)/ready ## measure the live page in Chromium (QUICK=1: short)
 	@QUICK=$(QUICK) $(PAGE_TOOLS)/bin/python Benchmarks/page.py

@@ -37,8 +37,9 @@ final class PointOutbox: MQTTOutbox {
         var isEnded = false
     }
 
-    // Tuned: an operator who follows a machine does not see more.
-    private static let positionInterval = Duration.seconds(1)
+    // Tuned: an operator who follows a machine does not see more. A little less than a second, so that each point of a receiver
+    // with 1 Hz comes late enough.
+    private static let positionInterval = Duration.milliseconds(900)
     /// Acknowledged points whose progress is not saved: as many come again after a crash.
     private static let unsaved = PointLane.window
     private static let retry = Duration.seconds(5)

@@ -113,9 +113,10 @@ final class MQTTConnection {
             case .forget: return leave(forgetting: true)
             }
             if phase == .listening { try publish() }
-            let times = [nextTurn, unacknowledged.first.map { $0.sent + .seconds(MQTTLimits.answerDelay) }]
-            let until = times.compactMap(\.self).reduce(deadline, min)
-            let events = control.wakeup.wait(for: socket, events: awaitedEvents, until: until).events
+            let wakeup = control.wakeup.wait(for: socket, events: awaitedEvents, until: nextTime)
+            // The next message has woken the thread: the acknowledgements of the earlier ones are there by now.
+            let reads = wakeup.isSignalled && phase == .listening && !unacknowledged.isEmpty
+            let events = wakeup.events | (reads ? Int16(POLLIN) : 0)
             if events != 0 { try handle(events) }
             if MonotonicTime.now >= deadline { try time() }
             try write()
@@ -166,6 +167,21 @@ final class MQTTConnection {
 
     private var hasEnded: Bool { socket < 0 }
 
+    /// When something is to be done even if nothing happens.
+    private var nextTime: MonotonicTime {
+        guard let oldest = unacknowledged.first?.sent else { return nextTurn.map { min(deadline, $0) } ?? deadline }
+        let answer = oldest + .seconds(isPatient ? MQTTLimits.patience : MQTTLimits.answerDelay)
+        return [nextTurn, answer].compactMap(\.self).reduce(deadline, min)
+    }
+
+    /// Whether acknowledgements may wait until the next message is sent. Each of them would wake the thread.
+    private var isPatient: Bool {
+        guard phase == .listening, control.wish == .listen, options.topics.isEmpty, !isSignAwaited,
+            let oldest = unacknowledged.first
+        else { return false }
+        return unacknowledged.count <= MQTTLimits.fewMessages && .now < oldest.sent + .seconds(MQTTLimits.patience)
+    }
+
     /// `POLLRDHUP` (poll(2), not in POSIX): the peer sends no more data.
     private static let hangUp: Int16 = 0x2000
 
@@ -176,6 +192,7 @@ final class MQTTConnection {
         // broker.
         case .greeting where options.address.isSecure: return Int16(POLLIN) | Self.hangUp
         default:
+            if isPatient, !mosquitto_want_write(mosquitto) { return Self.hangUp }
             let wantsToWrite = mosquitto_want_write(mosquitto) || !acknowledgements.isEmpty
             return Int16(POLLIN) | Self.hangUp | (wantsToWrite ? Int16(POLLOUT) : 0)
         }

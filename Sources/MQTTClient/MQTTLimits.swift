@@ -8,6 +8,10 @@ package enum MQTTLimits {
     static let signOfLife = 20.0
     /// Seconds to connect, and then for each answer of the broker.
     static let answerDelay = 10.0
+    /// Seconds for which acknowledgements of few messages are not read, unless the thread is awake anyway.
+    static let patience = 2.0
+    /// The number of messages that are few.
+    static let fewMessages = 3
     /// Seconds that the broker has to acknowledge the last messages of a session.
     static let farewell = 0.5
     /// Bytes of the largest packet that libmosquitto may read. Valid push messages are smaller.

@@ -9,7 +9,11 @@ import Testing
 @testable import FleetPublisher
 
 /// The outbox of a machine over days of cuts, crashes and power cuts, against a model of the store and of the broker.
-@Suite struct DeliverySimulationTests {
+///
+/// A run is about five days; `FLEET_RUNS=200` makes a thousand of them.
+@Suite(.computing) struct DeliverySimulationTests {
+    private static let runs = ProcessInfo.processInfo.environment["FLEET_RUNS"].flatMap { Int($0) } ?? 5
+
     /// The store: what a power cut takes, and what it leaves.
     private final class History: PublisherJournal {
         struct State {
@@ -162,7 +166,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<10)
+    @Test(arguments: 0..<runs)
     func `no point is lost or changed over days of cuts, crashes and power cuts`(seed: Int) throws {
         var machine = try Machine(seed: UInt64(seed))
         machine.connect()
