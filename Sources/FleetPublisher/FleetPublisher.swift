@@ -44,7 +44,7 @@ package actor FleetPublisher: Service {
     private var declarationFile = ""
     /// The newest point.
     private let position: Mutex<Location?>
-    /// The outboxes and sessions to be told of new points.
+    /// The outboxes and sessions that wait for new points.
     private let open = Mutex<[(outbox: PointOutbox, session: MQTTSession)]>([])
 
     /// Creates the publishers of `saved`. They begin in ``run()``.
@@ -85,7 +85,7 @@ package actor FleetPublisher: Service {
         try? await clock.sleep(for: .milliseconds(100))
     }
 
-    /// Takes new points, of which the newest is `newest`. Any thread; returns immediately.
+    /// Notes that points were stored, the last of them at `newest`. Any thread; returns immediately.
     package nonisolated func stored(_ newest: Location) {
         position.withLock { $0 = newest }
         open.withLock { open in
@@ -235,7 +235,7 @@ package actor FleetPublisher: Service {
         for index in entries.indices where adopted.contains(entries[index].publisher.name) {
             entries[index].publisher.isDeclared = true
         }
-        // What stays at the broker is deleted before the new session writes the same topics. Tuned: for a quick broker.
+        // The old session deletes its retained messages before the new one writes the same topics. Tuned: for a quick broker.
         if !removed.isEmpty { try? await clock.sleep(for: .milliseconds(100)) }
         for publisher in added {
             entries.append(Entry(publisher: publisher))

@@ -6,7 +6,7 @@ package import SystemSupport
 ///
 /// A value without a clock: the caller passes the time.
 package struct PointLane: Sendable {
-    /// What the lane wants to do.
+    /// The next step of the lane.
     package enum Step: Sendable, Equatable {
         case send(PublishedPoint)
         /// Read the points after this one and pass them to ``add(_:requested:)``.
@@ -52,7 +52,7 @@ package struct PointLane: Sendable {
         backlogStart.flatMap { $0 > time ? $0 : nil }
     }
 
-    /// A connection began. What is not acknowledged is sent again.
+    /// A connection began. Points that were not acknowledged are sent again.
     ///
     /// - Parameter backlogStart: when a backlog may begin.
     package mutating func opened(backlogStart: MonotonicTime) {
@@ -129,7 +129,7 @@ package struct Pace: Sendable {
     private static let step = 5.0
     private static let slow = Duration.seconds(2)
     private static let second = Duration.seconds(1)
-    /// How late a point may be for the next ones to follow at once.
+    /// After a delay, points of this time may follow without a pause.
     private static let burst = Duration.milliseconds(50)
 
     private let isAdaptive: Bool

@@ -8,7 +8,7 @@ import SystemSupport
 ///
 /// The journal is used only on the session's thread, and never after ``end()``.
 final class PointOutbox: MQTTOutbox {
-    /// What the status shows.
+    /// The state for the status.
     struct Report: Sendable {
         var progress: PublishProgress
         var live: Date?
@@ -18,7 +18,7 @@ final class PointOutbox: MQTTOutbox {
         var fault: String?
     }
 
-    /// What was stored since the session's thread looked last.
+    /// The changes since the session's thread looked last.
     private struct News {
         var position: Location?
         var hasPoints = false

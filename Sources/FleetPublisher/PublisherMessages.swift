@@ -7,7 +7,7 @@ import SystemSupport
 struct PublisherMessages: Sendable {
     private static let online = Array("online".utf8)
     private static let offline = Array("offline".utf8)
-    /// The tag of messages whose acknowledgement nobody awaits.
+    /// The tag of messages that are acknowledged without an effect.
     static let noTag: Int64 = 0
 
     private let publisher: StoredPublisher

@@ -167,7 +167,7 @@ final class MQTTConnection {
 
     private var hasEnded: Bool { socket < 0 }
 
-    /// When something is to be done even if nothing happens.
+    /// When the thread must wake up even if nothing happens.
     private var nextTime: MonotonicTime {
         guard let oldest = unacknowledged.first?.sent else { return nextTurn.map { min(deadline, $0) } ?? deadline }
         let answer = oldest + .seconds(isPatient ? MQTTLimits.patience : MQTTLimits.answerDelay)

@@ -16,10 +16,10 @@ package struct MQTTPublication: Sendable, Hashable {
 
 /// The messages that a session publishes. The session calls all methods on its thread, which they may block.
 package protocol MQTTOutbox: AnyObject, Sendable {
-    /// The broker accepted the client. What was not acknowledged before is lost, or must be sent again.
+    /// The broker accepted the client. Messages that were not acknowledged before must be sent again.
     func opened(at time: MonotonicTime)
 
-    /// Returns the message to send next, or when to ask again if nobody wakes the session before.
+    /// Returns the message to send next, or when to ask again if the session is not woken before.
     func next(at time: MonotonicTime) -> MQTTTurn
 
     /// The broker acknowledged the message with this tag.
@@ -34,7 +34,7 @@ package protocol MQTTOutbox: AnyObject, Sendable {
     func farewell(forgetting: Bool) -> [MQTTPublication]
 }
 
-/// What an outbox wants to do.
+/// The next step of an outbox.
 package enum MQTTTurn: Sendable, Hashable {
     case send(MQTTPublication)
     /// Nothing before this time; `nil` if it has no plan.

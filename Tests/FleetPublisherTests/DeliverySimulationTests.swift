@@ -14,7 +14,7 @@ import Testing
 @Suite(.computing) struct DeliverySimulationTests {
     private static let runs = ProcessInfo.processInfo.environment["FLEET_RUNS"].flatMap { Int($0) } ?? 5
 
-    /// The store: what a power cut takes, and what it leaves.
+    /// The store, which loses unsynced changes in a power cut.
     private final class History: PublisherJournal {
         struct State {
             var points: [PublishedPoint] = []

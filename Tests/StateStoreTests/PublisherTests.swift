@@ -92,7 +92,7 @@ import Testing
         let lost = try store.points(after: 12, limit: 10)
         try store.save(PublishProgress(done: 15), of: "office")
         try store.close()
-        // What a power cut does to points that were not synced.
+        // A power cut deletes points that were not synced.
         let file = try DatabaseQueue(path: path)
         try await file.write {
             try $0.execute(sql: "DELETE FROM recentLocation WHERE id > 12; DELETE FROM location WHERE id > 12")

@@ -79,7 +79,7 @@ extension StateStore {
         }
     }
 
-    /// Saves the progress of a publisher. What a power cut takes of it is sent again. Blocks the calling thread.
+    /// Saves the progress of a publisher. After a power cut, points may be sent again. Blocks the calling thread.
     package func save(_ progress: PublishProgress, of publisher: String) throws {
         try write(durable: false) { database in
             try database.cachedStatement(

@@ -26,7 +26,7 @@ struct PublishPart: DaemonPart {
 
     var services: [any Service] { [publisher] }
 
-    /// Takes new points, of which the newest is `newest`. Any thread.
+    /// Notes that points were stored, the last of them at `newest`. Any thread.
     func stored(_ newest: Location) { publisher.stored(newest) }
 
     func declare(_ configuration: DaemonConfiguration) async throws {
