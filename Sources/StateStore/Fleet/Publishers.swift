@@ -96,14 +96,21 @@ extension StateStore {
 
     /// Returns the first `limit` recorded points after the one with this id, in the order of ids. Blocks the calling thread.
     package func points(after id: Int64, limit: Int) throws -> [PublishedPoint] {
-        try read { database in
-            // The newest points are in a table of their own, after all others.
-            var points = try database.publishedPoints(after: id, limit: limit, in: "location")
-            if points.count < limit {
-                let last = points.last?.id ?? id
-                points += try database.publishedPoints(after: last, limit: limit - points.count, in: "recentLocation")
+        do {
+            // GRDB's `read` sets a pragma, after which SQLite compiles all statements again.
+            let points = try database.writeWithoutTransaction { database in
+                // The newest points are in a table of their own, after all others.
+                var points = try database.publishedPoints(after: id, limit: limit, in: "location")
+                if points.count < limit {
+                    let (last, rest) = (points.last?.id ?? id, limit - points.count)
+                    points += try database.publishedPoints(after: last, limit: rest, in: "recentLocation")
+                }
+                return points
             }
+            monitor.succeeded(.read)
             return points
+        } catch {
+            throw noting(error, of: .read)
         }
     }
 
@@ -160,17 +167,42 @@ extension Database {
     fileprivate func publishedPoints(after id: Int64, limit: Int, in table: String) throws -> [PublishedPoint] {
         let statement = try cachedStatement(
             sql: """
-                SELECT *, (SELECT name FROM generation WHERE firstPoint <= point.id ORDER BY firstPoint DESC LIMIT 1) AS generation
-                FROM \(table) AS point WHERE id > max(?, 0) ORDER BY id LIMIT ?
+                SELECT id, recorded, time, latitude, longitude, altitude, horizontalAccuracy, verticalAccuracy, speed, course, mode,
+                    segmentStart,
+                    (SELECT name FROM generation WHERE firstPoint <= point.id ORDER BY firstPoint DESC LIMIT 1)
+                FROM \(table) AS point WHERE id > ? ORDER BY id LIMIT ?
                 """
         )
-        return try Row.fetchAll(statement, arguments: [id, limit]).map { row in
-            PublishedPoint(
-                id: row["id"],
-                generation: row["generation"] ?? "",
-                recorded: Date(milliseconds: row["recorded"]),
-                location: Location(row: row)
-            )
+        var points: [PublishedPoint] = []
+        try RowReader.forEachRow(of: statement, [max(id, 0), limit], self) { row in
+            points.append(try PublishedPoint(row: row))
         }
+        return points
+    }
+}
+
+extension PublishedPoint {
+    fileprivate init(row: RowReader) throws {
+        guard let id = row.integer(0), let recorded = row.integer(1), let time = row.integer(2),
+            let latitude = row.number(3), let longitude = row.number(4), let mode = row.integer(10),
+            let segmentStart = row.integer(11)
+        else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a point has impossible values") }
+        self.init(
+            id: id,
+            generation: row.text(12) ?? "",
+            recorded: Date(milliseconds: recorded),
+            location: Location(
+                latitude: latitude,
+                longitude: longitude,
+                altitude: row.number(5),
+                horizontalAccuracy: row.number(6),
+                verticalAccuracy: row.number(7),
+                speed: row.number(8),
+                course: row.number(9),
+                timestamp: Date(milliseconds: time),
+                mode: Int(mode),
+                segmentStart: segmentStart != 0 ? true : nil
+            )
+        )
     }
 }
