@@ -11,7 +11,7 @@ TRIALS ?=
 PREFIX ?= /usr/local
 MODULES = $(filter-out IntegrationTests,$(notdir $(wildcard Tests/*Tests))) IntegrationTests
 # Modules whose tests need no server and little real time.
-CHECKED = BackgroundFetchTests BackgrounderAPITests BackgrounderCommandsTests DocumentationTests FleetPublisherTests FuzzTests MapArchiveTests \
+CHECKED = BackgroundFetchTests BackgrounderAPITests BackgrounderCommandsTests DocumentationTests FleetCommandsTests FleetPublisherTests FuzzTests MapArchiveTests \
     MusicLibraryTests PlacesTests PlaylistsTests ServiceLogTests StateStoreTests SystemSupportTests TestSupportTests WebSupportTests
 WITHOUT_SERVER = ^($(subst $(space),|,$(CHECKED)))[./]
 # Several runs of `swift test` at a time fail now and then, because they share the database of the build.

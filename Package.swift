@@ -132,6 +132,12 @@ let package = Package(
             dependencies: ["BackgrounderAPI", "MQTTClient", "SystemSupport", "WebSupport", serviceLifecycle, logging]
         ),
         .target(
+            name: "FleetCommands",
+            dependencies: [
+                "BackgrounderAPI", "COpenSSL", "MQTTClient", "SystemSupport", "WebSupport", serviceLifecycle, logging,
+            ]
+        ),
+        .target(
             name: "StateStore",
             dependencies: [
                 "BackgrounderAPI", "CLinux", "SystemSupport",
@@ -170,9 +176,8 @@ let package = Package(
             name: "BackgrounderDaemon",
             dependencies: [
                 "AudioPlayback", "BackgroundFetch", "BackgroundTasks", "BackgroundTransfers", "BackgrounderAPI",
-                "CExecutor", "CLinux", "ChildProcesses", "ControlServer", "FleetPublisher", "LocationUpdates",
-                "MPDServer", "MQTTClient",
-                "MapArchive",
+                "CExecutor", "CLinux", "ChildProcesses", "ControlServer", "FleetCommands", "FleetPublisher",
+                "LocationUpdates", "MPDServer", "MQTTClient", "MapArchive",
                 "MediaFiles", "MusicLibrary", "Places", "ReplayTools", "ServiceLog", "SilentPush", "Speech",
                 "StateStore", "SystemSupport", "WebSupport",
                 serviceLifecycle,
@@ -246,6 +251,13 @@ let package = Package(
             name: "FleetPublisherTests",
             dependencies: [
                 "BackgrounderAPI", "FleetPublisher", "MQTTClient", "StateStore", "SystemSupport", "TestSupport",
+                serviceLifecycle, logging,
+            ]
+        ),
+        .testTarget(
+            name: "FleetCommandsTests",
+            dependencies: [
+                "BackgrounderAPI", "FleetCommands", "MQTTClient", "StateStore", "SystemSupport", "TestSupport",
                 serviceLifecycle, logging,
             ]
         ),

@@ -34,7 +34,8 @@ package struct RootCommand: AsyncParsableCommand {
             DoctorCommand.self, LogCommand.self, ReloadCommand.self, LocationCommand.self, TrackCommand.self,
             PlaceCommand.self, AudioCommand.self, QueueCommand.self, TaskCommand.self, FetchCommand.self,
             RefreshCommand.self, QuitCommand.self,
-            TransferCommand.self, PushCommand.self, PublishCommand.self, OpenCommand.self, BackupCommand.self,
+            TransferCommand.self, PushCommand.self, PublishCommand.self, FleetCommand.self, OpenCommand.self,
+            BackupCommand.self,
             RestoreCommand.self,
         ]
     )

@@ -67,8 +67,8 @@ struct Daemon: Sendable {
         transfers = try await TransfersPart(context)
         fetch = try await FetchPart(context, transfers: transfers)
         push = try await PushPart(context, fetch: fetch)
-        publish = try await PublishPart(context)
         places = try await PlacesPart(context, audio: audio, tasks: tasks, fetch: fetch)
+        publish = try await PublishPart(context, audio: audio, places: places, fetch: fetch, transfers: transfers)
         page = try PagePart(context)
         let parts: [any DaemonPart] = [location, audio, tasks, transfers, fetch, push, publish, places, page]
 
@@ -101,8 +101,10 @@ struct Daemon: Sendable {
             observe: places.observe,
             ride: fetch.ride,
             publish: publish.stored,
+            stateChanged: publish.noteChange,
             changed: { metricsFile?.noteChange() }
         )
+        await publish.connect { await report.status() }
 
         for part in parts { await part.apply(isAnyoneAttached: false) }
         for part in parts {

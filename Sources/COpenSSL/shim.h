@@ -1,2 +1,4 @@
 #pragma once
+#include <openssl/bio.h>
 #include <openssl/evp.h>
+#include <openssl/pem.h>

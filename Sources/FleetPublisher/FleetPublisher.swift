@@ -1,7 +1,7 @@
 package import BackgrounderAPI
-package import FoundationEssentials
+import FoundationEssentials
 package import Logging
-import MQTTClient
+package import MQTTClient
 import ServiceLifecycle
 import Synchronization
 import SystemSupport
@@ -12,40 +12,47 @@ import WebSupport
 /// The history is the queue: each publisher has a cursor over points that are stored anyway, so that nothing is lost while the link
 /// is down, and nothing waits in memory. Each has a session with a thread of its own.
 package actor FleetPublisher: Service {
-    private struct Entry {
+    struct Entry {
         var publisher: StoredPublisher
         var outbox: PointOutbox?
         var session: MQTTSession?
         var sessionNumber = 0
         var state = PublisherState.waiting
         var lastError: String?
+        /// Why the machine receives no commands.
+        var deafness: String?
+        let replies = ReplyQueue()
+        var report: MachineReport?
     }
 
-    private enum Phase {
+    enum Phase {
         case created, serving, ending
     }
 
     /// The publishers that may exist at a time. Tuned: each has a thread and a connection.
     package static let most = 8
 
-    private var entries: [Entry]
-    private let journal: any PublisherJournal
+    var entries: [Entry]
+    let journal: any PublisherJournal
     private let startWithin: Duration
     private let pace: Double?
-    private let clock: any Clock<Duration>
+    let clock: any Clock<Duration>
     private let logger: Logger
-    private let onChange: @Sendable () -> Void
+    let onChange: @Sendable () -> Void
+    private var receiver: (@Sendable (MQTTMessage, StoredPublisher) async -> MQTTDeliveryFailure?)?
+    var observe: (@Sendable () async -> ServiceStatus)?
+    let changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let reports = AsyncStream.makeStream(of: (session: Int, report: MQTTReport).self)
     private var lastSession = 0
-    private var phase = Phase.created
-    private let turn = Turn()
+    var phase = Phase.created
+    let turn = Turn()
     /// Waits for the disk.
-    private let executor = QueueExecutor("backgrounder.publish")
-    private var declarationFile = ""
+    let executor = QueueExecutor("backgrounder.publish")
+    var declarationFile = ""
     /// The newest point.
-    private let position: Mutex<Location?>
+    let position: Mutex<Location?>
     /// The outboxes and sessions that wait for new points.
-    private let open = Mutex<[(outbox: PointOutbox, session: MQTTSession)]>([])
+    let open = Mutex<[(outbox: PointOutbox, session: MQTTSession)]>([])
 
     /// Creates the publishers of `saved`. They begin in ``run()``.
     ///
@@ -70,12 +77,26 @@ package actor FleetPublisher: Service {
         self.position = Mutex(position)
     }
 
+    /// Sets what the publishers need of the rest of the service. Call it before ``run()``.
+    ///
+    /// - Parameters:
+    ///   - receiver: stores a command, which is acknowledged only if it returns `nil`.
+    ///   - status: returns the state of the service, for the status documents.
+    package func connect(
+        receiver: @escaping @Sendable (MQTTMessage, StoredPublisher) async -> MQTTDeliveryFailure?,
+        status: @escaping @Sendable () async -> ServiceStatus
+    ) {
+        (self.receiver, observe) = (receiver, status)
+    }
+
     /// Publishes until graceful shutdown or cancellation.
     package func run() async throws {
         await turn.begin()
         phase = .serving
         for index in entries.indices { begin(index) }
         turn.end()
+        let reporter = Task { await reportStatus() }
+        defer { reporter.cancel() }
         for await (session, report) in reports.stream.cancelOnGracefulShutdown() { heard(report, from: session) }
         await turn.begin()
         phase = .ending
@@ -110,168 +131,16 @@ package actor FleetPublisher: Service {
         await status(entries[try index(name)])
     }
 
-    /// Stores a new publisher, which begins immediately.
-    ///
-    /// - Throws: ``PublisherError``, or an error of the journal.
-    package func add(_ request: PublisherRequest) async throws -> PublisherStatus {
-        if let problem = request.problem { throw PublisherError.invalid(problem) }
-        if let path = request.credentials {
-            do throws(CredentialsError) {
-                _ = try await QueueExecutor.credentials.run { () throws(CredentialsError) in
-                    try BrokerCredentials(path: path)
-                }
-            } catch {
-                throw PublisherError.credentials(error)
-            }
-        }
-        await turn.begin()
-        defer { turn.end() }
-        guard !entries.contains(where: { $0.publisher.name == request.name }) else {
-            throw PublisherError.exists(request.name)
-        }
-        guard entries.count < Self.most else { throw PublisherError.tooMany(limit: Self.most) }
-        let publisher = try await publisher(request)
-        try await journal.change(removing: [], adding: [publisher], adopting: [])
-        entries.append(Entry(publisher: publisher))
-        begin(entries.count - 1)
-        onChange()
-        return await status(entries[entries.count - 1])
-    }
-
-    /// Removes a publisher. Nothing of it stays at the broker.
-    ///
-    /// - Throws: ``PublisherError``, or an error of the journal.
-    package func remove(_ name: String) async throws {
-        await turn.begin()
-        defer { turn.end() }
-        let index = try index(name)
-        if entries[index].publisher.isDeclared { throw PublisherError.declared(name, file: declarationFile) }
-        try await journal.change(removing: [name], adding: [], adopting: [])
-        await end(index, forgetting: true)
-        entries.remove(at: index)
-        onChange()
-    }
-
-    /// Ends the connection of a publisher until ``resume(_:)``. Its points wait in the history.
-    ///
-    /// - Throws: ``PublisherError/noSuchPublisher(_:)``, or an error of the journal.
-    package func pause(_ name: String) async throws -> PublisherStatus { try await setPaused(true, name) }
-
-    /// Continues after ``pause(_:)``.
-    ///
-    /// - Throws: ``PublisherError/noSuchPublisher(_:)``, or an error of the journal.
-    package func resume(_ name: String) async throws -> PublisherStatus { try await setPaused(false, name) }
-
-    private func setPaused(_ isPaused: Bool, _ name: String) async throws -> PublisherStatus {
-        await turn.begin()
-        defer { turn.end() }
-        let index = try index(name)
-        if entries[index].publisher.isPaused != isPaused {
-            try await journal.setPaused(isPaused, of: name)
-            entries[index].publisher.isPaused = isPaused
-            if isPaused { await end(index) } else { begin(index) }
-            onChange()
-        }
-        return await status(entries[index])
-    }
-
-    /// Sends the points of `time` and later again.
-    ///
-    /// - Throws: ``PublisherError/noSuchPublisher(_:)``, or an error of the journal.
-    package func rewind(_ name: String, to time: Date) async throws -> PublisherStatus {
-        await turn.begin()
-        defer { turn.end() }
-        let index = try index(name)
-        let done = try await journal.lastPoint(before: time)
-        entries[index].publisher.progress.done = done
-        if let outbox = entries[index].outbox {
-            await executor.run { outbox.rewind(to: done) }
-            entries[index].session?.wake()
-        } else {
-            let progress = entries[index].publisher.progress
-            try await executor.run { [journal] in try journal.save(progress, of: name) }
-        }
-        onChange()
-        return await status(entries[index])
-    }
-
-    /// Makes the declared publishers those of `requests`, in one transaction: adds, changes and removes publishers.
-    ///
-    /// Publishers that a command added stay. One with a declared name becomes a declared one. If the machine or the broker changes, it
-    /// is another publisher, which begins with the next point.
-    ///
-    /// - Parameters:
-    ///   - requests: valid requests with different names.
-    ///   - file: the configuration file, for errors of commands.
-    /// - Throws: ``PublisherError/tooMany(limit:)`` or an error of the journal; nothing changes then.
-    package func declare(_ requests: [PublisherRequest], in file: String) async throws {
-        await turn.begin()
-        defer { turn.end() }
-        declarationFile = file
-        let declared = Set(requests.map(\.name))
-        var removed = entries.map(\.publisher).filter { $0.isDeclared && !declared.contains($0.name) }.map(\.name)
-        var (added, adopted) = ([StoredPublisher](), [String]())
-        for request in requests {
-            var new = try await publisher(request)
-            new.isDeclared = true
-            let old = entries.first { $0.publisher.name == request.name }?.publisher
-            if let old, old.isSame(as: new) {
-                if !old.isDeclared { adopted.append(old.name) }
-            } else {
-                if let old { removed.append(old.name) }
-                added.append(new)
-            }
-        }
-        guard !(removed.isEmpty && added.isEmpty && adopted.isEmpty) else { return }
-        guard entries.count - removed.count + added.count <= Self.most else {
-            throw PublisherError.tooMany(limit: Self.most)
-        }
-        try await journal.change(removing: removed, adding: added, adopting: adopted)
-        for name in removed {
-            guard let index = try? index(name) else { continue }
-            await end(index, forgetting: true)
-            entries.remove(at: index)
-        }
-        for index in entries.indices where adopted.contains(entries[index].publisher.name) {
-            entries[index].publisher.isDeclared = true
-        }
-        // The old session deletes its retained messages before the new one writes the same topics. Tuned: for a quick broker.
-        if !removed.isEmpty { try? await clock.sleep(for: .milliseconds(100)) }
-        for publisher in added {
-            entries.append(Entry(publisher: publisher))
-            begin(entries.count - 1)
-        }
-        onChange()
-    }
-
     // MARK: Sessions
 
-    private func index(_ name: String) throws(PublisherError) -> Int {
+    func index(_ name: String) throws(PublisherError) -> Int {
         guard let index = entries.firstIndex(where: { $0.publisher.name == name }) else {
             throw .noSuchPublisher(name)
         }
         return index
     }
 
-    private func publisher(_ request: PublisherRequest) async throws -> StoredPublisher {
-        let done: Int64
-        if let since = request.since {
-            done = try await journal.lastPoint(before: since)
-        } else {
-            done = try await journal.newestPointID()
-        }
-        return StoredPublisher(
-            name: request.name,
-            address: try BrokerAddress(request.url),
-            machine: try MachineID(request.machine),
-            topic: request.topic ?? "",
-            isForHomeAssistant: request.homeAssistant ?? false,
-            credentials: request.credentials,
-            progress: PublishProgress(done: done)
-        )
-    }
-
-    private func begin(_ index: Int) {
+    func begin(_ index: Int) {
         let publisher = entries[index].publisher
         guard phase == .serving, !publisher.isPaused else { return }
         let outbox = PointOutbox(
@@ -279,19 +148,24 @@ package actor FleetPublisher: Service {
             position: position.withLock(\.self),
             startWithin: startWithin,
             pace: Pace(fixed: pace),
+            replies: entries[index].replies,
             journal: journal
         )
         lastSession += 1
         let options = MQTTOptions(
             address: publisher.address,
             credentials: publisher.credentials,
+            certificate: publisher.certificate.flatMap { file in
+                publisher.key.map { ClientCertificate(file: file, key: $0) }
+            },
             clientID: "backgrounder-\(publisher.machine)-\(publisher.name)",
+            topics: publisher.commandTopics,
             will: outbox.messages.will
         )
-        (entries[index].state, entries[index].lastError) = (.waiting, nil)
+        (entries[index].state, entries[index].lastError, entries[index].report) = (.waiting, nil, nil)
         do throws(SystemRefusal) {
-            let session = try MQTTSession(options, thread: "publish", outbox: outbox) { _ in
-                nil
+            let session = try MQTTSession(options, thread: "publish", outbox: outbox) { [weak self] message in
+                await self?.receive(message, of: publisher)
             } report: { [reports = reports.continuation, lastSession] report in
                 reports.yield((lastSession, report))
             }
@@ -304,8 +178,12 @@ package actor FleetPublisher: Service {
         }
     }
 
+    private func receive(_ message: MQTTMessage, of publisher: StoredPublisher) async -> MQTTDeliveryFailure? {
+        await receiver?(message, publisher)
+    }
+
     /// Ends the session of an entry. The caller has the turn.
-    private func end(_ index: Int, forgetting: Bool = false) async {
+    func end(_ index: Int, forgetting: Bool = false) async {
         guard let outbox = entries[index].outbox else { return }
         entries[index].publisher.progress = await executor.run {
             outbox.end()
@@ -325,7 +203,12 @@ package actor FleetPublisher: Service {
         let publisher = entries[index].publisher
         let old = (entries[index].state, entries[index].lastError == nil)
         switch report {
-        case .connected: (entries[index].state, entries[index].lastError) = (.connected, nil)
+        case .connected(let refused):
+            (entries[index].state, entries[index].lastError) = (.connected, nil)
+            entries[index].deafness = refused.map {
+                "the broker refuses commands at \($0); allow the machine to read it"
+            }
+            noteChange()
         case .failed(let failure):
             entries[index].state = failure.isRefusal ? .failed : .waiting
             entries[index].lastError = failure.description.withoutControlCharacters
@@ -342,7 +225,7 @@ package actor FleetPublisher: Service {
         onChange()
     }
 
-    private func status(_ entry: Entry) async -> PublisherStatus {
+    func status(_ entry: Entry) async -> PublisherStatus {
         let publisher = entry.publisher
         let report = await executor.run { entry.outbox?.report }
         let progress = report?.progress ?? publisher.progress
@@ -354,8 +237,10 @@ package actor FleetPublisher: Service {
             url: publisher.address.description,
             machine: publisher.machine.description,
             topic: publisher.topic,
+            groups: publisher.groups.isEmpty ? nil : publisher.groups.map(\.description),
             state: publisher.isPaused ? .paused : entry.state,
-            why: publisher.isPaused ? "paused by a command" : entry.lastError ?? report?.fault ?? wait,
+            why: publisher.isPaused
+                ? "paused by a command" : entry.lastError ?? report?.fault ?? wait ?? entry.deafness,
             backlog: max(0, Int(newest - progress.done)),
             published: progress.published,
             acknowledged: progress.acknowledged,
@@ -367,9 +252,9 @@ package actor FleetPublisher: Service {
 }
 
 extension StoredPublisher {
-    /// Returns whether this publishes the same machine to the same broker as `other`.
-    fileprivate func isSame(as other: StoredPublisher) -> Bool {
-        address == other.address && machine == other.machine && topic == other.topic
-            && credentials == other.credentials && isForHomeAssistant == other.isForHomeAssistant
+    /// The topics of commands to this machine.
+    fileprivate var commandTopics: [TopicFilter] {
+        ([FleetTopics.commands(to: machine)] + groups.map { FleetTopics.commands(toGroup: $0) })
+            .compactMap { try? TopicFilter($0) }
     }
 }

@@ -24,7 +24,7 @@ package struct PointLane: Sendable {
     }
 
     /// Points that may be unacknowledged at a time: as many come again after a cut.
-    package static let window = 20
+    package static let window = 24
     // Tuned: a few reads a second at full pace.
     private static let portion = 100
 

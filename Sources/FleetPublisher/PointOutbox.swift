@@ -22,6 +22,7 @@ final class PointOutbox: MQTTOutbox {
     private struct News {
         var position: Location?
         var hasPoints = false
+        var status: [UInt8]?
     }
 
     private struct State {
@@ -32,6 +33,11 @@ final class PointOutbox: MQTTOutbox {
         var isPositionSent = false
         var nextPosition = MonotonicTime(seconds: 0)
         var live: Date?
+        /// The status document.
+        var status: [UInt8]?
+        var isStatusSent = false
+        /// The tag of the last reply that was sent on this connection.
+        var lastReply = PublisherMessages.noTag
         var saved: PublishProgress
         var fault: String?
         var isEnded = false
@@ -47,6 +53,7 @@ final class PointOutbox: MQTTOutbox {
     let messages: PublisherMessages
     private let name: String
     private let journal: any PublisherJournal
+    private let replies: ReplyQueue
     /// The longest time that a backlog waits after a connection; the machines of a fleet do not begin together.
     private let startWithin: Duration
     private let state: Mutex<State>
@@ -60,9 +67,11 @@ final class PointOutbox: MQTTOutbox {
         position: Location?,
         startWithin: Duration,
         pace: Pace,
+        replies: ReplyQueue,
         journal: any PublisherJournal
     ) {
         (name, self.journal, self.startWithin) = (publisher.name, journal, startWithin)
+        self.replies = replies
         messages = PublisherMessages(publisher)
         state = Mutex(
             State(lane: PointLane(publisher.progress, pace: pace), position: position, saved: publisher.progress)
@@ -71,8 +80,17 @@ final class PointOutbox: MQTTOutbox {
 
     /// A point was stored.
     func stored(_ newest: Location) {
-        news.withLock { $0 = News(position: newest, hasPoints: true) }
+        news.withLock { news in
+            news.position = newest
+            news.hasPoints = true
+        }
     }
+
+    /// Sends the position again.
+    func resend(_ position: Location) { news.withLock { $0.position = position } }
+
+    /// Replaces the status document.
+    func setStatus(_ document: [UInt8]) { news.withLock { $0.status = document } }
 
     /// Sends the points after the one with the id `done` again. Blocks the calling thread.
     func rewind(to done: Int64) {
@@ -110,7 +128,8 @@ final class PointOutbox: MQTTOutbox {
         state.withLock { state in
             state.lane.opened(backlogStart: time + delay)
             state.greetings = messages.greetings
-            (state.isPositionSent, state.nextPosition) = (false, time)
+            (state.isPositionSent, state.nextPosition, state.isStatusSent) = (false, time, false)
+            state.lastReply = PublisherMessages.noTag
         }
     }
 
@@ -119,6 +138,14 @@ final class PointOutbox: MQTTOutbox {
             if state.isEnded { return .wait(until: nil) }
             hear(&state)
             if !state.greetings.isEmpty { return .send(state.greetings.removeFirst()) }
+            if let reply = replies.next(after: state.lastReply) {
+                state.lastReply = reply.tag ?? state.lastReply
+                return .send(reply)
+            }
+            if !state.isStatusSent, let status = state.status {
+                state.isStatusSent = true
+                return .send(messages.status(status))
+            }
             let position = state.isPositionSent ? nil : state.position
             if let position, state.nextPosition <= time {
                 state.isPositionSent = true
@@ -154,10 +181,15 @@ final class PointOutbox: MQTTOutbox {
         }
         if news.hasPoints { state.lane.stored() }
         if let position = news.position { (state.position, state.isPositionSent) = (position, false) }
+        if let status = news.status { (state.status, state.isStatusSent) = (status, false) }
     }
 
     func acknowledged(_ tag: Int64, at time: MonotonicTime) {
-        guard tag != PublisherMessages.noTag else { return }
+        guard tag > PublisherMessages.noTag else {
+            // If it cannot be stored, the reply comes again after the next start.
+            if let command = replies.acknowledged(tag) { state.withLock { answer(command, $0) } }
+            return
+        }
         state.withLock { state in
             state.lane.acknowledged(tag, at: time, now: Date())
             if state.lane.progress.acknowledged - state.saved.acknowledged >= Self.unsaved { save(&state) }
@@ -172,6 +204,10 @@ final class PointOutbox: MQTTOutbox {
     }
 
     func farewell(forgetting: Bool) -> [MQTTPublication] { messages.farewell(forgetting: forgetting) }
+
+    private func answer(_ command: String, _ state: State) {
+        if !state.isEnded { try? journal.answered(command) }
+    }
 
     /// Saves the progress. If that fails, points are sent again after the next start, and the store reports the failure.
     private func save(_ state: inout State) {

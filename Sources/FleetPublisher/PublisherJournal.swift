@@ -15,6 +15,9 @@ package protocol PublisherJournal: Sendable {
     /// Saves the progress of a publisher. Blocks the calling thread.
     func save(_ progress: PublishProgress, of publisher: String) throws
 
+    /// Records that the sender's broker has the last reply to a command. Blocks the calling thread.
+    func answered(_ command: String) throws
+
     /// Stores whether a publisher is paused.
     func setPaused(_ isPaused: Bool, of publisher: String) async throws
 

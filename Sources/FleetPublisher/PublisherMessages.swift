@@ -17,7 +17,7 @@ struct PublisherMessages: Sendable {
 
     init(_ publisher: StoredPublisher) {
         self.publisher = publisher
-        topic = "backgrounder/v1/\(publisher.machine)/"
+        topic = FleetTopics.machine(publisher.machine)
         trackerID = String(publisher.machine.description.suffix(2))
     }
 
@@ -35,9 +35,12 @@ struct PublisherMessages: Sendable {
     func farewell(forgetting: Bool) -> [MQTTPublication] {
         guard forgetting else { return [state(Self.offline)] }
         // An empty retained message deletes the one before (MQTT 3.1.1, 3.3.1.3).
-        return [state([]), retained(topic + "live", [])]
+        return [state([]), retained(topic + "live", []), retained(topic + "status", [])]
             + (publisher.isForHomeAssistant ? [retained(discoveryTopic, [])] : [])
     }
+
+    /// Returns the status document, which the broker keeps.
+    func status(_ content: [UInt8]) -> MQTTPublication { retained(topic + "status", content) }
 
     /// Returns the newest position, which is sent once and kept by the broker.
     func live(_ location: Location) -> MQTTPublication {

@@ -1,3 +1,5 @@
+import Glibc
+import SystemSupport
 package import WebSupport
 
 /// The user and password for a broker, from a file that only its owner may read.
@@ -22,5 +24,26 @@ package struct BrokerCredentials: Sendable {
         default: throw .form(path)
         }
         guard !user.isEmpty else { throw .form(path) }
+    }
+}
+
+/// The certificate of a client for TLS, and its key: PEM files.
+package struct ClientCertificate: Hashable, Sendable {
+    package var file: String
+    /// The absolute path of the key, readable only by its owner.
+    package var key: String
+
+    /// Creates a reference to two files, which are read for each connection.
+    package init(file: String, key: String) { (self.file, self.key) = (file, key) }
+
+    /// Checks the two files. Blocks on disk I/O.
+    package func check() throws(CredentialsError) {
+        // Tuned: a key of 16,384 bits has 13 kB.
+        guard let text = try SecretFile.text(at: key, limit: 64 << 10), text.contains("PRIVATE KEY-----") else {
+            throw .unreadable(key, "not a private key in PEM")
+        }
+        guard access(file, R_OK) == 0 else {
+            throw errno == ENOENT ? .missing(file) : .unreadable(file, systemMessage(errno))
+        }
     }
 }

@@ -2,6 +2,7 @@ import BackgrounderAPI
 import CMosquitto
 import Glibc
 import SystemSupport
+import WebSupport
 
 /// One connection to a broker, from its opening to its end. Owns a `struct mosquitto`.
 ///
@@ -27,7 +28,7 @@ final class MQTTConnection {
     private let options: MQTTOptions
     private let outbox: (any MQTTOutbox)?
     private let control: MQTTControl
-    private let mosquitto: OpaquePointer
+    let mosquitto: OpaquePointer
     private var phase = Phase.connecting
     private var packets: PacketGuard?
     private var deadline: MonotonicTime
@@ -38,16 +39,18 @@ final class MQTTConnection {
     private var acknowledgements: [UInt16] = []
     /// Published messages of QoS 1 that the broker has not acknowledged, oldest first.
     private var unacknowledged: [(id: Int32, tag: Int64, sent: MonotonicTime)] = []
+    /// With TLS: the acknowledgements that may arrive without waking the thread.
+    private var quietAcknowledgements = 0
     /// When to ask the outbox again; `nil` if it waits to be woken.
     private var nextTurn: MonotonicTime?
 
     // Results of the callbacks, which run during calls of libmosquitto's functions.
-    private var connectCode: Int32?
+    var connectCode: Int32?
     /// One for each topic, in the order of the topics.
-    private var grantedQoS: [Int32] = []
-    private var unsubscribed = 0
+    var grantedQoS: [Int32] = []
+    var unsubscribed = 0
     private var isUnsubscribed: Bool { unsubscribed >= options.topics.count }
-    private var tlsReason: String?
+    var tlsReason: String?
     private var storeFailure: MQTTFailure?
 
     /// Resolves the host, which may block for a long time, and begins to connect.
@@ -60,7 +63,7 @@ final class MQTTConnection {
         control: MQTTControl
     ) throws(MQTTFailure) {
         _ = Self.library
-        guard let mosquitto = mosquitto_new(options.clientID, options.topics.isEmpty, nil) else {
+        guard let mosquitto = mosquitto_new(options.clientID, !options.isDurable, nil) else {
             throw .library(reason: systemMessage(errno))
         }
         (self.options, self.outbox, self.control, self.mosquitto) = (options, outbox, control, mosquitto)
@@ -68,6 +71,7 @@ final class MQTTConnection {
         mosquitto_user_data_set(mosquitto, Unmanaged.passUnretained(self).toOpaque())
         mosquitto_threaded_set(mosquitto, true)
         try check(mosquitto_int_option(mosquitto, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V311))
+        _ = mosquitto_max_inflight_messages_set(mosquitto, MQTTLimits.inFlight)
         _ = mosquitto_int_option(mosquitto, MOSQ_OPT_TCP_NODELAY, 1)
         setCallbacks()
         if let will = options.will {
@@ -79,7 +83,10 @@ final class MQTTConnection {
             do { credentials = try BrokerCredentials(path: path) } catch { throw .credentials(error) }
             try check(mosquitto_username_pw_set(mosquitto, credentials.user, credentials.password))
         }
-        if options.address.isSecure { try check(mosquitto_int_option(mosquitto, MOSQ_OPT_TLS_USE_OS_CERTS, 1)) }
+        if options.address.isSecure {
+            try check(mosquitto_int_option(mosquitto, MOSQ_OPT_TLS_USE_OS_CERTS, 1))
+            try present(options.certificate)
+        }
         try check(
             mosquitto_connect_bind_async(
                 mosquitto,
@@ -94,6 +101,19 @@ final class MQTTConnection {
     }
 
     deinit { mosquitto_destroy(mosquitto) }
+
+    /// Makes libmosquitto present the client's certificate.
+    private func present(_ certificate: ClientCertificate?) throws(MQTTFailure) {
+        guard let certificate else { return }
+        do throws(CredentialsError) { try certificate.check() } catch { throw .credentials(error) }
+        try check(
+            // Without a folder of authorities, libmosquitto refuses the certificate. Those of OpenSSL are the same.
+            mosquitto_tls_set(mosquitto, nil, "/etc/ssl/certs", certificate.file, certificate.key) { _, _, _, _ in
+                // A key with a password cannot be used: OpenSSL would ask for it on the terminal.
+                0
+            }
+        )
+    }
 
     /// Receives and publishes messages until the connection is lost or `control` asks to end it. Blocks the thread.
     ///
@@ -113,6 +133,7 @@ final class MQTTConnection {
             case .forget: return leave(forgetting: true)
             }
             if phase == .listening { try publish() }
+            setQuiet()
             let wakeup = control.wakeup.wait(for: socket, events: awaitedEvents, until: nextTime)
             // The next message has woken the thread: the acknowledgements of the earlier ones are there by now.
             let reads = wakeup.isSignalled && phase == .listening && !unacknowledged.isEmpty
@@ -157,7 +178,7 @@ final class MQTTConnection {
         if let tag = message.tag { unacknowledged.append((id, tag, time)) }
     }
 
-    private func confirmed(_ id: Int32) {
+    func confirmed(_ id: Int32) {
         // Brokers acknowledge in order (MQTT 3.1.1, 4.6), so this is the first one. Others are not ours, or were confirmed twice.
         guard let index = unacknowledged.firstIndex(where: { $0.id == id }) else { return }
         outbox?.acknowledged(unacknowledged.remove(at: index).tag, at: .now)
@@ -176,10 +197,23 @@ final class MQTTConnection {
 
     /// Whether acknowledgements may wait until the next message is sent. Each of them would wake the thread.
     private var isPatient: Bool {
-        guard phase == .listening, control.wish == .listen, options.topics.isEmpty, !isSignAwaited,
+        guard options.isPatient, phase == .listening, control.wish == .listen, !isSignAwaited,
             let oldest = unacknowledged.first
         else { return false }
         return unacknowledged.count <= MQTTLimits.fewMessages && .now < oldest.sent + .seconds(MQTTLimits.patience)
+    }
+
+    /// Sets how many bytes may arrive without waking the thread: the awaited acknowledgements, but no message.
+    private func setQuiet() {
+        let count = isPatient ? unacknowledged.count : 0
+        guard packets == nil else {
+            packets?.setQuiet(count * MQTTLimits.acknowledgementSize)
+            return
+        }
+        guard options.address.isSecure, phase == .listening, count != quietAcknowledgements else { return }
+        quietAcknowledgements = count
+        var size = Int32(count * MQTTLimits.secureAcknowledgementSize + 1)
+        setsockopt(socket, SOL_SOCKET, SO_RCVLOWAT, &size, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// `POLLRDHUP` (poll(2), not in POSIX): the peer sends no more data.
@@ -192,7 +226,6 @@ final class MQTTConnection {
         // broker.
         case .greeting where options.address.isSecure: return Int16(POLLIN) | Self.hangUp
         default:
-            if isPatient, !mosquitto_want_write(mosquitto) { return Self.hangUp }
             let wantsToWrite = mosquitto_want_write(mosquitto) || !acknowledgements.isEmpty
             return Int16(POLLIN) | Self.hangUp | (wantsToWrite ? Int16(POLLOUT) : 0)
         }
@@ -271,19 +304,19 @@ final class MQTTConnection {
             for topic in options.topics { try check(mosquitto_subscribe(mosquitto, nil, topic.description, 1)) }
         }
         if phase == .subscribing, !grantedQoS.isEmpty {
-            for (topic, qos) in zip(options.topics, grantedQoS) where qos > 2 {
-                // 0x80 is the only other value (MQTT 3.1.1, 3.9.3).
-                throw .refusedTopic(topic.description)
-            }
-            if grantedQoS.count >= options.topics.count { begin() }
+            // 0x80 is the only value above 2 (MQTT 3.1.1, 3.9.3).
+            let refused = zip(options.topics, grantedQoS).first { $0.1 > 2 }?.0
+            if let refused, outbox == nil { throw .refusedTopic(refused.description) }
+            if grantedQoS.count >= options.topics.count { begin(without: refused) }
         }
     }
 
-    private func begin() {
+    /// - Parameter refused: a topic that the broker refused. The session publishes all the same.
+    private func begin(without refused: TopicFilter? = nil) {
         phase = .listening
         deadline = lastSent + .seconds(MQTTLimits.keepalive)
         outbox?.opened(at: .now)
-        control.report(.connected)
+        control.report(.connected(refused: refused?.description))
     }
 
     /// Writes queued packets without blocking.
@@ -326,7 +359,7 @@ final class MQTTConnection {
     /// Sends the last messages and a DISCONNECT if that is possible without waiting for long.
     private func leave(forgetting: Bool = false) {
         guard phase != .connecting, !hasEnded, storeFailure == nil else { return }
-        if let outbox, phase == .listening {
+        if let outbox, phase == .listening || phase == .unsubscribing {
             for message in outbox.farewell(forgetting: forgetting) {
                 guard (try? post(message, at: .now)) != nil, (try? write()) != nil else { return }
             }
@@ -334,6 +367,7 @@ final class MQTTConnection {
             // last messages.
             let end = MonotonicTime.now + .seconds(MQTTLimits.farewell)
             while !unacknowledged.isEmpty, .now < end {
+                setQuiet()
                 let events = control.wakeup.wait(for: socket, events: awaitedEvents, until: end).events
                 guard events == 0 || (try? handle(events)) != nil else { return }
             }
@@ -350,52 +384,13 @@ final class MQTTConnection {
     }
 
     /// Delivers a message and waits until it is stored. A failure is kept in `storeFailure`.
-    private func deliver(_ message: MQTTMessage) {
+    func deliver(_ message: MQTTMessage) {
         guard storeFailure == nil else { return }
         do throws(MQTTDeliveryFailure) {
             try control.deliver(message)
         } catch {
             storeFailure = .notStored(reason: error.reason)
         }
-    }
-
-    // MARK: Callbacks, which libmosquitto calls on this thread from within its functions
-
-    private func setCallbacks() {
-        mosquitto_connect_callback_set(mosquitto) { _, object, code in
-            MQTTConnection.of(object)?.connectCode = code
-        }
-        mosquitto_subscribe_callback_set(mosquitto) { _, object, _, count, granted in
-            // A broker may send a SUBACK without a return code.
-            MQTTConnection.of(object)?.grantedQoS.append(count > 0 ? granted?.pointee ?? 0x80 : 0x80)
-        }
-        mosquitto_unsubscribe_callback_set(mosquitto) { _, object, _ in
-            MQTTConnection.of(object)?.unsubscribed += 1
-        }
-        mosquitto_publish_callback_set(mosquitto) { _, object, id in MQTTConnection.of(object)?.confirmed(id) }
-        mosquitto_message_callback_set(mosquitto) { _, object, message in
-            guard let connection = MQTTConnection.of(object), let message = message?.pointee else { return }
-            let count = Int(message.payloadlen)
-            let isLarge = count > MQTTLimits.payloadLimit
-            let bytes = isLarge ? nil : [UInt8](UnsafeRawBufferPointer(start: message.payload, count: max(0, count)))
-            connection.deliver(MQTTMessage(payload: bytes, isRetained: message.retain))
-        }
-        mosquitto_log_callback_set(mosquitto) { _, object, level, text in
-            // OpenSSL's error reasons appear only in the log.
-            guard level == 0x08, let text else { return }  // MOSQ_LOG_ERR
-            MQTTConnection.of(object)?.noteTLS(String(cString: text))
-        }
-    }
-
-    /// Stores the last part of a line such as `OpenSSL Error[0]: error:0A000086:SSL routines::certificate verify
-    /// failed`.
-    private func noteTLS(_ text: String) {
-        guard tlsReason == nil, text.contains("OpenSSL"), let last = text.split(separator: ":").last else { return }
-        tlsReason = String(last.drop { $0 == " " })
-    }
-
-    private static func of(_ object: UnsafeMutableRawPointer?) -> MQTTConnection? {
-        object.map { Unmanaged<MQTTConnection>.fromOpaque($0).takeUnretainedValue() }
     }
 
     private static let library: Int32 = mosquitto_lib_init()

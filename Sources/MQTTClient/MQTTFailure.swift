@@ -46,7 +46,7 @@ package enum MQTTFailure: Error, Hashable, CustomStringConvertible {
         case .silent: "the broker does not answer"
         case .closed: "the broker closed the connection"
         case .turnedAway:
-            "the broker closed the connection before it answered; check whether it expects mqtts:// or mqtt://"
+            "the broker closed the connection before it answered; check whether it expects mqtts:// or mqtt://, or a certificate"
         case .unavailable: "the broker reports that it is unavailable"
         case .refused(let reason): reason
         case .refusedTopic(let topic): "the broker refused the subscription to \(topic)"

@@ -5,9 +5,15 @@ package struct MQTTOptions: Sendable {
     package var address: BrokerAddress
     /// The absolute path of the credentials file.
     package var credentials: String?
+    /// The client's certificate for TLS.
+    package var certificate: ClientCertificate?
     package var clientID: String
-    /// The topics to subscribe to, with QoS 1. With one, the broker keeps the session and its messages between connections.
+    /// The topics to subscribe to, with QoS 1.
     package var topics: [TopicFilter]
+    /// Whether the broker keeps the session and its messages between connections.
+    package var isDurable: Bool
+    /// Whether acknowledgements of a few messages may be read later, which saves wakeups.
+    package var isPatient: Bool
     /// The message that the broker publishes when the connection is lost.
     package var will: MQTTPublication?
 
@@ -15,12 +21,16 @@ package struct MQTTOptions: Sendable {
     package init(
         address: BrokerAddress,
         credentials: String? = nil,
+        certificate: ClientCertificate? = nil,
         clientID: String,
         topics: [TopicFilter] = [],
+        isDurable: Bool = true,
+        isPatient: Bool = true,
         will: MQTTPublication? = nil
     ) {
-        (self.address, self.credentials, self.clientID) = (address, credentials, clientID)
-        (self.topics, self.will) = (topics, will)
+        (self.address, self.credentials, self.certificate) = (address, credentials, certificate)
+        (self.clientID, self.topics, self.isDurable) = (clientID, topics, isDurable)
+        (self.isPatient, self.will) = (isPatient, will)
     }
 }
 

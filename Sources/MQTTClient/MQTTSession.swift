@@ -5,7 +5,8 @@ package import SystemSupport
 
 /// A report of a session about its connection.
 package enum MQTTReport: Hashable, Sendable {
-    case connected
+    /// - Parameter refused: a topic that the broker refused to a session that publishes.
+    case connected(refused: String?)
     case failed(MQTTFailure)
 }
 

@@ -33,6 +33,10 @@ struct PacketGuard {
     private var large: LargeMessage?
     /// Bytes of it that have not been read yet.
     private var rest = 0
+    /// Bytes that the current packet needs before it can be examined further.
+    private var needed = 1
+    /// Bytes that may arrive without waking the thread, unless a packet is incomplete.
+    private var quiet = 0
     /// Bytes that must be there for poll(2) to report the socket as readable (`SO_RCVLOWAT`).
     private var lowWater: Int32 = 1
 
@@ -101,14 +105,24 @@ struct PacketGuard {
         count < 0 && (errno == EAGAIN || errno == EINTR) ? .incomplete : .end
     }
 
-    /// Sets the socket's low-water mark, so that the thread is not woken for each part of a packet.
+    /// Sets how many bytes may arrive without waking the thread.
+    mutating func setQuiet(_ count: Int) {
+        quiet = count
+        setLowWater()
+    }
+
+    /// Makes the thread wake up when `count` bytes have arrived, and not for each part of a packet.
     @discardableResult
     private mutating func wait(for count: Int) -> Finding {
-        let count = Int32(count)
-        if count != lowWater {
-            lowWater = count
-            setsockopt(descriptor, SOL_SOCKET, SO_RCVLOWAT, &lowWater, socklen_t(MemoryLayout<Int32>.size))
-        }
+        needed = count
+        setLowWater()
         return .incomplete
+    }
+
+    private mutating func setLowWater() {
+        let count = Int32(needed > 1 || large != nil ? needed : quiet + 1)
+        guard count != lowWater else { return }
+        lowWater = count
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVLOWAT, &lowWater, socklen_t(MemoryLayout<Int32>.size))
     }
 }

@@ -87,7 +87,7 @@ import Testing
             ("location: {desiredAcuracy: best}", "location.desiredAcuracy; did you mean desiredAccuracy?"),
             ("distanceFilter: 5", "distanceFilter; did you mean location.distanceFilter?"),
             ("log: {retention: 1y}", "log.retention; did you mean store.retention?"),
-            ("colour: red", "colour; known keys: audio, control, fetch, location, log, metrics, modes, mpd, "),
+            ("colour: red", "colour; known keys: audio, control, fetch, fleet, location, log, metrics, modes, mpd, "),
             ("log: {colour: red}", "log.colour; known keys: log.level, log.progress"),
         ]
     )

@@ -60,6 +60,8 @@ import Testing
         { "\($0.value(Keys.maximumSize) as Any)" }, { "\($0.value(Keys.logLevel))" },
         { "\($0.value(Keys.logProgress))" }, { "\($0.value(Keys.metricsTextfile) as Any)" },
         { "\($0.value(Keys.publishStartWithin))" }, { "\($0.value(Keys.publishPace) as Any)" },
+        { "\($0.value(Keys.fleetItems) as Any)" }, { "\($0.value(Keys.fleetItemURL) as Any)" },
+        { "\($0.value(Keys.fleetKeys))" },
     ]
 
     @Test func `the example in docs/configuration.md states the default of every key`() throws {

@@ -44,6 +44,8 @@ import Testing
 
         func newestPointID() async throws -> Int64 { 0 }
         func lastPoint(before time: Date) async throws -> Int64 { 0 }
+        func answered(_ command: String) throws {}
+
         func setPaused(_ isPaused: Bool, of publisher: String) async throws {}
         func change(removing: [String], adding: [StoredPublisher], adopting: [String]) async throws {}
 
@@ -102,7 +104,14 @@ import Testing
                 topic: "t",
                 progress: progress
             )
-            return PointOutbox(publisher, position: nil, startWithin: .seconds(60), pace: Pace(), journal: history)
+            return PointOutbox(
+                publisher,
+                position: nil,
+                startWithin: .seconds(60),
+                pace: Pace(),
+                replies: ReplyQueue(),
+                journal: history
+            )
         }
 
         private var now: MonotonicTime { MonotonicTime(seconds: time) }

@@ -57,10 +57,10 @@ import Testing
     @Test func `points are sent oldest first, and at most a window of them is unacknowledged`() {
         var rig = Rig(1...30)
         #expect(rig.run() == nil)
-        #expect(rig.sent.map(\.id) == Array(1...20))
+        #expect(rig.sent.map(\.id) == Array(1...24))
         rig.acknowledge([1, 2])
         _ = rig.run()
-        #expect(rig.sent.map(\.id) == Array(1...22))
+        #expect(rig.sent.map(\.id) == Array(1...26))
         #expect(rig.lane.progress.done == 2)
         #expect(rig.lane.progress.lastAcknowledged == Date(timeIntervalSince1970: 5))
     }
@@ -85,7 +85,7 @@ import Testing
         rig.sent = []
         _ = rig.run()
         #expect(rig.sent.first?.id == 6)
-        #expect(rig.lane.progress.published == 20 + rig.sent.count)
+        #expect(rig.lane.progress.published == 24 + rig.sent.count)
     }
 
     @Test func `deleted points count as dropped once, when the next one arrives`() {
@@ -111,10 +111,10 @@ import Testing
         _ = rig.run()
         #expect(!rig.sent.isEmpty)
 
-        var few = Rig(1...20)
+        var few = Rig(1...24)
         few.lane.opened(backlogStart: few.time + .seconds(30))
         _ = few.run()
-        #expect(few.sent.count == 20)
+        #expect(few.sent.count == 24)
     }
 
     @Test func `a fixed pace is kept, and a new point is sent without delay after the backlog`() {
@@ -122,7 +122,7 @@ import Testing
         rig.lane.opened(backlogStart: rig.time)
         let begin = rig.time.seconds
         while let next = rig.run() {
-            rig.acknowledge(rig.sent.map { Int($0.id) }.suffix(20))
+            rig.acknowledge(rig.sent.map { Int($0.id) }.suffix(24))
             rig.time = next
         }
         rig.acknowledge(380...400)

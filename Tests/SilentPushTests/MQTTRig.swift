@@ -49,7 +49,7 @@ final class MQTTRig: Sendable {
 
     func waitUntilConnected(times: Int = 1, within seconds: Double = 30) async throws {
         _ = try await signal.wait(for: "connection \(times), only \(reports)", within: seconds) {
-            reports.count { $0 == .connected } >= times ? true : nil
+            reports.count { $0 == .connected(refused: nil) } >= times ? true : nil
         }
     }
 

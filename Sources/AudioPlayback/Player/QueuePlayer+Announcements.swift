@@ -26,6 +26,31 @@ extension QueuePlayer {
         priority: Int = 0,
         before deadline: MonotonicTime? = nil
     ) async throws -> AudioStatus {
+        try await add(path, within: scope, duck: duck, priority: priority, before: deadline)
+        return present()
+    }
+
+    /// Plays a file like ``interrupt(with:within:duck:priority:before:)``. The stream has one element, the end of the announcement.
+    package func announce(
+        _ path: String,
+        within scope: MediaScope = .everywhere,
+        duck: Double? = nil,
+        priority: Int = 0,
+        before deadline: MonotonicTime? = nil
+    ) async throws -> AsyncStream<AnnouncementEnd> {
+        let end = AsyncStream.makeStream(of: AnnouncementEnd.self)
+        try await add(path, within: scope, duck: duck, priority: priority, before: deadline, end: end.continuation)
+        return end.stream
+    }
+
+    private func add(
+        _ path: String,
+        within scope: MediaScope,
+        duck: Double?,
+        priority: Int,
+        before deadline: MonotonicTime?,
+        end: AsyncStream<AnnouncementEnd>.Continuation? = nil
+    ) async throws {
         if let duck, !(0...1).contains(duck) { throw PlayerError.invalidDuck(duck) }
         try await mediaResolver.requireFile(path, within: scope)
         handleReports()
@@ -35,10 +60,17 @@ extension QueuePlayer {
         try announcements.add(
             Announcement(token: nextToken, path: path, duck: duck, priority: priority, deadline: deadline)
         )
+        announcementEnds[nextToken] = end
         announceNext()
         writes.send(.changed)
         await commit()
-        return present()
+    }
+
+    /// Tells the caller that waits for it how an announcement ended.
+    private func noteEnd(_ end: AnnouncementEnd, of token: Int) {
+        guard let continuation = announcementEnds.removeValue(forKey: token) else { return }
+        continuation.yield(end)
+        continuation.finish()
     }
 
     var isAnnouncing: Bool { announcements.current != nil }
@@ -52,6 +84,7 @@ extension QueuePlayer {
             case .faulty(let job, let fault) where job.token == current.token:
                 note(path: job.path, fault.reason)
                 logger.warning("\(printable(job.path)): \(fault.reason)")
+                noteEnd(.failed(reason: fault.reason), of: current.token)
             case .failed(let job, let reason) where job.token == current.token: announcementFailed(reason)
             default: break
             }
@@ -62,6 +95,7 @@ extension QueuePlayer {
         }
         if news.ended == current.token {
             announcements.endCurrent()
+            noteEnd(.played, of: current.token)
             writes.send(.changed)
         }
         announceNext()
@@ -71,6 +105,7 @@ extension QueuePlayer {
     private func announceNext() {
         for late in announcements.removeLate(at: .now) {
             logger.notice("Dropped the announcement \(printable(late.path)): its turn came too late")
+            noteEnd(.late, of: late.token)
         }
         while !isAnnouncing, let next = announcements.advance() {
             pipeline.announce(job(next, at: 0), isFollowed: isFollowed)
@@ -119,6 +154,7 @@ extension QueuePlayer {
     func dropAnnouncements(because reason: String) {
         guard !announcements.isEmpty else { return }
         let count = announcements.clear()
+        for token in announcementEnds.keys { noteEnd(.dropped(reason: reason), of: token) }
         logger.notice("Dropped \(count == 1 ? "an announcement" : "\(count) announcements"): \(reason)")
         pipeline.dropAnnouncement(isFollowed: false)
         announceNext()
@@ -131,6 +167,7 @@ extension QueuePlayer {
         note(path: current.path, reason)
         logger.warning("\(printable(current.path)): \(reason); the announcement is skipped")
         announcements.endCurrent()
+        noteEnd(.failed(reason: reason), of: current.token)
         pipeline.dropAnnouncement(isFollowed: isFollowed)
     }
 

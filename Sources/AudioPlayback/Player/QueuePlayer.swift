@@ -41,6 +41,8 @@ package actor QueuePlayer: Service {
     var closeWaiters = CloseWaiters()
 
     var announcements = AnnouncementLine()
+    /// The callers that wait for the ends of announcements, by token.
+    var announcementEnds: [Int: AsyncStream<AnnouncementEnd>.Continuation] = [:]
     var recovery = OutageRecovery()
     var watchdog: Task<Void, Never>?
     var deviceSearch = DeviceSearch()

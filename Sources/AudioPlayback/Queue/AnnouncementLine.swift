@@ -16,6 +16,16 @@ struct Announcement: Hashable, Sendable {
     func isLate(at now: MonotonicTime) -> Bool { deadline.map { $0 < now } ?? false }
 }
 
+/// How an announcement ended.
+package enum AnnouncementEnd: Hashable, Sendable {
+    case played
+    /// The file cannot be played, or not to its end.
+    case failed(reason: String)
+    /// Others played before it for too long.
+    case late
+    case dropped(reason: String)
+}
+
 /// The announcements in playing order: higher priorities first, then earlier ones.
 ///
 /// A playing announcement is never cut off by another: half an announcement is worse than a late one, and a client that

@@ -10,6 +10,8 @@ package struct PublisherStatus: Codable, Hashable, Sendable {
     package var machine: String
     /// The topic of the points.
     package var topic: String
+    /// The groups whose commands the machine obeys; absent if there are none.
+    package var groups: [String]?
     package var state: PublisherState
     /// Why points wait, in one line; absent if none does for a reason.
     package var why: String?
@@ -32,6 +34,7 @@ package struct PublisherStatus: Codable, Hashable, Sendable {
         url: String,
         machine: String,
         topic: String,
+        groups: [String]? = nil,
         state: PublisherState = .waiting,
         why: String? = nil,
         backlog: Int = 0,
@@ -46,6 +49,7 @@ package struct PublisherStatus: Codable, Hashable, Sendable {
         self.url = url
         self.machine = machine
         self.topic = topic
+        self.groups = groups
         self.state = state
         self.why = why
         self.backlog = backlog

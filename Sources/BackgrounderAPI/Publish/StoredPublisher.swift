@@ -9,8 +9,14 @@ package struct StoredPublisher: Hashable, Sendable {
     package var topic: String
     /// Whether it announces the machine to Home Assistant.
     package var isForHomeAssistant: Bool
+    /// The groups whose commands the machine obeys.
+    package var groups: [MachineID]
     /// The absolute path of the credentials file.
     package var credentials: String?
+    /// The absolute path of the machine's certificate for TLS, in PEM.
+    package var certificate: String?
+    /// The absolute path of its key.
+    package var key: String?
     /// Whether the configuration declares it.
     package var isDeclared: Bool
     package var isPaused: Bool
@@ -23,7 +29,10 @@ package struct StoredPublisher: Hashable, Sendable {
         machine: MachineID,
         topic: String,
         isForHomeAssistant: Bool = false,
+        groups: [MachineID] = [],
         credentials: String? = nil,
+        certificate: String? = nil,
+        key: String? = nil,
         isDeclared: Bool = false,
         isPaused: Bool = false,
         progress: PublishProgress
@@ -33,7 +42,10 @@ package struct StoredPublisher: Hashable, Sendable {
         self.machine = machine
         self.topic = topic
         self.isForHomeAssistant = isForHomeAssistant
+        self.groups = groups
         self.credentials = credentials
+        self.certificate = certificate
+        self.key = key
         self.isDeclared = isDeclared
         self.isPaused = isPaused
         self.progress = progress

@@ -29,8 +29,14 @@ package struct PublisherRequest: RouteBody, Hashable {
     package var owntracks: String?
     /// Whether to announce the machine to Home Assistant.
     package var homeAssistant: Bool?
+    /// The groups whose commands the machine obeys, each like a ``MachineID``.
+    package var groups: [String]?
     /// The absolute path of a file with user and password, readable only by its owner.
     package var credentials: String?
+    /// The absolute path of the machine's certificate for TLS, in PEM.
+    package var certificate: String?
+    /// The absolute path of its key, readable only by its owner.
+    package var key: String?
     /// Begin with the first point of this time or later; default: with the next point.
     package var since: Date?
 
@@ -41,7 +47,10 @@ package struct PublisherRequest: RouteBody, Hashable {
         machine: String,
         owntracks: String? = nil,
         homeAssistant: Bool? = nil,
+        groups: [String]? = nil,
         credentials: String? = nil,
+        certificate: String? = nil,
+        key: String? = nil,
         since: Date? = nil
     ) {
         self.name = name
@@ -49,12 +58,15 @@ package struct PublisherRequest: RouteBody, Hashable {
         self.machine = machine
         self.owntracks = owntracks
         self.homeAssistant = homeAssistant
+        self.groups = groups
         self.credentials = credentials
+        self.certificate = certificate
+        self.key = key
         self.since = since
     }
 
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case name, url, machine, owntracks, homeAssistant, credentials, since
+        case name, url, machine, owntracks, homeAssistant, groups, credentials, certificate, key, since
     }
 }
 
@@ -70,10 +82,28 @@ extension PublisherRequest {
             return
                 "\((owntracks ?? "").debugDescription) is not USER/DEVICE; use two names of 1 to 64 of the characters a-z, A-Z, 0-9, _ and -"
         }
-        guard let credentials else { return nil }
-        return credentials.hasPrefix("/") && !credentials.utf8.contains(0)
-            ? nil : "\(credentials.debugDescription) is not an absolute path of a file"
+        if let group = (groups ?? []).first(where: { (try? MachineID($0)) == nil }) {
+            return
+                "\(group.debugDescription) is not a valid group; use 1 to 64 of the characters a-z, 0-9, _ and -"
+        }
+        if (groups ?? []).count > Self.mostGroups {
+            return "the machine is in \((groups ?? []).count) groups; use at most \(Self.mostGroups)"
+        }
+        for path in [credentials, certificate, key].compactMap(\.self)
+        where !path.hasPrefix("/") || path.utf8.contains(0) {
+            return "\(path.debugDescription) is not an absolute path of a file"
+        }
+        guard (certificate == nil) == (key == nil) else {
+            return "a certificate needs its key, and a key its certificate; add the other one"
+        }
+        if certificate != nil, (try? BrokerAddress(url))?.isSecure != true {
+            return "a certificate needs TLS; use mqtts:// for the broker"
+        }
+        return nil
     }
+
+    /// Tuned: each is a subscription.
+    private static let mostGroups = 16
 
     /// The topic of the points; `nil` if `owntracks` is invalid.
     package var topic: String? {

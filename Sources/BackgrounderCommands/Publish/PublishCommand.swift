@@ -38,7 +38,9 @@ extension PublishCommand {
 
                 The file of --credentials has the user on the first line and the password on \
                 the second, or USER:PASSWORD on one line. Other users must not be able to read \
-                it (chmod 600).
+                it (chmod 600). The same is true of the file of --key.
+
+                The machine obeys commands of `backgrounder fleet` to its id and its groups.
 
                 EXAMPLES
                   backgrounder publish add office --mqtt mqtt://localhost --machine bus12
@@ -56,11 +58,17 @@ extension PublishCommand {
         var owntracks: String?
         @Flag(help: "Announce the machine to Home Assistant.")
         var homeAssistant = false
+        @Option(help: ArgumentHelp("Obey commands to this group; may be repeated.", valueName: "name"))
+        var group: [String] = []
         @Option(
             help: ArgumentHelp("File with user and password for the broker.", valueName: "file"),
             completion: .file()
         )
         var credentials: String?
+        @Option(help: ArgumentHelp("Certificate of this machine, in PEM.", valueName: "file"), completion: .file())
+        var certificate: String?
+        @Option(help: ArgumentHelp("Key of the certificate.", valueName: "file"), completion: .file())
+        var key: String?
         @Option(
             help: ArgumentHelp("Begin with the points of this time.", valueName: "time"),
             transform: PointInTime.parse
@@ -75,7 +83,10 @@ extension PublishCommand {
                 machine: machine,
                 owntracks: owntracks,
                 homeAssistant: homeAssistant,
+                groups: group.isEmpty ? nil : group,
                 credentials: credentials.map { RuntimePaths.absolute($0) },
+                certificate: certificate.map { RuntimePaths.absolute($0) },
+                key: key.map { RuntimePaths.absolute($0) },
                 since: since?.date
             )
         }
@@ -237,6 +248,7 @@ enum PublisherTable {
     static func details(_ publisher: PublisherStatus) -> String {
         let lines = [
             publisher.line, "topic: \(publisher.topic)",
+            publisher.groups.map { "groups: \($0.joined(separator: ", "))" },
             "published: \(publisher.published), acknowledged: \(publisher.acknowledged), dropped: \(publisher.dropped)",
             publisher.lastAcknowledged.map { "last acknowledged: \($0.shown)" },
             publisher.live.map { "last position: \($0.shown)" },

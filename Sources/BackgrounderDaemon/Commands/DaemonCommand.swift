@@ -29,7 +29,7 @@ package struct DaemonCommand: AsyncParsableCommand {
         version: Backgrounder.version,
         subcommands: [
             ReplayCommand.self, PlaceReplayCommand.self, PlanCommand.self, BackupCommand.self, RestoreCommand.self,
-            InspectCommand.self,
+            InspectCommand.self, FleetAnnounceCommand.self, FleetSendCommand.self,
         ]
     )
 

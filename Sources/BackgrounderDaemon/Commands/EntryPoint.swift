@@ -69,5 +69,6 @@ package enum EntryPoint {
         guard DaemonCommand.isForCommand else { return page }
         return page.replacing("backgrounderd replay", with: "backgrounder track replay")
             .replacing("backgrounderd plan", with: "backgrounder fetch plan")
+            .replacing("backgrounderd fleet-", with: "backgrounder fleet ")
     }
 }

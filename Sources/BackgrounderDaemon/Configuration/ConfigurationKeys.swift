@@ -293,6 +293,30 @@ enum Keys {
         text == "adaptive" ? .some(nil) : Int(text).flatMap { (1...10_000).contains($0) ? .some(Double($0)) : nil }
     }
 
+    static let fleetItems = ConfigurationKey<String?>(
+        "fleet.items",
+        nil,
+        allowed: "a folder with the files that commands of a fleet may play"
+    ) { text, directory in path(text, directory).map { .some($0) } }
+
+    static let fleetItemURL = ConfigurationKey<String?>(
+        "fleet.itemURL",
+        nil,
+        allowed: "an http or https address of a folder, such as https://files.example.org/items/"
+    ) { text, _ in
+        // Names are appended.
+        guard let url = try? WebURL(text), !text.contains("?"), !text.contains("#") else { return nil }
+        return .some(text.hasSuffix("/") ? "\(url)" : "\(url)/")
+    }
+
+    static let fleetKeys = ConfigurationKey<[String]>(
+        list: "fleet.keys",
+        [],
+        allowed: "PEM files with public Ed25519 keys"
+    ) { text, directory in
+        path(text, directory)
+    }
+
     static let metricsTextfile = ConfigurationKey<String?>(
         "metrics.textfile",
         nil,
@@ -310,7 +334,7 @@ enum Keys {
         .init(placeImports), .init(speechVoice), .init(speechSpeed), .init(speechCache),
         .init(transferRoots), .init(allowHTTP), .init(retryMaximum), .init(allowPrivate), .init(syncInterval),
         .init(retention), .init(maximumSize), .init(logLevel), .init(logProgress), .init(metricsTextfile),
-        .init(publishStartWithin), .init(publishPace),
+        .init(publishStartWithin), .init(publishPace), .init(fleetItems), .init(fleetItemURL), .init(fleetKeys),
     ]
 
     /// The names of the sections with declarations.
@@ -326,7 +350,8 @@ enum Keys {
             desiredAccuracy.name, distanceFilter.name, maximumAccuracy.name, jitterGuard.name, source.name,
             usageDescription.name, modes.name, observerInterval.name, transferRoots.name, allowHTTP.name,
             retryMaximum.name, allowPrivate.name,
-            logLevel.name, logProgress.name, placeImports.name, placeRules,
+            logLevel.name, logProgress.name, placeImports.name, placeRules, fleetItems.name, fleetItemURL.name,
+            fleetKeys.name,
         ] + declared
     )
     /// The names of the keys that are read only while the store has no queue.

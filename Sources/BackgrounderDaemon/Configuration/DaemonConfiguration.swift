@@ -153,6 +153,14 @@ struct DaemonConfiguration: Sendable {
         }
         for publisher in declarations.publishers {
             check(.publishers, publisher.name, "credentials", publisher.credentials.flatMap(Self.problem(ofBroker:)))
+            if let file = publisher.certificate, let key = publisher.key {
+                check(
+                    .publishers,
+                    publisher.name,
+                    "certificate",
+                    Self.problem(of: ClientCertificate(file: file, key: key))
+                )
+            }
         }
         return faults
     }
@@ -178,6 +186,11 @@ struct DaemonConfiguration: Sendable {
         return nil
     }
 
+    private static func problem(of certificate: ClientCertificate) -> String? {
+        do throws(CredentialsError) { try certificate.check() } catch { return error.description }
+        return nil
+    }
+
     private static func problem(ofBroker path: String) -> String? {
         do throws(CredentialsError) { _ = try BrokerCredentials(path: path) } catch { return error.description }
         return nil
@@ -188,7 +201,9 @@ extension DaemonConfiguration {
     /// The folders that downloads may be written to.
     var transferRoots: [String] {
         let roots = value(Keys.transferRoots)
-        return roots.isEmpty ? [RuntimePaths.absolute(file + "/../downloads")] : roots
+        // The items of a fleet are downloaded only by commands that have their digests.
+        let items = value(Keys.fleetItemURL) == nil ? nil : value(Keys.fleetItems)
+        return (roots.isEmpty ? [RuntimePaths.absolute(file + "/../downloads")] : roots) + (items.map { [$0] } ?? [])
     }
 
     /// Why the location mode is off, in one line; `nil` if it may work.

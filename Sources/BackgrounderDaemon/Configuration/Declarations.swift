@@ -19,7 +19,10 @@ struct Declarations: Hashable, Sendable {
             case .pushes: ["mqtt", "topic", "credentials"]
             case .hooks: ["command", "directory", "environment", "budget", "grace", "strict", "repeat", "on"]
             case .sessions: ["discretionary", "exists", "sizeMax"]
-            case .publishers: ["mqtt", "machine", "owntracks", "homeAssistant", "credentials"]
+            case .publishers:
+                [
+                    "mqtt", "machine", "owntracks", "homeAssistant", "groups", "credentials", "certificate", "key",
+                ]
             }
         }
     }
@@ -156,6 +159,8 @@ extension DeclaredEntry {
         }
         let owntracks = text("owntracks", allowed: "USER/DEVICE") { $0 }
         let (home, credentials) = (flag("homeAssistant"), path("credentials"))
+        let groups = texts("groups", allowed: "a list of names, such as [red, north]")
+        let (certificate, key) = (path("certificate"), path("key"))
         for field in ["mqtt", "machine"] where !has(field) { fault("a publisher needs \(field); add it") }
         guard faults.isEmpty, let broker, let machine else { return nil }
         let request = PublisherRequest(
@@ -164,7 +169,10 @@ extension DeclaredEntry {
             machine: machine,
             owntracks: owntracks,
             homeAssistant: home,
-            credentials: credentials
+            groups: groups,
+            credentials: credentials,
+            certificate: certificate,
+            key: key
         )
         if let problem = request.problem { fault(problem) }
         return faults.isEmpty ? request : nil

@@ -12,6 +12,7 @@ final class EventRelay: Sendable {
         var observe: @Sendable ([PassedFix]) -> Void
         var ride: @Sendable () -> Void
         var publish: @Sendable (Location) -> Void
+        var stateChanged: @Sendable () -> Void
         var changed: @Sendable () -> Void
     }
 
@@ -28,6 +29,7 @@ final class EventRelay: Sendable {
     ///   - observe: takes the fixes that passed the rules of the filter.
     ///   - ride: called when the machine is awake anyway, so that due fetches run now.
     ///   - publish: takes the newest of stored points.
+    ///   - stateChanged: called after each change that no event carries.
     ///   - changed: called after each event and other change.
     func connect(
         hub: EventHub,
@@ -35,6 +37,7 @@ final class EventRelay: Sendable {
         observe: @escaping @Sendable ([PassedFix]) -> Void,
         ride: @escaping @Sendable () -> Void,
         publish: @escaping @Sendable (Location) -> Void,
+        stateChanged: @escaping @Sendable () -> Void,
         changed: @escaping @Sendable () -> Void
     ) {
         receivers.withLock {
@@ -44,6 +47,7 @@ final class EventRelay: Sendable {
                 observe: observe,
                 ride: ride,
                 publish: publish,
+                stateChanged: stateChanged,
                 changed: changed
             )
         }
@@ -72,6 +76,7 @@ final class EventRelay: Sendable {
     /// Reports a change that only the state shows.
     func stateChanged() {
         connected?.hub.stateChanged()
+        connected?.stateChanged()
         connected?.changed()
     }
 
@@ -79,6 +84,7 @@ final class EventRelay: Sendable {
     func workChanged() {
         guard let connected else { return }
         connected.hub.stateChanged()
+        connected.stateChanged()
         connected.changed()
         if connected.lifecycle.current.attached == 0 { Task { await connected.lifecycle.update() } }
     }

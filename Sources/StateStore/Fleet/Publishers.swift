@@ -22,7 +22,10 @@ extension StateStore {
                     machine: machine,
                     topic: row["topic"],
                     isForHomeAssistant: row["homeAssistant"],
+                    groups: (row["groups"] as String).split(separator: ",").compactMap { try? MachineID(String($0)) },
                     credentials: row["credentials"],
+                    certificate: row["certificate"],
+                    key: row["certificateKey"],
                     isDeclared: row["declared"],
                     isPaused: row["paused"],
                     progress: PublishProgress(
@@ -48,17 +51,26 @@ extension StateStore {
         adopting adopted: [String]
     ) async throws {
         try await write(durable: true) { database in
-            for name in removed { try database.execute(sql: "DELETE FROM publisher WHERE name = ?", arguments: [name]) }
+            let names = Set(publishers.map(\.name))
+            for name in removed {
+                try database.execute(sql: "DELETE FROM publisher WHERE name = ?", arguments: [name])
+                guard !names.contains(name) else { continue }
+                try database.execute(sql: "DELETE FROM fleetCommand WHERE publisher = ?", arguments: [name])
+            }
             for publisher in publishers {
                 try database.execute(
                     sql: """
-                        INSERT INTO publisher (name, declared, url, machine, topic, homeAssistant, credentials, done)
-                        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                        INSERT INTO publisher (name, declared, url, machine, topic, homeAssistant, groups, credentials,
+                            certificate, certificateKey, done, published, acknowledged, dropped, lastAcknowledged)
+                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                         """,
                     arguments: [
                         publisher.name, publisher.isDeclared, publisher.address.description,
                         publisher.machine.description, publisher.topic, publisher.isForHomeAssistant,
-                        publisher.credentials, publisher.progress.done,
+                        publisher.groups.map(\.description).joined(separator: ","), publisher.credentials,
+                        publisher.certificate, publisher.key, publisher.progress.done, publisher.progress.published,
+                        publisher.progress.acknowledged, publisher.progress.dropped,
+                        publisher.progress.lastAcknowledged?.milliseconds,
                     ]
                 )
             }

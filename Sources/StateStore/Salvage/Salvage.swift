@@ -19,7 +19,7 @@ struct Salvage {
         "location", "recentLocation", "trip", "queueItem", "state", "setting", "task", "taskHook", "fetchSource",
         "fetchContent", "fetchRun", "fetchOpen", "transferSession", "transfer", "transferEvent", "push", "pushID",
         "pushMessage", "pushStart", "sticker", "place", "placeEvent",
-        "placeFiring", "publisher", "generation",
+        "placeFiring", "publisher", "generation", "fleetCommand",
     ]
     // Tuned: a transaction of a megabyte or two.
     private static let portion = 10_000

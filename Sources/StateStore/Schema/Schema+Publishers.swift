@@ -32,4 +32,28 @@ extension Schema {
                 """
         )
     }
+
+    /// Adds the groups and certificates of publishers, and creates the table of the commands that they receive.
+    ///
+    /// `answered` is whether the sender's broker has the last reply.
+    static func createCommands(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                ALTER TABLE publisher ADD COLUMN groups TEXT NOT NULL DEFAULT '';
+                ALTER TABLE publisher ADD COLUMN certificate TEXT CHECK (certificate LIKE '/%');
+                ALTER TABLE publisher ADD COLUMN certificateKey TEXT CHECK (certificateKey LIKE '/%');
+                CREATE TABLE fleetCommand (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT,
+                    id TEXT NOT NULL UNIQUE CHECK (id <> ''),
+                    publisher TEXT NOT NULL CHECK (publisher <> ''),
+                    content BLOB NOT NULL,
+                    expires INTEGER NOT NULL,
+                    result TEXT NOT NULL CHECK (result IN ('accepted', 'done', 'refused', 'expired')),
+                    reason TEXT,
+                    begun INTEGER NOT NULL DEFAULT 0 CHECK (begun IN (0, 1)),
+                    answered INTEGER NOT NULL DEFAULT 0 CHECK (answered IN (0, 1))
+                ) STRICT;
+                """
+        )
+    }
 }

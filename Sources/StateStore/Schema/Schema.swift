@@ -111,6 +111,7 @@ enum Schema {
             try addHookEvent(database)
         }
         migrator.registerMigration("19 publishers") { try createPublishers($0) }
+        migrator.registerMigration("20 commands of a fleet") { try createCommands($0) }
         return migrator
     }
 

@@ -17,7 +17,7 @@ final class PlacesPart: DaemonPart {
     let context: PartContext
     let observer: PlaceObserver
     let actions: PlaceActions
-    private let speech: SpeechCache
+    let speech: SpeechCache
     private let imports: PlaceImports
     private let fetch: FetchPart
     private let tasks: TasksPart

@@ -1,16 +1,24 @@
 package import BackgrounderAPI
 import ControlServer
+import FleetCommands
 import FleetPublisher
 import ServiceLifecycle
 import StateStore
 import WebSupport
 
-/// The publishers as a part of the service: they send the points of this machine to brokers.
+/// The publishers as a part of the service: they send the points of this machine to brokers, and receive commands.
 struct PublishPart: DaemonPart {
     private let context: PartContext
     private let publisher: FleetPublisher
+    private let desk: CommandDesk
 
-    init(_ context: PartContext) async throws {
+    init(
+        _ context: PartContext,
+        audio: AudioPart,
+        places: PlacesPart,
+        fetch: FetchPart,
+        transfers: TransfersPart
+    ) async throws {
         self.context = context
         let configuration = context.initialConfiguration
         publisher = FleetPublisher(
@@ -22,9 +30,32 @@ struct PublishPart: DaemonPart {
             clock: context.clock,
             logger: context.logger
         ) { context.events.stateChanged() }
+        desk = CommandDesk(
+            saved: try context.store.openCommands(),
+            journal: StoreCommandJournal(store: context.store),
+            keyFiles: { await context.preferences.configuration.value(Keys.fleetKeys) },
+            workers: FleetWorkers(
+                context: context,
+                player: audio.player,
+                speech: places.speech,
+                fetch: fetch.scheduler,
+                transfers: transfers,
+                publisher: publisher
+            ),
+            clock: context.clock,
+            logger: context.logger
+        ) { [publisher] in await publisher.reply($0) }
     }
 
-    var services: [any Service] { [publisher] }
+    /// Sets where the status documents come from, and begins to receive commands.
+    func connect(status: @escaping @Sendable () async -> ServiceStatus) async {
+        await publisher.connect(receiver: { [desk] in await desk.receive($0, of: $1) }, status: status)
+    }
+
+    var services: [any Service] { [publisher, desk] }
+
+    /// Notes that the state of the service changed. Any thread.
+    func noteChange() { publisher.noteChange() }
 
     /// Notes that points were stored, the last of them at `newest`. Any thread.
     func stored(_ newest: Location) { publisher.stored(newest) }

@@ -15,6 +15,8 @@ struct StorePublisherJournal: PublisherJournal {
 
     func save(_ progress: PublishProgress, of publisher: String) throws { try store.save(progress, of: publisher) }
 
+    func answered(_ command: String) throws { try store.answeredCommand(command) }
+
     func setPaused(_ isPaused: Bool, of publisher: String) async throws {
         try await store.setPaused(isPaused, of: publisher)
     }

@@ -8,6 +8,7 @@ import WebSupport
 /// The transfers as a part of the service.
 struct TransfersPart: DaemonPart {
     private let session: TransferSession
+    private let endings = TransferEndings()
     /// Whether a group may use the socket, since the start.
     private let isShared: Bool
 
@@ -21,7 +22,8 @@ struct TransfersPart: DaemonPart {
             clock: context.clock,
             group: context.group,
             logger: context.logger
-        ) { transfer, isProgress in
+        ) { [endings] transfer, isProgress in
+            endings.note(transfer)
             context.events.post(.transfer(transfer))
             if transfer.state.isOver { context.events.ride() }
             if !isProgress { context.events.workChanged() }
@@ -69,6 +71,24 @@ struct TransfersPart: DaemonPart {
             TransferRequest(url: url, destination: destination, session: source, exists: exists, discretionary: true),
             namedBy: namer
         )
+    }
+
+    /// Downloads a file in place of an existing one, and returns the transfer once it has ended; `nil` if the task was cancelled.
+    func download(_ url: String, to destination: String, sha256: String) async throws -> Transfer? {
+        let request = TransferRequest(
+            url: url,
+            destination: destination,
+            session: "fleet",
+            sha256: sha256,
+            exists: .overwrite
+        )
+        let transfer = try await session.add(request)
+        let ending = endings.ending(of: transfer.id)
+        // It may have ended before.
+        let current = try await session.transfer(transfer.id)
+        if current.state.isOver { return current }
+        for await ended in ending { return ended }
+        return nil
     }
 
     /// Returns the open transfers and the newest ended ones.

@@ -1,0 +1,23 @@
+import BackgrounderAPI
+import FleetCommands
+import FoundationEssentials
+import StateStore
+
+/// The journal of the commands of a fleet, backed by the store.
+struct StoreCommandJournal: CommandJournal {
+    let store: StateStore
+
+    func receive(_ command: StoredCommand) async throws -> CommandReceipt {
+        switch try await store.receive(command, at: Date()) {
+        case .stored: .stored
+        case .known(let earlier): .known(earlier)
+        case .full: .full(limit: StateStore.mostWaitingCommands)
+        }
+    }
+
+    func begin(_ id: String) async throws { try await store.beginCommand(id) }
+
+    func end(_ id: String, _ end: CommandEnd) async throws {
+        try await store.endCommand(id, end.result, reason: end.reason)
+    }
+}

@@ -1,0 +1,50 @@
+package import BackgrounderAPI
+
+/// The persistent storage of a ``CommandDesk``.
+package protocol CommandJournal: Sendable {
+    /// Stores a new command durably.
+    func receive(_ command: StoredCommand) async throws -> CommandReceipt
+
+    /// Records that the execution of a command begins.
+    func begin(_ id: String) async throws
+
+    /// Stores what became of a command.
+    func end(_ id: String, _ end: CommandEnd) async throws
+}
+
+/// What the journal did with a new command.
+package enum CommandReceipt: Hashable, Sendable {
+    case stored
+    /// A command with this id was stored earlier.
+    case known(StoredCommand)
+    /// As many commands as possible wait for their time.
+    case full(limit: Int)
+}
+
+/// How a command ended.
+package struct CommandEnd: Hashable, Sendable {
+    /// Not ``CommandResult/accepted``.
+    package var result: CommandResult
+    package var reason: String?
+
+    /// Creates an end.
+    package init(_ result: CommandResult, _ reason: String? = nil) { (self.result, self.reason) = (result, reason) }
+}
+
+/// The parts of the service that execute commands.
+package protocol CommandWorkers: Sendable {
+    /// Prepares what takes long, for a command that is executed later.
+    ///
+    /// - Returns: the end of a command that cannot be executed.
+    func prepare(_ command: FleetCommand) async -> CommandEnd?
+
+    /// Begins to execute a command.
+    func begin(_ command: FleetCommand, of publisher: String) async -> CommandStart
+}
+
+/// The beginning of a command's execution.
+package enum CommandStart: Sendable {
+    case ended(CommandEnd)
+    /// The rest takes longer, and other commands need not wait for it.
+    case continues(@Sendable () async -> CommandEnd)
+}

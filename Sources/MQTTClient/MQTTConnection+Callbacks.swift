@@ -1,0 +1,41 @@
+import CMosquitto
+
+/// The callbacks, which libmosquitto calls on the connection's thread from within its functions.
+extension MQTTConnection {
+    func setCallbacks() {
+        mosquitto_connect_callback_set(mosquitto) { _, object, code in
+            MQTTConnection.of(object)?.connectCode = code
+        }
+        mosquitto_subscribe_callback_set(mosquitto) { _, object, _, count, granted in
+            // A broker may send a SUBACK without a return code.
+            MQTTConnection.of(object)?.grantedQoS.append(count > 0 ? granted?.pointee ?? 0x80 : 0x80)
+        }
+        mosquitto_unsubscribe_callback_set(mosquitto) { _, object, _ in
+            MQTTConnection.of(object)?.unsubscribed += 1
+        }
+        mosquitto_publish_callback_set(mosquitto) { _, object, id in MQTTConnection.of(object)?.confirmed(id) }
+        mosquitto_message_callback_set(mosquitto) { _, object, message in
+            guard let connection = MQTTConnection.of(object), let message = message?.pointee else { return }
+            let count = Int(message.payloadlen)
+            let isLarge = count > MQTTLimits.payloadLimit
+            let bytes = isLarge ? nil : [UInt8](UnsafeRawBufferPointer(start: message.payload, count: max(0, count)))
+            connection.deliver(MQTTMessage(payload: bytes, isRetained: message.retain))
+        }
+        mosquitto_log_callback_set(mosquitto) { _, object, level, text in
+            // OpenSSL's error reasons appear only in the log.
+            guard level == 0x08, let text else { return }  // MOSQ_LOG_ERR
+            MQTTConnection.of(object)?.noteTLS(String(cString: text))
+        }
+    }
+
+    /// Stores the last part of a line such as `OpenSSL Error[0]: error:0A000086:SSL routines::certificate verify
+    /// failed`.
+    private func noteTLS(_ text: String) {
+        guard tlsReason == nil, text.contains("OpenSSL"), let last = text.split(separator: ":").last else { return }
+        tlsReason = String(last.drop { $0 == " " })
+    }
+
+    private static func of(_ object: UnsafeMutableRawPointer?) -> MQTTConnection? {
+        object.map { Unmanaged<MQTTConnection>.fromOpaque($0).takeUnretainedValue() }
+    }
+}

@@ -1,0 +1,103 @@
+package import BackgrounderAPI
+package import FoundationEssentials
+import GRDB
+
+/// The commands of a fleet: each is known until it has expired, so that it is executed at most once.
+extension StateStore {
+    /// The commands that may wait for their end. Tuned: more mean a sender in a loop.
+    package static let mostWaitingCommands = 1000
+    /// The commands that are remembered, at most. Tuned: a command every minute for a week.
+    private static let mostCommands = 10_000
+    /// Seconds for which an expired command is remembered, in case that a clock was wrong. Tuned: a week.
+    private static let memory = 7 * 86_400.0
+
+    /// What ``receive(_:at:)`` did with a command.
+    package enum CommandReception: Hashable, Sendable {
+        case stored
+        /// A command with this id was stored earlier.
+        case known(StoredCommand)
+        /// ``mostWaitingCommands`` have not ended.
+        case full
+    }
+
+    /// Returns the commands that have not ended, or whose last reply the broker may not have, oldest first. Blocks the calling thread.
+    package func openCommands() throws -> [StoredCommand] {
+        try read { database in
+            let sql = "SELECT * FROM fleetCommand WHERE result = 'accepted' OR answered = 0 ORDER BY number"
+            return try Row.fetchAll(database, sql: sql).map { StoredCommand(row: $0) }
+        }
+    }
+
+    /// Stores a new command durably, and forgets old ones.
+    package func receive(_ command: StoredCommand, at time: Date) async throws -> CommandReception {
+        try await write(durable: true) { database in
+            let known = try Row.fetchOne(
+                database,
+                sql: "SELECT * FROM fleetCommand WHERE id = ?",
+                arguments: [command.id]
+            )
+            if let known { return .known(StoredCommand(row: known)) }
+            let waiting = try Int.fetchOne(
+                database,
+                sql: "SELECT count(*) FROM fleetCommand WHERE result = 'accepted'"
+            )
+            guard waiting ?? 0 < Self.mostWaitingCommands else { return .full }
+            try database.execute(
+                sql: """
+                    DELETE FROM fleetCommand WHERE result <> 'accepted' AND (expires < ? OR number <=
+                        (SELECT number FROM fleetCommand ORDER BY number DESC LIMIT 1 OFFSET ?))
+                    """,
+                arguments: [time.addingTimeInterval(-Self.memory).milliseconds, Self.mostCommands - 1]
+            )
+            try database.execute(
+                sql: """
+                    INSERT INTO fleetCommand (id, publisher, content, expires, result, reason) VALUES (?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    command.id, command.publisher, Data(command.content), command.expires.milliseconds,
+                    command.result.rawValue, command.reason,
+                ]
+            )
+            return .stored
+        }
+    }
+
+    /// Records that the execution of a command begins.
+    package func beginCommand(_ id: String) async throws {
+        try await write(durable: false) { database in
+            try database.execute(sql: "UPDATE fleetCommand SET begun = 1 WHERE id = ?", arguments: [id])
+        }
+    }
+
+    /// Stores how a command ended.
+    package func endCommand(_ id: String, _ result: CommandResult, reason: String?) async throws {
+        try await write(durable: false) { database in
+            try database.execute(
+                sql: "UPDATE fleetCommand SET result = ?, reason = ? WHERE id = ?",
+                arguments: [result.rawValue, reason, id]
+            )
+        }
+    }
+
+    /// Records that the sender's broker has the last reply to a command. Blocks the calling thread.
+    package func answeredCommand(_ id: String) throws {
+        try write(durable: false) { database in
+            try database.execute(sql: "UPDATE fleetCommand SET answered = 1 WHERE id = ?", arguments: [id])
+        }
+    }
+}
+
+extension StoredCommand {
+    fileprivate init(row: Row) {
+        let content: Data = row["content"]
+        self.init(
+            id: row["id"],
+            publisher: row["publisher"],
+            content: Array(content),
+            expires: Date(milliseconds: row["expires"]),
+            result: CommandResult(rawValue: row["result"]) ?? .refused,
+            reason: row["reason"],
+            hasBegun: row["begun"]
+        )
+    }
+}
