@@ -31,6 +31,7 @@ let package = Package(
         .systemLibrary(name: "CMPG123", pkgConfig: "libmpg123", providers: [.apt(["libmpg123-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CPostgres"),
         .systemLibrary(name: "CPulse"),
         .systemLibrary(name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
         .systemLibrary(name: "CSoxr", pkgConfig: "soxr", providers: [.apt(["libsoxr-dev"])]),
@@ -138,6 +139,10 @@ let package = Package(
             ]
         ),
         .target(
+            name: "FleetCollector",
+            dependencies: ["BackgrounderAPI", "CPostgres", "MQTTClient", "SystemSupport", serviceLifecycle, logging]
+        ),
+        .target(
             name: "StateStore",
             dependencies: [
                 "BackgrounderAPI", "CLinux", "SystemSupport",
@@ -176,8 +181,8 @@ let package = Package(
             name: "BackgrounderDaemon",
             dependencies: [
                 "AudioPlayback", "BackgroundFetch", "BackgroundTasks", "BackgroundTransfers", "BackgrounderAPI",
-                "CExecutor", "CLinux", "ChildProcesses", "ControlServer", "FleetCommands", "FleetPublisher",
-                "LocationUpdates", "MPDServer", "MQTTClient", "MapArchive",
+                "CExecutor", "CLinux", "ChildProcesses", "ControlServer", "FleetCollector", "FleetCommands",
+                "FleetPublisher", "LocationUpdates", "MPDServer", "MQTTClient", "MapArchive",
                 "MediaFiles", "MusicLibrary", "Places", "ReplayTools", "ServiceLog", "SilentPush", "Speech",
                 "StateStore", "SystemSupport", "WebSupport",
                 serviceLifecycle,

@@ -12,12 +12,12 @@ fi
 packages=
 for set in "$@"; do
     case $set in
-        run) packages="$packages ca-certificates pkg-config libgps-dev libao-dev libmpg123-dev libsndfile1-dev libsoxr-dev libpulse-dev libexpat1-dev libmosquitto-dev libssl-dev libzip-dev zlib1g-dev
+        run) packages="$packages ca-certificates pkg-config libgps-dev libao-dev libmpg123-dev libsndfile1-dev libsoxr-dev libpulse-dev libexpat1-dev libmosquitto-dev libssl-dev libzip-dev zlib1g-dev libpq-dev
             libsqlite3-dev gpsd libpulse0 libasound2-dev libjs-leaflet" ;;
         test) packages="$packages python3 python3-pyproj python3-shapely gpsd-clients pulseaudio pulseaudio-utils sox libsox-fmt-mp3 lame mpg123 espeak-ng
-            flac vorbis-tools opus-tools ffmpeg openssl mpd mpc python3-mpd mosquitto mosquitto-clients prometheus prometheus-node-exporter aria2 wget libfaketime fuse3 python3-fuse libxml2-utils sqlite3 strace curl procps iproute2 chromium python3-venv" ;;
+            flac vorbis-tools opus-tools ffmpeg openssl mpd mpc python3-mpd mosquitto mosquitto-clients prometheus prometheus-node-exporter aria2 wget libfaketime fuse3 python3-fuse libxml2-utils sqlite3 strace curl procps iproute2 chromium python3-venv postgresql postgresql-15-postgis-3 libpq5" ;;
         examples) packages="$packages python3 curl espeak-ng sox" ;;
-        bench) packages="$packages python3 python3-pyproj python3-shapely gpsd-clients gpsbabel strace pulseaudio pulseaudio-utils sox lame mpg123 mpd mpc curl mosquitto mosquitto-clients chromium python3-venv" ;;
+        bench) packages="$packages python3 python3-pyproj python3-shapely gpsd-clients gpsbabel strace pulseaudio pulseaudio-utils sox lame mpg123 mpd mpc curl mosquitto mosquitto-clients chromium python3-venv postgresql postgresql-15-postgis-3" ;;
         package) packages="$packages dpkg-dev lintian debootstrap" ;;
         arm64) packages="$packages mmdebstrap qemu-user-static" ;;
         *) echo "$0: unknown set $set; use run, test, examples, bench, package or arm64" >&2; exit 64 ;;

@@ -19,7 +19,8 @@ extension MQTTConnection {
             let count = Int(message.payloadlen)
             let isLarge = count > MQTTLimits.payloadLimit
             let bytes = isLarge ? nil : [UInt8](UnsafeRawBufferPointer(start: message.payload, count: max(0, count)))
-            connection.deliver(MQTTMessage(payload: bytes, isRetained: message.retain))
+            let topic = message.topic.map { String(cString: $0) } ?? ""
+            connection.arrived.append(MQTTMessage(topic: topic, payload: bytes, isRetained: message.retain))
         }
         mosquitto_log_callback_set(mosquitto) { _, object, level, text in
             // OpenSSL's error reasons appear only in the log.

@@ -51,6 +51,8 @@ final class MQTTConnection {
     var unsubscribed = 0
     private var isUnsubscribed: Bool { unsubscribed >= options.topics.count }
     var tlsReason: String?
+    /// Messages that are not stored yet. Until they are, nothing is written, since their acknowledgements would be.
+    var arrived: [MQTTMessage] = []
     private var storeFailure: MQTTFailure?
 
     /// Resolves the host, which may block for a long time, and begins to connect.
@@ -272,28 +274,32 @@ final class MQTTConnection {
             switch finding {
             case .packet: try received(mosquitto_loop_read(mosquitto, 1))
             case .oversize(let message):
-                deliver(MQTTMessage(payload: nil, isRetained: message.isRetained))
-                if let storeFailure { throw storeFailure }
+                arrived.append(MQTTMessage(payload: nil, isRetained: message.isRetained))
+                try store()
                 if let id = message.id { acknowledgements.append(id) }
             case .incomplete:
+                try store()
                 if isOver { throw phase == .greeting ? .turnedAway : .closed }
-                return
+                return try write()
             case .end: throw phase == .greeting ? .turnedAway : .closed
             }
             heardSign()
+            guard arrived.isEmpty || arrived.count >= options.batch else { continue }
+            try store()
             try write()
         }
     }
 
     private func readSecure() throws(MQTTFailure) {
+        // This reads all messages of a TLS record.
         try received(mosquitto_loop_read(mosquitto, 1))
+        try store()
         try write()
     }
 
     /// Acts on the results of the callbacks after a call that returned `code`.
     private func received(_ code: Int32) throws(MQTTFailure) {
         if let connectCode, let refusal = MQTTFailure(connack: connectCode) { throw refusal }
-        if let storeFailure { throw storeFailure }
         try check(code)
         guard !hasEnded else { throw .closed }
         if phase == .greeting, connectCode == 0 {
@@ -383,13 +389,17 @@ final class MQTTConnection {
         throw failure == .closed && phase == .greeting ? .turnedAway : failure
     }
 
-    /// Delivers a message and waits until it is stored. A failure is kept in `storeFailure`.
-    func deliver(_ message: MQTTMessage) {
-        guard storeFailure == nil else { return }
+    /// Delivers the messages that have arrived, and waits until they are stored.
+    private func store() throws(MQTTFailure) {
+        guard !arrived.isEmpty else { return }
+        let messages = arrived
+        arrived = []
         do throws(MQTTDeliveryFailure) {
-            try control.deliver(message)
+            try control.deliver(messages)
         } catch {
-            storeFailure = .notStored(reason: error.reason)
+            let failure = MQTTFailure.notStored(reason: error.reason)
+            storeFailure = failure
+            throw failure
         }
     }
 

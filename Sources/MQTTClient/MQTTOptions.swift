@@ -14,6 +14,8 @@ package struct MQTTOptions: Sendable {
     package var isDurable: Bool
     /// Whether acknowledgements of a few messages may be read later, which saves wakeups.
     package var isPatient: Bool
+    /// The messages that are stored together, at most, if they have arrived together.
+    package var batch: Int
     /// The message that the broker publishes when the connection is lost.
     package var will: MQTTPublication?
 
@@ -26,22 +28,27 @@ package struct MQTTOptions: Sendable {
         topics: [TopicFilter] = [],
         isDurable: Bool = true,
         isPatient: Bool = true,
+        batch: Int = 1,
         will: MQTTPublication? = nil
     ) {
         (self.address, self.credentials, self.certificate) = (address, credentials, certificate)
         (self.clientID, self.topics, self.isDurable) = (clientID, topics, isDurable)
-        (self.isPatient, self.will) = (isPatient, will)
+        (self.isPatient, self.batch, self.will) = (isPatient, batch, will)
     }
 }
 
 /// A message from a broker.
 package struct MQTTMessage: Sendable {
+    /// Empty if the message is too large to be read.
+    package var topic: String
     /// `nil` if the message is too large to be read.
     package var payload: [UInt8]?
     package var isRetained: Bool
 
     /// Creates a message.
-    package init(payload: [UInt8]?, isRetained: Bool) { (self.payload, self.isRetained) = (payload, isRetained) }
+    package init(topic: String = "", payload: [UInt8]?, isRetained: Bool) {
+        (self.topic, self.payload, self.isRetained) = (topic, payload, isRetained)
+    }
 }
 
 /// The error for a message that could not be stored, so that the broker must keep it.

@@ -27,11 +27,11 @@ struct MQTTControl: Sendable {
 
     private let shared = Shared()
     let wakeup: WakeDescriptor
-    private let store: @Sendable (MQTTMessage) async -> MQTTDeliveryFailure?
+    private let store: @Sendable ([MQTTMessage]) async -> MQTTDeliveryFailure?
     let report: @Sendable (MQTTReport) -> Void
 
     init(
-        store: @escaping @Sendable (MQTTMessage) async -> MQTTDeliveryFailure?,
+        store: @escaping @Sendable ([MQTTMessage]) async -> MQTTDeliveryFailure?,
         report: @escaping @Sendable (MQTTReport) -> Void
     ) throws(SystemRefusal) {
         (self.store, self.report) = (store, report)
@@ -46,17 +46,17 @@ struct MQTTControl: Sendable {
         wakeup.signal()
     }
 
-    /// Blocks the session's thread until the message is stored.
+    /// Blocks the session's thread until the messages are stored.
     ///
-    /// - Throws: ``MQTTDeliveryFailure`` if it cannot be stored.
-    func deliver(_ message: MQTTMessage) throws(MQTTDeliveryFailure) {
+    /// - Throws: ``MQTTDeliveryFailure`` if they cannot be stored.
+    func deliver(_ messages: [MQTTMessage]) throws(MQTTDeliveryFailure) {
         final class Answer: Sendable {
             let failure = Mutex<MQTTDeliveryFailure?>(nil)
             let isThere = DispatchSemaphore(value: 0)
         }
         let answer = Answer()
         Task { [store] in
-            let failure = await store(message)
+            let failure = await store(messages)
             answer.failure.withLock { $0 = failure }
             answer.isThere.signal()
         }
@@ -76,14 +76,38 @@ package final class MQTTSession: Sendable {
     ///   - store: stores a message, which is acknowledged only if this returns `nil`.
     ///   - report: called on the session's thread after each successful and each failed connection.
     /// - Throws: ``SystemRefusal`` if there are no more threads or descriptors.
-    package init(
+    package convenience init(
         _ options: MQTTOptions,
         thread: String,
         outbox: (any MQTTOutbox)? = nil,
         store: @escaping @Sendable (MQTTMessage) async -> MQTTDeliveryFailure?,
         report: @escaping @Sendable (MQTTReport) -> Void
     ) throws(SystemRefusal) {
-        let control = try MQTTControl(store: store, report: report)
+        try self.init(
+            options,
+            thread: thread,
+            outbox: outbox,
+            storeAll: { messages in
+                for message in messages {
+                    if let failure = await store(message) { return failure }
+                }
+                return nil
+            },
+            report: report
+        )
+    }
+
+    /// Starts a session whose messages are stored in batches.
+    ///
+    /// - Parameter storeAll: stores messages together; they are acknowledged only if this returns `nil`.
+    package init(
+        _ options: MQTTOptions,
+        thread: String,
+        outbox: (any MQTTOutbox)? = nil,
+        storeAll: @escaping @Sendable ([MQTTMessage]) async -> MQTTDeliveryFailure?,
+        report: @escaping @Sendable (MQTTReport) -> Void
+    ) throws(SystemRefusal) {
+        let control = try MQTTControl(store: storeAll, report: report)
         self.control = control
         try detachThread(named: thread) { Self.run(options, outbox, control) }
     }

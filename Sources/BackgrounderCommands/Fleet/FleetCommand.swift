@@ -4,7 +4,7 @@ import ArgumentParser
 struct FleetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet",
-        abstract: "Send commands to the machines of a fleet through a broker.",
+        abstract: "Send commands to the machines of a fleet, and collect their points.",
         discussion: """
             The machines publish to the broker (`publish add`), which also brings the commands to \
             them. These commands need no service on this machine.
@@ -15,8 +15,11 @@ struct FleetCommand: ParsableCommand {
               backgrounder fleet announce --broker mqtts://broker.example --group red \\
                 --say 'We leave in ten minutes'
               backgrounder fleet send --broker mqtts://broker.example --group red pause
+              backgrounder fleet list --broker mqtts://broker.example
+              backgrounder fleet collect --mqtt mqtts://broker.example \\
+                --postgres postgres://localhost/fleet
             """,
-        subcommands: [Announce.self, Send.self]
+        subcommands: [Announce.self, Send.self, List.self, Show.self, Collect.self]
     )
 }
 
@@ -55,5 +58,56 @@ extension FleetCommand {
         var arguments: [String] = []
 
         func run() async throws { try Launcher.exec(["fleet-send"] + arguments) }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the machines of a broker or of a collector's database.",
+            discussion: """
+                EXAMPLES
+                  backgrounder fleet list --broker mqtts://broker.example
+                  backgrounder fleet list --postgres postgres://localhost/fleet --format json
+                """
+        )
+        @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The options."))
+        var arguments: [String] = []
+
+        func run() async throws { try Launcher.exec(["fleet-list"] + arguments) }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "Show one machine.",
+            discussion: """
+                EXAMPLES
+                  backgrounder fleet show bus12 --broker mqtts://broker.example
+                  backgrounder fleet show bus12 --postgres postgres://localhost/fleet
+                """
+        )
+        @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The id of the machine, and the options."))
+        var arguments: [String] = []
+
+        func run() async throws { try Launcher.exec(["fleet-show"] + arguments) }
+    }
+
+    struct Collect: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "collect",
+            abstract: "Store the points of a fleet in PostgreSQL, until Control-C.",
+            discussion: """
+                EXAMPLES
+                  backgrounder fleet collect --mqtt mqtt://localhost \\
+                    --postgres postgres://localhost/fleet
+                  backgrounder fleet collect --mqtt mqtts://broker.example --share office \\
+                    --name office-1 --postgres postgres://localhost/fleet \\
+                    --metrics 127.0.0.1:9464
+                """
+        )
+        @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The options."))
+        var arguments: [String] = []
+
+        func run() async throws { try Launcher.exec(["fleet-collect"] + arguments) }
     }
 }

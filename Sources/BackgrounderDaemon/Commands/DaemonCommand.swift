@@ -29,7 +29,8 @@ package struct DaemonCommand: AsyncParsableCommand {
         version: Backgrounder.version,
         subcommands: [
             ReplayCommand.self, PlaceReplayCommand.self, PlanCommand.self, BackupCommand.self, RestoreCommand.self,
-            InspectCommand.self, FleetAnnounceCommand.self, FleetSendCommand.self,
+            InspectCommand.self, FleetAnnounceCommand.self, FleetSendCommand.self, FleetListCommand.self,
+            FleetShowCommand.self, FleetCollectCommand.self,
         ]
     )
 

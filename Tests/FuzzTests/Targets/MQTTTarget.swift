@@ -39,8 +39,8 @@ final class MQTTTarget: Sendable {
 
     func run(_ bytes: [UInt8]) {
         do {
-            let control = try MQTTControl { message in
-                if let payload = message.payload {
+            let control = try MQTTControl { messages in
+                for payload in messages.compactMap(\.payload) {
                     _ = try? PushMessage(payload, now: Date(timeIntervalSince1970: 1_700_000_000))
                 }
                 return nil
