@@ -35,10 +35,10 @@ SANITIZER_OPTIONS = TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.
 SHARE = $(DESTDIR)$(PREFIX)/share
 
 .PHONY: help run setup check test test-page fuzz sanitize torture build programs bench-location bench-audio bench-commands bench-places bench-fleet bench-page screenshots dependencies bench-dependencies package-dependencies deb test-package test-arm64 format lint docs clean-run \
-    manuals install media tracks example-feed example-picture example-tour example-dependencies
+    manuals install media tracks example-feed example-picture example-tour example-fleet stop-example-fleet example-dependencies
 
 help: ## list the commands
-	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 22
 
 run: build ## install the system packages, build, and show location and audio at work (state in .run/)
 	@Packaging/demo.sh $(RELEASE) $(HOME_DIR)
@@ -51,6 +51,13 @@ example-picture: example-dependencies build ## fetch and download a picture of t
 
 example-tour: example-dependencies build ## run a city walk whose stops speak, into .run/tour.wav
 	@Packaging/examples/city-walk.sh $(RELEASE) $(HOME_DIR)/tour
+
+example-fleet: build ## start 20 buses, a broker, a database and a map, and announce to all (state in .run/fleet/)
+	@Packaging/dependencies.sh run fleet
+	@Packaging/examples/fleet.sh $(RELEASE) $(HOME_DIR)/fleet start
+
+stop-example-fleet: ## stop what example-fleet started
+	@Packaging/examples/fleet.sh $(RELEASE) $(HOME_DIR)/fleet stop
 
 build: dependencies programs ## build the two programs in release mode; they need no toolchain to run
 

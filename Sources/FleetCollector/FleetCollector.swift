@@ -1,5 +1,6 @@
 package import BackgrounderAPI
 import FoundationEssentials
+import Glibc
 package import Logging
 package import MQTTClient
 import ServiceLifecycle
@@ -31,6 +32,10 @@ package final class FleetCollector: Service {
     private let store: Mutex<CollectorStore>
     private let logger: Logger
     private let counter = Mutex(Counts())
+    /// One for each processor.
+    private let parsers = (0..<max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))).map { _ in
+        QueueExecutor("backgrounder.collector.parser")
+    }
     /// Waits for PostgreSQL.
     private let executor = QueueExecutor("backgrounder.collector")
 
@@ -104,24 +109,46 @@ package final class FleetCollector: Service {
 
     // MARK: Messages
 
-    private func store(_ messages: [MQTTMessage]) async -> MQTTDeliveryFailure? {
-        await executor.run { self.storeNow(messages) }
+    /// The points and reports in some messages.
+    private struct Content: Sendable {
+        var points: [CollectedPoint] = []
+        var reports: [(machine: String, report: CollectorStore.Report)] = []
+        var invalid = 0
+
+        init(_ messages: ArraySlice<MQTTMessage>) {
+            for message in messages {
+                if let payload = message.payload, let point = CollectedPoint(topic: message.topic, payload: payload) {
+                    points.append(point)
+                } else if let report = FleetCollector.report(message) {
+                    reports.append(report)
+                } else {
+                    invalid += 1
+                }
+            }
+        }
     }
 
-    private func storeNow(_ messages: [MQTTMessage]) -> MQTTDeliveryFailure? {
-        var points: [CollectedPoint] = []
-        var reports: [String: [CollectorStore.Report]] = [:]
-        var invalid = 0
-        for message in messages {
-            if let payload = message.payload, let point = CollectedPoint(topic: message.topic, payload: payload) {
-                points.append(point)
-            } else if let (machine, report) = Self.report(message) {
-                // Only the newest of each kind matters.
-                reports[machine, default: []].removeAll { $0.isSameKind(as: report) }
-                reports[machine, default: []].append(report)
-            } else {
-                invalid += 1
+    private func store(_ messages: [MQTTMessage]) async -> MQTTDeliveryFailure? {
+        // Parsing takes as long as storing, so all processors share it.
+        let contents = await withTaskGroup { group in
+            let portion = max(100, (messages.count + parsers.count - 1) / parsers.count)
+            for (parser, first) in zip(parsers, stride(from: 0, to: messages.count, by: portion)) {
+                let messages = messages[first..<min(first + portion, messages.count)]
+                group.addTask { (first, await parser.run { Content(messages) }) }
             }
+            return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+        return await executor.run { self.storeNow(contents) }
+    }
+
+    private func storeNow(_ contents: [Content]) -> MQTTDeliveryFailure? {
+        let points = contents.flatMap(\.points)
+        var invalid = contents.reduce(0) { $0 + $1.invalid }
+        var reports: [String: [CollectorStore.Report]] = [:]
+        for (machine, report) in contents.flatMap(\.reports) {
+            // Only the newest of each kind matters.
+            reports[machine, default: []].removeAll { $0.isSameKind(as: report) }
+            reports[machine, default: []].append(report)
         }
         do throws(PostgresError) {
             let new = try store(points, reports, &invalid)

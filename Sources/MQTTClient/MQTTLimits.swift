@@ -22,6 +22,8 @@ package enum MQTTLimits {
     static let farewell = 0.5
     /// Bytes of the largest packet that libmosquitto may read. Valid push messages are smaller.
     static let packetLimit = 16 << 10
+    /// Bytes of the system's receive buffer, which Linux doubles. Its default limit, `net.core.rmem_max`, is the same.
+    static let receiveBuffer: Int32 = 212_992
     /// Seconds before the first attempt to reconnect.
     static let firstRetry = 1.0
     /// Seconds; the delay doubles up to this.

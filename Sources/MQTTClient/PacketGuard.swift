@@ -42,6 +42,10 @@ struct PacketGuard {
 
     init(descriptor: Int32) {
         self.descriptor = descriptor
+        // A segment stays in the system's buffer until its last byte is read, and may fill the initial 128 KiB. The rest of a packet that
+        // begins in its last bytes would never arrive.
+        var size = MQTTLimits.receiveBuffer
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// Examines the next packet without reading it, or skips it if it is too large.

@@ -117,6 +117,32 @@ import Testing
         #expect(try await collector.process.waitForEnd(within: 5) == 0)
     }
 
+    @Test func `a collector that was away receives what waited, in one burst`() async throws {
+        var collector = try Collector(self)
+        try await collector.wait(for: "Connected to mqtt")
+        let scratch = try ScratchDirectory()
+        var expected = 0
+        for round in 1...3 {
+            collector.process.kill(SIGTERM)
+            #expect(try await collector.process.waitForEnd(within: 5) == 0)
+            // More than fits into the system's buffers.
+            let lines = (0..<5000).map { number in
+                let padding = String(repeating: "x", count: number % 300)
+                let key = #"{"g":"a\#(round)","n":\#(number),"x":"\#(padding)"}"#
+                return #"{"_type":"location","tst":1795797292,"lat":1,"lon":2,"bg":\#(key)}"#
+            }
+            let file = try scratch.write(lines.joined(separator: "\n") + "\n", to: "lines")
+            try await Tool.run(
+                "sh",
+                "-c",
+                "mosquitto_pub -p \(broker.port) -q 1 -t owntracks/fleet/bus1 -l < '\(file)'"
+            )
+            expected += lines.count
+            collector = try Collector(self)
+            try await wait("the burst") { try await count() == expected }
+        }
+    }
+
     @Test func `two collectors share the work, and the machines can be listed`() async throws {
         let one = try Collector(self, "--share", "office", "--name", "one")
         let two = try Collector(self, "--share", "office", "--name", "two")

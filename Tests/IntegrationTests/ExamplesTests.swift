@@ -58,6 +58,38 @@ import Testing
         #expect(Double(seconds) ?? 0 > 20, "\(seconds)")
     }
 
+    @Test func `a fleet of three buses appears in the list and on the map, obeys, and ends`() async throws {
+        let scratch = try ScratchDirectory()
+        // PostgreSQL runs as another user if this one is root.
+        try await Tool.run("chmod", "755", scratch.path)
+        let script = Products.repository("Packaging/examples/fleet.sh")
+        let environment = try Service(TestConfiguration()).environment.filter { $0.key != "BACKGROUNDER_HOME" }
+        func run(_ action: String) async throws -> ProgramRun {
+            try await ProgramRun.of(
+                script,
+                [Products.folderOfPrograms, scratch.file("fleet"), action, "3"],
+                environment: environment,
+                within: 120
+            )
+        }
+        let start = try await run("start")
+        #expect(start.exitCode == 0, "\(start)")
+        #expect(!start.text.contains("\u{1B}"), "escape sequences without a terminal")
+        expect(["fleet collect", "MACHINE  STATE", "bus1     online", "bus3     online", "A map"], in: start.text)
+        for bus in 1...3 { #expect(start.text.contains("\nbus\(bus): done\n"), "\(start)") }
+        let address = try #require(start.text.firstMatch(of: /The map: (http:\S+)/)?.1)
+        let positions = try JSONValue(parsing: try await Tool.run("curl", "-sf", "\(address)positions"))
+        #expect(Set((positions.array ?? []).compactMap { $0["machine"]?.string }) == ["bus1", "bus2", "bus3"])
+        let page = String(decoding: try await Tool.run("curl", "-sf", String(address)), as: UTF8.self)
+        #expect(page.contains("leaflet.js"))
+        _ = try await Tool.run("curl", "-sf", "\(address)leaflet/leaflet.js")
+        let stop = try await run("stop")
+        #expect(stop.text == "stopped\n", "\(stop)")
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("fleet")))
+        let refused = try? await Tool.run("curl", "-sf", String(address))
+        #expect(refused == nil, "the map has ended")
+    }
+
     @Test func `an example does not remove a folder that it did not create`() async throws {
         let scratch = try ScratchDirectory()
         let file = try scratch.write("mine", to: "letter.txt")
