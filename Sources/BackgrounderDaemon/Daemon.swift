@@ -101,6 +101,7 @@ struct Daemon: Sendable {
             observe: places.observe,
             ride: fetch.ride,
             publish: publish.stored,
+            occurred: publish.occurred,
             stateChanged: publish.noteChange,
             changed: { metricsFile?.noteChange() }
         )

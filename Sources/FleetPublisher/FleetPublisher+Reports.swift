@@ -11,6 +11,17 @@ extension FleetPublisher {
         if open.withLock({ !$0.isEmpty }) { changes.continuation.yield() }
     }
 
+    /// Sends an event at a place. While there is no connection, the newest events wait in memory. Any thread; returns immediately.
+    package nonisolated func occurred(_ event: PlaceEvent) {
+        open.withLock { open in
+            guard !open.isEmpty, let content = try? JSON.encode(event) else { return }
+            for (outbox, session) in open {
+                outbox.post(place: Array(content))
+                session.wake()
+            }
+        }
+    }
+
     /// Sends the state of a command to its sender.
     package func reply(_ command: StoredCommand) {
         guard let entry = entries.first(where: { $0.publisher.name == command.publisher }) else { return }

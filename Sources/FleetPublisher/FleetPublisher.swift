@@ -242,6 +242,7 @@ package actor FleetPublisher: Service {
             why: publisher.isPaused
                 ? "paused by a command" : entry.lastError ?? report?.fault ?? wait ?? entry.deafness,
             backlog: max(0, Int(newest - progress.done)),
+            rate: report.flatMap { $0.rate >= 0.1 ? ($0.rate * 10).rounded() / 10 : nil },
             published: progress.published,
             acknowledged: progress.acknowledged,
             dropped: progress.dropped,

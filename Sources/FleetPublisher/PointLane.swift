@@ -1,5 +1,6 @@
 package import BackgrounderAPI
 package import FoundationEssentials
+import Glibc
 package import SystemSupport
 
 /// The order and the pace in which a publisher sends points: strictly oldest first, and each again until it is acknowledged.
@@ -39,6 +40,7 @@ package struct PointLane: Sendable {
     /// When the backlog begins; `nil` without a backlog.
     private var backlogStart: MonotonicTime?
     private var pace: Pace
+    private var meter = RateMeter()
     package private(set) var progress: PublishProgress
 
     /// Creates the lane of a publisher that has come as far as `progress`.
@@ -46,6 +48,9 @@ package struct PointLane: Sendable {
         (self.progress, self.pace) = (progress, pace)
         lastRead = progress.done
     }
+
+    /// The acknowledged points a second, over the last seconds.
+    package func rate(at time: MonotonicTime) -> Double { meter.rate(at: time) }
 
     /// When the backlog begins, if it waits for that.
     package func backlogStart(at time: MonotonicTime) -> MonotonicTime? {
@@ -109,6 +114,7 @@ package struct PointLane: Sendable {
     package mutating func acknowledged(_ id: Int64, at time: MonotonicTime, now: Date) {
         guard let index = sent.firstIndex(where: { $0.id == id && !$0.isAcknowledged }) else { return }
         sent[index].isAcknowledged = true
+        meter.count(at: time)
         pace.acknowledged(after: sent[index].time.duration(to: time), at: time)
         while let first = sent.first, first.isAcknowledged {
             progress.done = first.id
@@ -117,6 +123,26 @@ package struct PointLane: Sendable {
             progress.lastAcknowledged = now
             sent.removeFirst()
         }
+    }
+}
+
+/// The rate of events: a mean in which each event counts less the longer ago it was.
+struct RateMeter: Sendable {
+    /// Seconds after which an event counts 1/e. Tuned: steady at one point a second, and current enough for a person.
+    private static let memory = 5.0
+
+    private var value = 0.0
+    private var last = MonotonicTime(seconds: 0)
+
+    /// Counts an event.
+    mutating func count(at time: MonotonicTime) {
+        value = rate(at: time) + 1 / Self.memory
+        last = time
+    }
+
+    /// Returns the events a second.
+    func rate(at time: MonotonicTime) -> Double {
+        value * exp(-max(0, last.duration(to: time).seconds) / Self.memory)
     }
 }
 

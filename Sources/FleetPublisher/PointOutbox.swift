@@ -11,6 +11,8 @@ final class PointOutbox: MQTTOutbox {
     /// The state for the status.
     struct Report: Sendable {
         var progress: PublishProgress
+        /// Acknowledged points a second.
+        var rate: Double
         var live: Date?
         /// The time until the backlog begins; `nil` if it does not wait.
         var backlogWait: Duration?
@@ -89,6 +91,9 @@ final class PointOutbox: MQTTOutbox {
     /// Sends the position again.
     func resend(_ position: Location) { news.withLock { $0.position = position } }
 
+    /// Sends an event at a place, now or once there is a connection.
+    func post(place event: [UInt8]) { replies.post(event, topic: messages.placeTopic, command: nil) }
+
     /// Replaces the status document.
     func setStatus(_ document: [UInt8]) { news.withLock { $0.status = document } }
 
@@ -114,6 +119,7 @@ final class PointOutbox: MQTTOutbox {
             let now = MonotonicTime.now
             return Report(
                 progress: state.lane.progress,
+                rate: state.lane.rate(at: now),
                 live: state.live,
                 backlogWait: state.lane.backlogStart(at: now).map { now.duration(to: $0) },
                 fault: state.fault

@@ -39,6 +39,9 @@ struct PublisherMessages: Sendable {
             + (publisher.isForHomeAssistant ? [retained(discoveryTopic, [])] : [])
     }
 
+    /// The topic of events at places.
+    var placeTopic: String { topic + "place" }
+
     /// Returns the status document, which the broker keeps.
     func status(_ content: [UInt8]) -> MQTTPublication { retained(topic + "status", content) }
 

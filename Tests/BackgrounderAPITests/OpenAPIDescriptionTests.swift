@@ -169,7 +169,9 @@ import Testing
             url: "mqtt://b:1",
             machine: "m",
             topic: "t",
+            groups: ["red"],
             why: "x",
+            rate: 0.5,
             lastAcknowledged: Sample.date,
             live: Sample.date
         )

@@ -2,6 +2,7 @@ import BackgrounderAPI
 import FoundationEssentials
 import SystemSupport
 import Testing
+
 @testable import BackgrounderCommands
 
 /// Tasks, fetches and transfers in the live view, in its plain lines and in `status`.
@@ -55,7 +56,8 @@ import Testing
     private static func state(
         tasks: [BackgroundTask]? = nil,
         fetch: [FetchSource]? = nil,
-        transfers: [Transfer]? = nil
+        transfers: [Transfer]? = nil,
+        publishers: [PublisherStatus]? = nil
     ) -> LiveState {
         let status = ServiceStatus(
             version: "0.1.0",
@@ -66,7 +68,8 @@ import Testing
             modes: [],
             tasks: tasks,
             fetch: fetch,
-            transfers: transfers
+            transfers: transfers,
+            publishers: publishers
         )
         var state = LiveState()
         state.apply(.state(StateSnapshot(status: status, track: [], queue: [])), at: instant)
@@ -110,6 +113,27 @@ import Testing
         #expect(text.contains("12 ↓ a photo\u{FFFD}.jpg "))
         #expect(text.contains("running, 1.2 MB of 4.8 MB │"))
         #expect(text.contains("━━━━━━━━━━━━────────────"))
+        #expect(text.contains("waiting for the network, 999 bytes │"))
+        #expect(lines.count == 30)
+    }
+
+    @Test func `publishers are above the transfers, with backlog, rate and the reason for waiting`() {
+        let office = PublisherStatus(
+            name: "office",
+            url: "mqtt://b:1",
+            machine: "m",
+            topic: "t",
+            state: .waiting,
+            why: "cannot reach the broker",
+            backlog: 900,
+            rate: 48.3
+        )
+        let state = Self.state(transfers: [Self.transfer(13, .waiting, received: 999)], publishers: [office])
+        let lines = Self.lines(state)
+        let text = lines.joined(separator: "\n")
+        #expect(text.contains(" Publishers, transfers "))
+        #expect(text.contains("office"))
+        #expect(text.contains("waiting, backlog 900, 48 points/s: cannot reach the broker │"))
         #expect(text.contains("waiting for the network, 999 bytes │"))
         #expect(lines.count == 30)
     }

@@ -75,13 +75,33 @@ import Testing
             attached: 0,
             modes: []
         )
-        func publisher(_ name: String, _ state: PublisherState, _ backlog: Int, _ why: String?) -> PublisherStatus {
-            PublisherStatus(name: name, url: "u", machine: "m", topic: "t", state: state, why: why, backlog: backlog)
+        func publisher(
+            _ name: String,
+            _ state: PublisherState,
+            _ backlog: Int,
+            _ rate: Double?,
+            _ why: String?
+        ) -> PublisherStatus {
+            PublisherStatus(
+                name: name,
+                url: "u",
+                machine: "m",
+                topic: "t",
+                state: state,
+                why: why,
+                backlog: backlog,
+                rate: rate
+            )
         }
-        status.publishers = [publisher("office", .connected, 0, nil), publisher("home", .waiting, 7, "no route")]
+        status.publishers = [
+            publisher("office", .connected, 0, 0.9, nil), publisher("home", .waiting, 7, nil, "no route"),
+            publisher("depot", .connected, 900, 48.3, nil),
+        ]
         #expect(
             status.backgroundLines(now: Self.instant) == [
-                "publish   office: connected, backlog 0", "          home: waiting, backlog 7: no route",
+                "publish   office: connected, backlog 0, 0.9 points/s",
+                "          home: waiting, backlog 7: no route",
+                "          depot: connected, backlog 900, 48 points/s",
             ]
         )
     }

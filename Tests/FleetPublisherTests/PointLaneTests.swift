@@ -155,4 +155,14 @@ import Testing
         for _ in 0..<50 { second(.seconds(3)) }
         #expect(pace.rate == 1)
     }
+
+    @Test func `the rate is that of the last seconds`() {
+        var meter = RateMeter()
+        #expect(meter.rate(at: MonotonicTime(seconds: 100)) == 0)
+        for second in 0..<60 { meter.count(at: MonotonicTime(seconds: 100 + Double(second))) }
+        #expect(abs(meter.rate(at: MonotonicTime(seconds: 159.5)) - 1) < 0.1)
+        for step in 0..<1000 { meter.count(at: MonotonicTime(seconds: 160 + Double(step) / 50)) }
+        #expect(abs(meter.rate(at: MonotonicTime(seconds: 180)) - 50) < 2)
+        #expect(meter.rate(at: MonotonicTime(seconds: 240)) < 0.1)
+    }
 }

@@ -127,6 +127,24 @@ import Testing
         #expect(report["health"]?.string == "ok")
     }
 
+    @Test func `an event at a place reaches the broker`() async throws {
+        try configure()
+        try await start()
+        try await service.run("place", "add", "Harbour", "--at", "53.54,9.98")
+        let output = service.file("place.json")
+        let listener = try Tool.start(
+            "sh",
+            "-c",
+            "mosquitto_sub -p \(broker.port) -i listener -q 1 -t backgrounder/v1/bus12/place -C 1 -W 20 > '\(output)'"
+        )
+        try await broker.wait(for: "Sending SUBACK to listener")
+        try await service.run("place", "simulate", "Harbour", "enter")
+        #expect(try await listener.waitForEnd() == 0)
+        let event = try JSONValue(parsing: try #require(FileManager.default.contents(atPath: output)))
+        #expect(event["place"]?.string == "Harbour")
+        #expect(event["event"]?.string == "enter")
+    }
+
     @Test func `a command waits at the broker and for its time, and survives a kill of the service`() async throws {
         try await makeItem()
         try configure()

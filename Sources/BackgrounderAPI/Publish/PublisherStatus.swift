@@ -17,6 +17,8 @@ package struct PublisherStatus: Codable, Hashable, Sendable {
     package var why: String?
     /// Stored points that the broker has not acknowledged.
     package var backlog: Int
+    /// Points that the broker acknowledged a second, over the last seconds; absent below 0.1.
+    package var rate: Double?
     /// Points sent, with repetitions.
     package var published: Int
     package var acknowledged: Int
@@ -38,6 +40,7 @@ package struct PublisherStatus: Codable, Hashable, Sendable {
         state: PublisherState = .waiting,
         why: String? = nil,
         backlog: Int = 0,
+        rate: Double? = nil,
         published: Int = 0,
         acknowledged: Int = 0,
         dropped: Int = 0,
@@ -53,6 +56,7 @@ package struct PublisherStatus: Codable, Hashable, Sendable {
         self.state = state
         self.why = why
         self.backlog = backlog
+        self.rate = rate
         self.published = published
         self.acknowledged = acknowledged
         self.dropped = dropped

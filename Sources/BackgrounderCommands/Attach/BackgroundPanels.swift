@@ -2,11 +2,13 @@ import BackgrounderAPI
 import FoundationEssentials
 import SystemSupport
 
-/// The panels of the tasks, the fetches and the transfers.
+/// The panels of the tasks, the fetches and the transfers. Publishers are above the transfers, in the same panel.
 struct BackgroundPanels {
     private let tasks: [Glance]
     private let fetch: [Glance]
     private let transfers: [Glance]
+    /// The title of the panel of the transfers.
+    private let transfersTitle: String
 
     init(_ state: LiveState, now: Date, instant: SuspendingClock.Instant) {
         let open = (state.status?.tasks ?? []).map { task in
@@ -14,7 +16,10 @@ struct BackgroundPanels {
         }
         tasks = open + state.endedTasks.reversed().map { Glance($0) }
         fetch = (state.status?.fetch ?? []).map { Glance($0, last: state.lastRuns[$0.name], now: now) }
-        transfers = ((state.status?.transfers ?? []) + state.endedTransfers.reversed()).map { Glance($0) }
+        let publishers = (state.status?.publishers ?? []).map { Glance($0) }
+        transfers =
+            publishers + ((state.status?.transfers ?? []) + state.endedTransfers.reversed()).map { Glance($0) }
+        transfersTitle = publishers.isEmpty ? "Transfers" : "Publishers, transfers"
     }
 
     /// Returns how many of `rows` the panels take below the others: as many as they need, at most `most`, and none if
@@ -37,7 +42,7 @@ struct BackgroundPanels {
             panel("Tasks", tasks, columns: left, rows: upper),
             panel("Fetch", fetch, columns: columns - left, rows: upper)
         )
-        if lower > 0 { lines += panel("Transfers", transfers, columns: columns, rows: lower) }
+        if lower > 0 { lines += panel(transfersTitle, transfers, columns: columns, rows: lower) }
         return lines
     }
 
@@ -59,7 +64,7 @@ struct BackgroundPanels {
 
     /// Returns exactly `rows` lines of `columns` columns: tasks, fetches and transfers, one below the other.
     func stack(columns: Int, rows: Int) -> [String] {
-        let lists = [("Tasks", tasks), ("Fetch", fetch), ("Transfers", transfers)]
+        let lists = [("Tasks", tasks), ("Fetch", fetch), (transfersTitle, transfers)]
         var rest = rows
         var lines: [String] = []
         for (index, (title, glances)) in lists.enumerated() {
@@ -82,7 +87,8 @@ struct BackgroundPanels {
             case .transfers: transfers
             case .audio, .location, .log: []
             }
-        return self.panel(panel.title, Array(glances.dropFirst(scroll)), columns: columns, rows: rows)
+        let title = panel == .transfers ? transfersTitle : panel.title
+        return self.panel(title, Array(glances.dropFirst(scroll)), columns: columns, rows: rows)
     }
 
     private func panel(_ title: String, _ glances: [Glance], columns: Int, rows: Int) -> [String] {

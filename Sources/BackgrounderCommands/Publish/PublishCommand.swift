@@ -248,6 +248,7 @@ enum PublisherTable {
     static func details(_ publisher: PublisherStatus) -> String {
         let lines = [
             publisher.line, "topic: \(publisher.topic)",
+            publisher.rate.map { "rate: \($0.decimals(1)) points/s" },
             publisher.groups.map { "groups: \($0.joined(separator: ", "))" },
             "published: \(publisher.published), acknowledged: \(publisher.acknowledged), dropped: \(publisher.dropped)",
             publisher.lastAcknowledged.map { "last acknowledged: \($0.shown)" },

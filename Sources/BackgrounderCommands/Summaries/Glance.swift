@@ -124,6 +124,7 @@ extension Glance {
     /// Creates the line of `publisher`: its state, its backlog, and why that waits.
     init(_ publisher: PublisherStatus) {
         let why = publisher.why.map { ": \($0)" } ?? ""
-        self.init(publisher.name, "\(publisher.state.rawValue), backlog \(publisher.backlog)\(why)")
+        let rate = publisher.rate.map { ", \($0.decimals($0 < 10 ? 1 : 0)) points/s" } ?? ""
+        self.init(publisher.name, "\(publisher.state.rawValue), backlog \(publisher.backlog)\(rate)\(why)")
     }
 }

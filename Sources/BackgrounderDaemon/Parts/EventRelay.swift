@@ -12,6 +12,7 @@ final class EventRelay: Sendable {
         var observe: @Sendable ([PassedFix]) -> Void
         var ride: @Sendable () -> Void
         var publish: @Sendable (Location) -> Void
+        var occurred: @Sendable (PlaceEvent) -> Void
         var stateChanged: @Sendable () -> Void
         var changed: @Sendable () -> Void
     }
@@ -29,6 +30,7 @@ final class EventRelay: Sendable {
     ///   - observe: takes the fixes that passed the rules of the filter.
     ///   - ride: called when the machine is awake anyway, so that due fetches run now.
     ///   - publish: takes the newest of stored points.
+    ///   - occurred: takes the events at places.
     ///   - stateChanged: called after each change that no event carries.
     ///   - changed: called after each event and other change.
     func connect(
@@ -37,6 +39,7 @@ final class EventRelay: Sendable {
         observe: @escaping @Sendable ([PassedFix]) -> Void,
         ride: @escaping @Sendable () -> Void,
         publish: @escaping @Sendable (Location) -> Void,
+        occurred: @escaping @Sendable (PlaceEvent) -> Void,
         stateChanged: @escaping @Sendable () -> Void,
         changed: @escaping @Sendable () -> Void
     ) {
@@ -47,6 +50,7 @@ final class EventRelay: Sendable {
                 observe: observe,
                 ride: ride,
                 publish: publish,
+                occurred: occurred,
                 stateChanged: stateChanged,
                 changed: changed
             )
@@ -55,8 +59,10 @@ final class EventRelay: Sendable {
 
     /// Posts an event to the readers of the event stream.
     func post(_ event: Event) {
-        connected?.hub.post(event)
-        connected?.changed()
+        guard let connected else { return }
+        connected.hub.post(event)
+        if case .place(let event) = event { connected.occurred(event) }
+        connected.changed()
     }
 
     /// Posts one event per location, in order.

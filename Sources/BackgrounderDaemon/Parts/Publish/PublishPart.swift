@@ -54,6 +54,9 @@ struct PublishPart: DaemonPart {
 
     var services: [any Service] { [publisher, desk] }
 
+    /// Sends an event at a place. Any thread.
+    func occurred(_ event: PlaceEvent) { publisher.occurred(event) }
+
     /// Notes that the state of the service changed. Any thread.
     func noteChange() { publisher.noteChange() }
 
