@@ -13,7 +13,7 @@ import WebSupport
 /// `mosquitto_threaded_set` makes it leave the writing of that queue to this class, so that no message is acknowledged
 /// before it is stored.
 final class MQTTConnection {
-    private enum Phase {
+    enum Phase {
         /// Until the TCP connection is established.
         case connecting
         /// Until the broker accepts the client (CONNACK).
@@ -25,24 +25,27 @@ final class MQTTConnection {
         case unsubscribing
     }
 
-    private let options: MQTTOptions
-    private let outbox: (any MQTTOutbox)?
-    private let control: MQTTControl
+    let options: MQTTOptions
+    let outbox: (any MQTTOutbox)?
+    let control: MQTTControl
     let mosquitto: OpaquePointer
-    private var phase = Phase.connecting
-    private var packets: PacketGuard?
-    private var deadline: MonotonicTime
+    var phase = Phase.connecting
+    /// Both only without TLS.
+    var packets: PacketGuard?
+    var writer: PublishWriter?
+    var lastID: UInt16 = 0
+    var deadline: MonotonicTime
     private var lastSent = MonotonicTime.now
     /// Whether a PINGREQ has not been answered yet.
-    private var isSignAwaited = false
+    var isSignAwaited = false
     /// Packet identifiers of messages that libmosquitto did not see, to be acknowledged.
     private var acknowledgements: [UInt16] = []
     /// Published messages of QoS 1 that the broker has not acknowledged, oldest first.
-    private var unacknowledged: [(id: Int32, tag: Int64, sent: MonotonicTime)] = []
+    var unacknowledged: [(id: Int32, tag: Int64, sent: MonotonicTime)] = []
     /// With TLS: the acknowledgements that may arrive without waking the thread.
-    private var quietAcknowledgements = 0
+    var quietAcknowledgements = 0
     /// When to ask the outbox again; `nil` if it waits to be woken.
-    private var nextTurn: MonotonicTime?
+    var nextTurn: MonotonicTime?
 
     // Results of the callbacks, which run during calls of libmosquitto's functions.
     var connectCode: Int32?
@@ -146,77 +149,11 @@ final class MQTTConnection {
         }
     }
 
-    /// Sends the messages of the outbox, one after the other: the next one when the system has taken the one before.
-    private func publish() throws(MQTTFailure) {
-        guard let outbox else { return }
-        let now = MonotonicTime.now
-        if let oldest = unacknowledged.first, oldest.sent + .seconds(MQTTLimits.answerDelay) <= now { throw .silent }
-        nextTurn = nil
-        while !mosquitto_want_write(mosquitto) {
-            switch outbox.next(at: now) {
-            case .wait(let time):
-                nextTurn = time
-                return
-            case .send(let message):
-                try post(message, at: now)
-                try write()
-            }
-        }
-    }
-
-    private func post(_ message: MQTTPublication, at time: MonotonicTime) throws(MQTTFailure) {
-        var id: Int32 = 0
-        try check(
-            mosquitto_publish(
-                mosquitto,
-                &id,
-                message.topic,
-                Int32(message.payload.count),
-                message.payload,
-                message.tag == nil ? 0 : 1,
-                message.isRetained
-            )
-        )
-        if let tag = message.tag { unacknowledged.append((id, tag, time)) }
-    }
-
-    func confirmed(_ id: Int32) {
-        // Brokers acknowledge in order (MQTT 3.1.1, 4.6), so this is the first one. Others are not ours, or were confirmed twice.
-        guard let index = unacknowledged.firstIndex(where: { $0.id == id }) else { return }
-        outbox?.acknowledged(unacknowledged.remove(at: index).tag, at: .now)
-    }
-
-    private var socket: Int32 { mosquitto_socket(mosquitto) }
+    var socket: Int32 { mosquitto_socket(mosquitto) }
 
     private var hasEnded: Bool { socket < 0 }
 
-    /// When the thread must wake up even if nothing happens.
-    private var nextTime: MonotonicTime {
-        guard let oldest = unacknowledged.first?.sent else { return nextTurn.map { min(deadline, $0) } ?? deadline }
-        let answer = oldest + .seconds(isPatient ? MQTTLimits.patience : MQTTLimits.answerDelay)
-        return [nextTurn, answer].compactMap(\.self).reduce(deadline, min)
-    }
-
-    /// Whether acknowledgements may wait until the next message is sent. Each of them would wake the thread.
-    private var isPatient: Bool {
-        guard options.isPatient, phase == .listening, control.wish == .listen, !isSignAwaited,
-            let oldest = unacknowledged.first
-        else { return false }
-        return unacknowledged.count <= MQTTLimits.fewMessages && .now < oldest.sent + .seconds(MQTTLimits.patience)
-    }
-
-    /// Sets how many bytes may arrive without waking the thread: the awaited acknowledgements, but no message.
-    private func setQuiet() {
-        let count = isPatient ? unacknowledged.count : 0
-        guard packets == nil else {
-            packets?.setQuiet(count * MQTTLimits.acknowledgementSize)
-            return
-        }
-        guard options.address.isSecure, phase == .listening, count != quietAcknowledgements else { return }
-        quietAcknowledgements = count
-        var size = Int32(count * MQTTLimits.secureAcknowledgementSize + 1)
-        setsockopt(socket, SOL_SOCKET, SO_RCVLOWAT, &size, socklen_t(MemoryLayout<Int32>.size))
-    }
+    var wantsToWrite: Bool { mosquitto_want_write(mosquitto) || writer?.isEmpty == false }
 
     /// `POLLRDHUP` (poll(2), not in POSIX): the peer sends no more data.
     private static let hangUp: Int16 = 0x2000
@@ -228,8 +165,8 @@ final class MQTTConnection {
         // broker.
         case .greeting where options.address.isSecure: return Int16(POLLIN) | Self.hangUp
         default:
-            let wantsToWrite = mosquitto_want_write(mosquitto) || !acknowledgements.isEmpty
-            return Int16(POLLIN) | Self.hangUp | (wantsToWrite ? Int16(POLLOUT) : 0)
+            let isReadyToWrite = wantsToWrite || !acknowledgements.isEmpty
+            return Int16(POLLIN) | Self.hangUp | (isReadyToWrite ? Int16(POLLOUT) : 0)
         }
     }
 
@@ -242,7 +179,8 @@ final class MQTTConnection {
             guard code == 0 else { throw .unreachable(reason: systemMessage(code)) }
             phase = .greeting
             deadline = .now + .seconds(MQTTLimits.answerDelay)
-            if options.address.isSecure { try readSecure() } else { packets = PacketGuard(descriptor: socket) }
+            guard !options.address.isSecure else { return try readSecure() }
+            (packets, writer) = (PacketGuard(descriptor: socket), PublishWriter(descriptor: socket))
             return
         }
         let isOver = events & (Self.hangUp | Int16(POLLHUP) | Int16(POLLERR)) != 0
@@ -273,6 +211,7 @@ final class MQTTConnection {
         while let finding = try packets?.look() {
             switch finding {
             case .packet: try received(mosquitto_loop_read(mosquitto, 1))
+            case .acknowledged(let id): confirmed(Int32(id))
             case .oversize(let message):
                 arrived.append(MQTTMessage(payload: nil, isRetained: message.isRetained))
                 try store()
@@ -326,16 +265,23 @@ final class MQTTConnection {
     }
 
     /// Writes queued packets without blocking.
-    private func write() throws(MQTTFailure) {
+    func write() throws(MQTTFailure) {
         guard phase != .connecting else { return }
-        if mosquitto_want_write(mosquitto) {
+        // Two write to one socket, each only between two packets of the other.
+        var hasWritten = false
+        if writer?.isInsidePacket != true, mosquitto_want_write(mosquitto) {
             try check(mosquitto_loop_write(mosquitto, 1))
             guard !hasEnded else { throw .closed }
+            hasWritten = true
+        }
+        if !mosquitto_want_write(mosquitto) || writer?.isInsidePacket == true, try writer?.write() == true {
+            hasWritten = true
+        }
+        if hasWritten {
             lastSent = .now
             if phase == .listening, !isSignAwaited { deadline = lastSent + .seconds(MQTTLimits.keepalive) }
         }
-        // Only between two packets of libmosquitto, never inside one.
-        while let id = acknowledgements.first, !mosquitto_want_write(mosquitto) {
+        while let id = acknowledgements.first, !wantsToWrite {
             let packet: [UInt8] = [0x40, 2, UInt8(id >> 8), UInt8(id & 0xFF)]
             let count = send(socket, packet, packet.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
             if count < 0, errno == EAGAIN || errno == EINTR { return }
@@ -375,15 +321,16 @@ final class MQTTConnection {
             while !unacknowledged.isEmpty, .now < end {
                 setQuiet()
                 let events = control.wakeup.wait(for: socket, events: awaitedEvents, until: end).events
-                guard events == 0 || (try? handle(events)) != nil else { return }
+                guard events == 0 || (try? handle(events)) != nil, (try? write()) != nil else { return }
             }
         }
+        guard writer?.isInsidePacket != true else { return }
         mosquitto_disconnect(mosquitto)
         mosquitto_loop_write(mosquitto, 1)
     }
 
     /// Throws the failure for an error code of libmosquitto.
-    private func check(_ code: Int32) throws(MQTTFailure) {
+    func check(_ code: Int32) throws(MQTTFailure) {
         guard code != MOSQ_ERR_SUCCESS.rawValue, code != MOSQ_ERR_CONN_PENDING.rawValue else { return }
         let failure = MQTTFailure(code, host: options.address.host, tlsReason: tlsReason)
         throw failure == .closed && phase == .greeting ? .turnedAway : failure

@@ -10,6 +10,8 @@ struct PacketGuard {
     enum Finding {
         /// libmosquitto can read one packet.
         case packet
+        /// The acknowledgement of a message was read (PUBACK).
+        case acknowledged(UInt16)
         /// A message was too large and was skipped.
         case oversize(LargeMessage)
         /// The packet has not arrived completely.
@@ -76,6 +78,11 @@ struct PacketGuard {
             guard head + length <= count else { return wait(for: head + length) }
             if type == 2 { isLetIn = true }
             wait(for: 1)
+            if type == 4 {
+                let id = UInt16(buffer[head]) << 8 | UInt16(buffer[head + 1])
+                return recv(descriptor, &buffer, head + length, Int32(MSG_DONTWAIT)) == head + length
+                    ? .acknowledged(id) : .end
+            }
             return .packet
         }
         let qos = buffer[0] >> 1 & 3

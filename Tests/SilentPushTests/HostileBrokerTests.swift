@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import SystemSupport
 import TestSupport
 import Testing
 
@@ -158,6 +159,84 @@ import Testing
         try await rig.wait(messages: 2, within: 60)
         #expect(rig.texts == ["large", "after"])
         // Other tests of this suite run at the same time, but with `make test` no other suites.
+        let kibibytes = try Self.peak() - before
+        #expect(kibibytes < 100 << 10, "\(kibibytes)")
+    }
+
+    /// Publishes numbered messages; each again on the next connection until it is acknowledged.
+    private final class Numbers: MQTTOutbox {
+        private struct State {
+            var next: Int64 = 1
+            var acknowledged: Set<Int64> = []
+            var repeated = 0
+        }
+
+        private let state = Mutex(State())
+        let count: Int64
+
+        init(_ count: Int64) { self.count = count }
+
+        var acknowledged: Set<Int64> { state.withLock(\.acknowledged) }
+        var repeated: Int { state.withLock(\.repeated) }
+
+        func opened(at time: MonotonicTime) { state.withLock { $0.next = 1 } }
+
+        func next(at time: MonotonicTime) -> MQTTTurn {
+            state.withLock { state in
+                while state.acknowledged.contains(state.next) { state.next += 1 }
+                guard state.next <= count else { return .wait(until: nil) }
+                defer { state.next += 1 }
+                return .send(MQTTPublication(topic: "n", payload: Array("\(state.next)".utf8), tag: state.next))
+            }
+        }
+
+        func acknowledged(_ tag: Int64, at time: MonotonicTime) {
+            state.withLock { state in
+                if !state.acknowledged.insert(tag).inserted { state.repeated += 1 }
+            }
+        }
+
+        func closed(at time: MonotonicTime) {}
+
+        func farewell(forgetting: Bool) -> [MQTTPublication] { [] }
+    }
+
+    @Test func `a large message after an acknowledgement is skipped too, and later acknowledgements count`()
+        async throws
+    {
+        let length = 200 << 20
+        try Self.forgetPeak()
+        let before = try Self.peak()
+        let broker = try FakeBroker { connection, _ in
+            try connection.greet()
+            var ids: [[UInt8]] = []
+            for number in 1...30 {
+                let packet = try connection.receive()
+                let text = Array("\(number)".utf8)
+                guard packet.head == 0x32, packet.body.starts(with: [0, 1, UInt8(ascii: "n")]),
+                    packet.body.dropFirst(5).elementsEqual(text)
+                else { return }
+                ids.append(Array(packet.body[3...4]))
+            }
+            guard Set(ids).count == ids.count else { return }
+            // While 30 messages are unacknowledged.
+            try connection.send([0x40, 2] + ids[0] + FakeBrokerConnection.message([], id: 3, announcing: length))
+            let chunk = [UInt8](repeating: 7, count: 1 << 20)
+            for _ in 0..<200 { try connection.send(chunk) }
+            let packet = try connection.receive()
+            guard packet.head == 0x40, packet.body == [0, 3] else { return }
+            // Twice, of an unknown message, and byte by byte.
+            try connection.send([0x40, 2] + ids[0] + [0x40, 2, 0xFF, 0xFE])
+            for id in ids.dropFirst() { for byte in [0x40, 2] + id { try connection.send([byte]) } }
+            try connection.send(FakeBrokerConnection.message(Array("after".utf8), qos: 0))
+            connection.waitForEnd()
+        }
+        let numbers = Numbers(30)
+        let rig = try MQTTRig(try .sample(port: broker.port), outbox: numbers)
+        try await rig.wait(messages: 2, within: 60)
+        #expect(rig.texts == ["large", "after"])
+        #expect(numbers.acknowledged == Set(1...30))
+        #expect(numbers.repeated == 0)
         let kibibytes = try Self.peak() - before
         #expect(kibibytes < 100 << 10, "\(kibibytes)")
     }

@@ -23,10 +23,11 @@ final class MQTTRig: Sendable {
         let signal = Signal()
     }
 
-    init(_ push: StoredPush) throws {
+    /// - Parameter outbox: what the session publishes.
+    init(_ push: StoredPush, outbox: (any MQTTOutbox)? = nil) throws {
         let heard = SharedHeard()
         self.heard = heard
-        session = try MQTTSession(push.options, thread: "push") { message in
+        session = try MQTTSession(push.options, thread: "push", outbox: outbox) { message in
             let isFull = heard.heard.withLock { heard in
                 if !heard.isFull { heard.messages.append(message) }
                 return heard.isFull
