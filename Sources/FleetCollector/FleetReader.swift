@@ -23,7 +23,7 @@ package struct FleetMachine: Codable, Hashable, Sendable {
     /// The status document.
     package var status: FleetStatus?
 
-    /// Creates a machine of which only the id is known.
+    /// Creates a machine with an id and nothing else.
     package init(_ machine: String) { self.machine = machine }
 }
 

@@ -9,7 +9,7 @@ import WebSupport
 /// Receives the commands of a fleet, executes each at most once, and replies.
 ///
 /// A command is stored before it is acknowledged or executed. One that waits for its time survives a restart; one whose execution was
-/// cut off is refused, since nobody knows how much of it happened.
+/// cut off is refused, since a part of it may have happened.
 package actor CommandDesk: Service {
     private struct Waiting: Sendable {
         var command: FleetCommand

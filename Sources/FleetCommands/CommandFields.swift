@@ -122,7 +122,7 @@ struct CommandFields {
 
 /// The name of an item: a path below `fleet.items`.
 package enum ItemName {
-    /// Returns whether `text` names a file below a folder, whatever the folder is.
+    /// Returns whether `text` names a file below any folder.
     package static func isValid(_ text: String) -> Bool {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         return !text.contains("\\") && text.withoutControlCharacters == text && text.utf8.count <= 1024

@@ -12,7 +12,7 @@ package protocol CommandJournal: Sendable {
     func end(_ id: String, _ end: CommandEnd) async throws
 }
 
-/// What the journal did with a new command.
+/// The result of storing a new command.
 package enum CommandReceipt: Hashable, Sendable {
     case stored
     /// A command with this id was stored earlier.

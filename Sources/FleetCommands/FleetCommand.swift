@@ -7,7 +7,7 @@ import SystemSupport
 ///
 /// It names items, sources and texts; it can never carry a path, a URL or a program.
 package struct FleetCommand: Hashable, Sendable {
-    /// What a machine does.
+    /// The action of a machine.
     package enum Order: Hashable, Sendable {
         /// Plays the item with this name over the music, or instead of it.
         case announce(item: String, sha256: String?, Sound)

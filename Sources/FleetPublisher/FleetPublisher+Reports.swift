@@ -4,7 +4,7 @@ import MQTTClient
 import Synchronization
 import SystemSupport
 
-/// What a machine tells its operator: replies to commands, and its status document.
+/// The reports of a machine to its operator: replies to commands, and its status document.
 extension FleetPublisher {
     /// Notes that the state of the service changed. Any thread; returns immediately.
     package nonisolated func noteChange() {
