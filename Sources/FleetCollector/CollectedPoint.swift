@@ -59,7 +59,7 @@ struct CollectedPoint: Hashable, Sendable {
         machine = String(levels[2])
         generation = message.bg?.g ?? ""
         n = message.bg?.n ?? message.tst
-        guard generation.isEmpty || Self.isName(generation[...]) else { return nil }
+        guard generation.isEmpty || Self.isName(generation) else { return nil }
         time = message.tst * 1000 + milliseconds
         (latitude, longitude) = (message.lat, message.lon)
         (accuracy, altitude, course) = (message.acc, message.alt, message.cog)
@@ -69,17 +69,8 @@ struct CollectedPoint: Hashable, Sendable {
         for value in [accuracy, altitude, course, speed].compactMap(\.self) where !(abs(value) < 1e9) { return nil }
     }
 
-    private static func isName(_ text: Substring) -> Bool {
-        (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
-    }
+    /// Returns whether `text` is a ``MachineID``, or one with capital letters, which OwnTracks allows.
+    private static func isName(_ text: some StringProtocol) -> Bool { (try? MachineID(text.lowercased())) != nil }
 
     /// Appends the line for `COPY`, in text format.
     func append(to text: inout TextBuffer) {

@@ -3,7 +3,7 @@ import SystemSupport
 
 /// The collector's connection to PostgreSQL, which it opens again after a failure. Its methods block; use it from one thread at a time.
 final class CollectorStore {
-    /// What a machine says about itself.
+    /// A message of a machine about itself.
     enum Report: Hashable, Sendable {
         case state(String)
         /// JSON.
@@ -12,8 +12,8 @@ final class CollectorStore {
 
     private let url: String
     private var database: PostgresConnection?
-    /// The months that have a partition, as months since the year 0.
-    private var months: Set<Int> = []
+    /// The months that have a partition, such as `2026-11`.
+    private var months: Set<String> = []
     /// The machines that are in the table.
     private var machines: Set<String> = []
 
@@ -37,13 +37,13 @@ final class CollectorStore {
             machines.formUnion(names)
             return new
         } catch {
-            // What was prepared may be gone: another server, or another session.
+            // The next session may be with another server.
             (database, months, machines) = (nil, [], [])
             throw error
         }
     }
 
-    /// Connects, if there is no connection, and brings the schema up to date.
+    /// Returns the connection. Connects first if necessary, and brings the schema up to date.
     @discardableResult
     func connected() throws(PostgresError) -> PostgresConnection {
         if let database { return database }
@@ -99,17 +99,16 @@ final class CollectorStore {
         for points: [CollectedPoint],
         in database: PostgresConnection
     ) throws(PostgresError) {
-        let newest = Self.month(of: Int64(Date().timeIntervalSince1970 * 1000)) + 1
-        // Tuned: the civil use of GPS began then. Receivers with a wrong week number report earlier years.
-        let oldest = 2000 * 12
-        for month in Set(points.map { Self.month(of: $0.time) }).sorted()
-        where !months.contains(month) && (oldest...newest).contains(month) {
-            let (first, next) = (Self.name(of: month), Self.name(of: month + 1))
+        let newest = Self.month(of: Date(timeIntervalSinceNow: 31 * 86_400))
+        // The days first: a batch has few, and each needs a text.
+        let days = Set(points.map { $0.time / 86_400_000 })
+        for month in Set(days.map { Self.month(of: Date(timeIntervalSince1970: Double($0) * 86_400)) }).sorted()
+        where !months.contains(month) && (Self.oldestMonth...newest).contains(month) {
             do throws(PostgresError) {
                 try database.run(
                     """
-                    CREATE TABLE IF NOT EXISTS location_\(first.replacing("-", with: "_")) PARTITION OF location
-                    FOR VALUES FROM ('\(first)-01') TO ('\(next)-01')
+                    CREATE TABLE IF NOT EXISTS location_\(month.replacing("-", with: "_")) PARTITION OF location
+                    FOR VALUES FROM ('\(month)-01') TO (date '\(month)-01' + interval '1 month')
                     """
                 )
             } catch {
@@ -120,20 +119,9 @@ final class CollectorStore {
         }
     }
 
-    /// Months since the year 0 of a time in milliseconds since 1970 (Howard Hinnant's algorithm `civil_from_days`).
-    private static func month(of time: Int64) -> Int {
-        let days = Int(time / 86_400_000) + 719_468
-        let era = days / 146_097
-        let dayOfEra = days % 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let month = (5 * dayOfYear + 2) / 153
-        return (yearOfEra + era * 400) * 12 + month + 2
-    }
+    // Tuned: the civil use of GPS began then. Receivers with a wrong week number report earlier years.
+    private static let oldestMonth = "2000-01"
 
-    /// Such as `2026-11`.
-    private static func name(of month: Int) -> String {
-        let number = month % 12 + 1
-        return "\(month / 12)-\(number < 10 ? "0" : "")\(number)"
-    }
+    /// Such as `2026-11`; the order of the texts is that of the months.
+    private static func month(of time: Date) -> String { String(ISO8601.string(time).prefix(7)) }
 }

@@ -1,6 +1,6 @@
 package import BackgrounderAPI
 import FoundationEssentials
-import MQTTClient
+package import MQTTClient
 import SystemSupport
 
 /// Reads the messages that a broker keeps of the machines: their states, positions and status documents.
@@ -29,12 +29,14 @@ package struct FleetBrokerReader: Sendable {
         _ address: BrokerAddress,
         machine: MachineID? = nil,
         credentials: String? = nil,
+        certificate: ClientCertificate? = nil,
         clock: any Clock<Duration>
     ) throws {
         let id = machine?.description ?? "+"
         options = MQTTOptions(
             address: address,
             credentials: credentials,
+            certificate: certificate,
             clientID: "backgrounder\(UInt32.random(in: 0...(.max)))",
             topics: try ["state", "status", "live"].map { try TopicFilter("backgrounder/v1/\(id)/\($0)") },
             isDurable: false,
@@ -98,7 +100,7 @@ package struct FleetBrokerReader: Sendable {
             guard text == "online" || text == "offline" else { return }
             machine.state = text
         case "status":
-            guard let status = try? JSONDecoder().decode(FleetStatus.self, from: Data(payload)) else { return }
+            guard let status = try? JSONDecoder().decode(MachineReport.self, from: Data(payload)) else { return }
             machine.status = status
         default:
             guard let position = try? JSONDecoder().decode(Position.self, from: Data(payload)) else { return }

@@ -12,7 +12,7 @@ import SystemSupport
 /// A message is acknowledged once it is stored, so the death of the database, the broker or the collector loses nothing that the broker
 /// keeps. A message that comes twice is stored once. All that has arrived together is stored together.
 package final class FleetCollector: Service {
-    /// What the collector has done since its start.
+    /// The work of the collector since its start.
     package struct Counts: Hashable, Sendable {
         package var stored = 0
         package var duplicates = 0
@@ -87,8 +87,8 @@ package final class FleetCollector: Service {
         }
         for await report in reports.stream.cancelOnGracefulShutdown() { note(report) }
         session.end()
-        // Tuned: for the transaction that runs.
-        try? await Task.sleep(for: .milliseconds(100))
+        // The queue is serial: after this, no transaction runs.
+        await executor.run {}
     }
 
     private func note(_ report: MQTTReport) {
@@ -97,13 +97,13 @@ package final class FleetCollector: Service {
             counter.withLock { $0.isBrokerConnected = true }
             logger.info("Connected to \(options.address)")
         case .failed(let failure):
-            let was = counter.withLock { counts in
+            let wasConnected = counter.withLock { counts in
                 defer { counts.isBrokerConnected = false }
                 return counts.isBrokerConnected
             }
             // Log only changes: a broker that is down for days would fill the log.
             let text = failure.description.withoutControlCharacters
-            if was || failure.isRefusal { logger.warning("\(text) (\(options.address)); retrying") }
+            if wasConnected || failure.isRefusal { logger.warning("\(text) (\(options.address)); retrying") }
         }
     }
 
@@ -164,11 +164,13 @@ package final class FleetCollector: Service {
             }
             return nil
         } catch {
-            let was = counter.withLock { counts in
+            let wasConnected = counter.withLock { counts in
                 defer { counts.isDatabaseConnected = false }
                 return counts.isDatabaseConnected
             }
-            if was { logger.warning("\(error.description.withoutControlCharacters); the broker keeps the points") }
+            if wasConnected {
+                logger.warning("\(error.description.withoutControlCharacters); the broker keeps the points")
+            }
             return MQTTDeliveryFailure(reason: error.description)
         }
     }
@@ -178,32 +180,30 @@ package final class FleetCollector: Service {
         _ reports: [String: [CollectorStore.Report]],
         _ invalid: inout Int
     ) throws(PostgresError) -> Int {
-        do {
-            return try store.withLock { store in try store.store(points, reports) }
-        } catch PostgresError.statement(let reason) where !reports.isEmpty {
-            logger.warning("\(reason.withoutControlCharacters); storing the points without the reports")
-            // PostgreSQL understands less JSON than others. A report that it refuses must not hold up the points.
-        } catch let error as PostgresError {
-            throw error
+        do throws(PostgresError) {
+            return try write(points, reports)
         } catch {
-            throw .statement("\(error)")
+            guard case .statement = error, !reports.isEmpty else { throw error }
         }
+        // PostgreSQL understands less JSON than others. A report that it refuses must not hold up the points.
         for (machine, reports) in reports {
             for report in reports {
-                do {
-                    _ = try store.withLock { store in try store.store([], [machine: [report]]) }
-                } catch PostgresError.statement {
-                    invalid += 1
+                do throws(PostgresError) {
+                    _ = try write([], [machine: [report]])
                 } catch {
-                    throw error as? PostgresError ?? .statement("\(error)")
+                    guard case .statement = error else { throw error }
+                    invalid += 1
                 }
             }
         }
-        do {
-            return try store.withLock { store in try store.store(points, [:]) }
-        } catch {
-            throw error as? PostgresError ?? .statement("\(error)")
-        }
+        return try write(points, [:])
+    }
+
+    private func write(
+        _ points: [CollectedPoint],
+        _ reports: [String: [CollectorStore.Report]]
+    ) throws(PostgresError) -> Int {
+        try store.withLock { store throws(PostgresError) in try store.store(points, reports) }
     }
 
     /// Returns the report in a message of `backgrounder/v1/ID/state` or `…/status`; `nil` for anything else.
@@ -216,14 +216,10 @@ package final class FleetCollector: Service {
         case "state" where ["online", "offline"].contains(text): return (machine.description, .state(text))
         // A machine that left the fleet deletes its retained messages with empty ones.
         case "state" where text.isEmpty: return (machine.description, .state("removed"))
-        case "status" where (try? JSONDecoder().decode(Status.self, from: Data(payload))) != nil:
+        case "status" where (try? JSONDecoder().decode(MachineReport.self, from: Data(payload))) != nil:
             return (machine.description, .status(text))
         default: return nil
         }
-    }
-
-    private struct Status: Decodable {
-        var machine: String
     }
 }
 

@@ -1,3 +1,4 @@
+package import BackgrounderAPI
 package import FoundationEssentials
 import SystemSupport
 
@@ -21,44 +22,13 @@ package struct FleetMachine: Codable, Hashable, Sendable {
     /// The number of stored points; only of one machine, and from a database.
     package var points: Int?
     /// The status document.
-    package var status: FleetStatus?
+    package var status: MachineReport?
 
     /// Creates a machine with an id and nothing else.
     package init(_ machine: String) { self.machine = machine }
 }
 
-/// The part of a status document that is shown.
-package struct FleetStatus: Codable, Hashable, Sendable {
-    /// The source of the positions.
-    package struct Position: Codable, Hashable, Sendable {
-        package var connection: String?
-        package var quality: String?
-        package var why: String?
-    }
-
-    /// The player.
-    package struct Sound: Codable, Hashable, Sendable {
-        package var state: String?
-        package var title: String?
-        package var volume: Int?
-        package var error: String?
-    }
-
-    package var groups: [String]?
-    package var version: String?
-    package var state: String?
-    package var health: String?
-    package var problem: String?
-    package var backlog: Int?
-    package var dropped: Int?
-    package var fixes: Int?
-    package var uptime: Int?
-    package var time: Double?
-    package var location: Position?
-    package var audio: Sound?
-}
-
-/// Reads what collectors have stored.
+/// Reads the tables of the collectors.
 package enum FleetReader {
     /// Returns the machines, by id. Blocks the calling thread.
     ///
@@ -84,7 +54,7 @@ package enum FleetReader {
             var machine = FleetMachine(row[0] ?? "")
             machine.state = row[1]
             machine.since = row[2].flatMap(Double.init).map { Date(timeIntervalSince1970: $0) }
-            machine.status = row[3].flatMap { try? JSONDecoder().decode(FleetStatus.self, from: Data($0.utf8)) }
+            machine.status = row[3].flatMap { try? JSONDecoder().decode(MachineReport.self, from: Data($0.utf8)) }
             machine.time = row[4].flatMap(Double.init).map { Date(timeIntervalSince1970: $0) }
             (machine.latitude, machine.longitude) = (row[5].flatMap(Double.init), row[6].flatMap(Double.init))
             (machine.accuracy, machine.speed) = (row[7].flatMap(Double.init), row[8].flatMap(Double.init))

@@ -130,7 +130,7 @@ final class PostgresConnection {
 /// Why PostgreSQL did not do what was asked.
 package enum PostgresError: Error, Hashable, Sendable, CustomStringConvertible {
     case noLibrary
-    /// There is no connection, or it was lost.
+    /// The server cannot be reached, or the connection was lost.
     case connection(String)
     case statement(String)
 

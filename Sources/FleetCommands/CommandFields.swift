@@ -20,10 +20,7 @@ struct CommandFields {
         let order = try order()
         let at = try time("at")
         if let at, at >= expires { throw Fault(reason: "at is not before expires") }
-        var command = FleetCommand(order, expires: expires, at: at, to: .machines([]))
-        command.id = id
-        command.address = try address()
-        return command
+        return FleetCommand(order, id: id, expires: expires, at: at, to: try address())
     }
 
     private func order() throws(Fault) -> FleetCommand.Order {

@@ -12,15 +12,6 @@ package protocol CommandJournal: Sendable {
     func end(_ id: String, _ end: CommandEnd) async throws
 }
 
-/// The result of storing a new command.
-package enum CommandReceipt: Hashable, Sendable {
-    case stored
-    /// A command with this id was stored earlier.
-    case known(StoredCommand)
-    /// As many commands as possible wait for their time.
-    case full(limit: Int)
-}
-
 /// How a command ended.
 package struct CommandEnd: Hashable, Sendable {
     /// Not ``CommandResult/accepted``.

@@ -93,12 +93,6 @@ package struct CommandSender: Sendable {
 
 /// The replies to one command.
 private struct ReplyTally: Sendable {
-    /// A status document, as far as it matters here.
-    private struct Status: Decodable {
-        var machine: String
-        var groups: [String]
-    }
-
     private let command: FleetCommand
     private(set) var last: [MachineID: CommandReply?] = [:]
 
@@ -142,8 +136,9 @@ private struct ReplyTally: Sendable {
             return reply
         }
         if case .group(let group) = command.address,
-            let status = try? JSONDecoder().decode(Status.self, from: payload),
-            status.groups.contains(group.description), let id = try? MachineID(status.machine), last[id] == nil
+            let report = try? JSONDecoder().decode(MachineReport.self, from: payload),
+            report.groups?.contains(group.description) == true, let id = try? MachineID(report.machine),
+            last[id] == nil
         {
             last.updateValue(nil, forKey: id)
         }

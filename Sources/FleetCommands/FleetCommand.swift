@@ -47,13 +47,17 @@ package struct FleetCommand: Hashable, Sendable {
     /// The machines, repeated in the command, so that it cannot be sent to others once it is signed.
     package var address: Address?
 
-    /// The longest time that a command may wait: its id is remembered as long. Tuned: one day.
-    package static let longestWait = 86_400.0
-
-    /// Creates a command with a random id.
-    package init(_ order: Order, expires: Date, at: Date? = nil, to address: Address) {
-        (self.order, self.expires, self.at, self.address) = (order, expires, at, address)
-        id = UUID().uuidString.lowercased()
+    /// Creates a command.
+    ///
+    /// - Parameter id: a random one by default.
+    package init(
+        _ order: Order,
+        id: String = UUID().uuidString.lowercased(),
+        expires: Date,
+        at: Date? = nil,
+        to address: Address?
+    ) {
+        (self.order, self.id, self.expires, self.at, self.address) = (order, id, expires, at, address)
     }
 }
 

@@ -11,7 +11,7 @@ extension FleetPublisher {
         if open.withLock({ !$0.isEmpty }) { changes.continuation.yield() }
     }
 
-    /// Sends an event at a place. While there is no connection, the newest events wait in memory. Any thread; returns immediately.
+    /// Sends an event at a place. Without a connection, the newest events wait in memory. Any thread; returns immediately.
     package nonisolated func occurred(_ event: PlaceEvent) {
         open.withLock { open in
             guard !open.isEmpty, let content = try? JSON.encode(event) else { return }
@@ -34,7 +34,7 @@ extension FleetPublisher {
         )
         guard let payload = try? JSON.encode(reply) else { return }
         let isLast = command.result != .accepted
-        entry.replies.post(
+        entry.messages.post(
             Array(payload),
             topic: FleetTopics.replies(of: machine),
             command: isLast ? command.id : nil
@@ -55,7 +55,7 @@ extension FleetPublisher {
     package func sendReport(of name: String) async {
         guard let status = await observe?() else { return }
         guard let index = entries.firstIndex(where: { $0.publisher.name == name }) else { return }
-        await send(status, of: index, isForced: true)
+        send(status, of: index, isForced: true)
     }
 
     /// Sends the status documents after each change, and once a minute while there is a session.
@@ -70,7 +70,7 @@ extension FleetPublisher {
             guard entries.contains(where: { $0.session != nil }), let status = await observe?() else { continue }
             for name in entries.map(\.publisher.name) {
                 guard let index = entries.firstIndex(where: { $0.publisher.name == name }) else { continue }
-                await send(status, of: index, isForced: false)
+                send(status, of: index, isForced: false)
             }
             timer = Task { [clock, changes] in
                 // Tuned: an operator who sees a document of more than a minute ago knows that the machine is gone.
@@ -80,13 +80,13 @@ extension FleetPublisher {
         }
     }
 
-    private func send(_ status: ServiceStatus, of index: Int, isForced: Bool) async {
+    private func send(_ status: ServiceStatus, of index: Int, isForced: Bool) {
         guard let outbox = entries[index].outbox, let session = entries[index].session else { return }
         let (publisher, last) = (entries[index].publisher, entries[index].report)
         guard let publishing = status.publishers?.first(where: { $0.name == publisher.name }) else { return }
         let report = MachineReport(status, of: publisher, publishing)
         // Tuned: a little less than the minute of the timer.
-        guard isForced || last?.steady != report.steady || report.time - (last?.time ?? 0) >= 55 else { return }
+        guard isForced || last?.steady != report.steady || (report.time ?? 0) - (last?.time ?? 0) >= 55 else { return }
         guard let document = try? JSON.encode(report) else { return }
         entries[index].report = report
         outbox.setStatus(Array(document))

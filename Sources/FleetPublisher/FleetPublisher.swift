@@ -21,7 +21,7 @@ package actor FleetPublisher: Service {
         var lastError: String?
         /// Why the machine receives no commands.
         var deafness: String?
-        let replies = ReplyQueue()
+        let messages = MessageQueue()
         var report: MachineReport?
     }
 
@@ -148,7 +148,7 @@ package actor FleetPublisher: Service {
             position: position.withLock(\.self),
             startWithin: startWithin,
             pace: Pace(fixed: pace),
-            replies: entries[index].replies,
+            queue: entries[index].messages,
             journal: journal
         )
         lastSession += 1

@@ -38,8 +38,8 @@ final class PointOutbox: MQTTOutbox {
         /// The status document.
         var status: [UInt8]?
         var isStatusSent = false
-        /// The tag of the last reply that was sent on this connection.
-        var lastReply = PublisherMessages.noTag
+        /// The tag of the last message of the queue that was sent on this connection.
+        var lastQueued = PublisherMessages.noTag
         var saved: PublishProgress
         var fault: String?
         var isEnded = false
@@ -55,7 +55,7 @@ final class PointOutbox: MQTTOutbox {
     let messages: PublisherMessages
     private let name: String
     private let journal: any PublisherJournal
-    private let replies: ReplyQueue
+    private let queue: MessageQueue
     /// The longest time that a backlog waits after a connection; the machines of a fleet do not begin together.
     private let startWithin: Duration
     private let state: Mutex<State>
@@ -69,11 +69,11 @@ final class PointOutbox: MQTTOutbox {
         position: Location?,
         startWithin: Duration,
         pace: Pace,
-        replies: ReplyQueue,
+        queue: MessageQueue,
         journal: any PublisherJournal
     ) {
         (name, self.journal, self.startWithin) = (publisher.name, journal, startWithin)
-        self.replies = replies
+        self.queue = queue
         messages = PublisherMessages(publisher)
         state = Mutex(
             State(lane: PointLane(publisher.progress, pace: pace), position: position, saved: publisher.progress)
@@ -92,7 +92,7 @@ final class PointOutbox: MQTTOutbox {
     func resend(_ position: Location) { news.withLock { $0.position = position } }
 
     /// Sends an event at a place, now or once there is a connection.
-    func post(place event: [UInt8]) { replies.post(event, topic: messages.placeTopic, command: nil) }
+    func post(place event: [UInt8]) { queue.post(event, topic: messages.placeTopic, command: nil) }
 
     /// Replaces the status document.
     func setStatus(_ document: [UInt8]) { news.withLock { $0.status = document } }
@@ -135,7 +135,7 @@ final class PointOutbox: MQTTOutbox {
             state.lane.opened(backlogStart: time + delay)
             state.greetings = messages.greetings
             (state.isPositionSent, state.nextPosition, state.isStatusSent) = (false, time, false)
-            state.lastReply = PublisherMessages.noTag
+            state.lastQueued = PublisherMessages.noTag
         }
     }
 
@@ -144,9 +144,9 @@ final class PointOutbox: MQTTOutbox {
             if state.isEnded { return .wait(until: nil) }
             hear(&state)
             if !state.greetings.isEmpty { return .send(state.greetings.removeFirst()) }
-            if let reply = replies.next(after: state.lastReply) {
-                state.lastReply = reply.tag ?? state.lastReply
-                return .send(reply)
+            if let message = queue.next(after: state.lastQueued) {
+                state.lastQueued = message.tag ?? state.lastQueued
+                return .send(message)
             }
             if !state.isStatusSent, let status = state.status {
                 state.isStatusSent = true
@@ -193,7 +193,7 @@ final class PointOutbox: MQTTOutbox {
     func acknowledged(_ tag: Int64, at time: MonotonicTime) {
         guard tag > PublisherMessages.noTag else {
             // If it cannot be stored, the reply comes again after the next start.
-            if let command = replies.acknowledged(tag) { state.withLock { answer(command, $0) } }
+            if let command = queue.acknowledged(tag) { state.withLock { answer(command, $0) } }
             return
         }
         state.withLock { state in

@@ -16,7 +16,7 @@ package enum MQTTLimits {
     static let acknowledgementSize = 4
     /// The same with TLS: with the header and the tag of a record (RFC 5246, 6.2.3.3 and RFC 5288).
     static let secureAcknowledgementSize = 33
-    /// Published messages that libmosquitto may send before the first of them is acknowledged; the default is 20.
+    /// Published messages that may be unacknowledged at a time. The default of libmosquitto is 20.
     static let inFlight: UInt32 = 100
     /// Seconds that the broker has to acknowledge the last messages of a session.
     static let farewell = 0.5

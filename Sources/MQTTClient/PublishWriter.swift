@@ -6,7 +6,7 @@ import Glibc
 /// has any: this writes them, and the guard reads their acknowledgements.
 struct PublishWriter {
     private let descriptor: Int32
-    /// What the system has not taken yet.
+    /// The bytes that the system has not taken yet.
     private var bytes: ArraySlice<UInt8> = []
     /// Whether the system has taken a part of a packet, so that nothing else may be written before the rest.
     private(set) var isInsidePacket = false

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FleetCommands
 
-/// Commands as messages: what is valid, and what a signature covers.
+/// Commands as messages: valid and invalid ones, and their signatures.
 @Suite struct FleetCommandTests {
     private func parse(_ text: String) throws(CommandFault) -> FleetCommand { try FleetCommand(Array(text.utf8)) }
 

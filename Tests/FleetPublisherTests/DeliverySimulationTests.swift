@@ -109,7 +109,7 @@ import Testing
                 position: nil,
                 startWithin: .seconds(60),
                 pace: Pace(),
-                replies: ReplyQueue(),
+                queue: MessageQueue(),
                 journal: history
             )
         }

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What became of a command to a machine.
+/// The result of a command to a machine.
 package enum CommandResult: String, Codable, CaseIterable, Sendable {
     /// It is stored, and another reply follows.
     case accepted
@@ -39,6 +39,15 @@ package struct StoredCommand: Hashable, Sendable {
         (self.id, self.publisher, self.content, self.expires) = (id, publisher, content, expires)
         (self.result, self.reason, self.hasBegun) = (result, reason, hasBegun)
     }
+}
+
+/// The result of storing a new command.
+package enum CommandReceipt: Hashable, Sendable {
+    case stored
+    /// A command with this id was stored earlier.
+    case known(StoredCommand)
+    /// As many commands as possible wait for their time.
+    case full(limit: Int)
 }
 
 /// A reply to the sender of a command.

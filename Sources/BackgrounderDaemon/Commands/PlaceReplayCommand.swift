@@ -29,10 +29,6 @@ struct PlaceReplayCommand: AsyncParsableCommand {
             """
     )
 
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case table, json
-    }
-
     @Argument(
         help: ArgumentHelp("GPX 1.0 or 1.1 file, or gpsd-log:FILE with gpsd's JSON lines.", valueName: "file")
     )
@@ -64,7 +60,7 @@ struct PlaceReplayCommand: AsyncParsableCommand {
     var accuracy: DesiredAccuracy?
 
     @Option(help: "Output format: table for people, json for scripts (default table).")
-    var format: Format?
+    var format: OutputFormat?
 
     func validate() throws {
         guard !places.isEmpty else { throw ValidationError("the places are missing; name a file with --places") }

@@ -21,12 +21,6 @@ struct PlanCommand: ParsableCommand {
             """
     )
 
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case table, json
-
-        init?(argument: String) { self.init(ignoringCase: argument) }
-    }
-
     @Option(help: ArgumentHelp("File of opens, one JSON object a line.", valueName: "file.jsonl"))
     var opens: String
 
@@ -40,7 +34,7 @@ struct PlanCommand: ParsableCommand {
     var last: TimeArgument?
 
     @Option(help: "Output format: table for people, json for scripts.")
-    var format = Format.table
+    var format = OutputFormat.table
 
     func validate() throws {
         guard (1...288).contains(runs) else {

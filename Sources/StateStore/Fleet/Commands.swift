@@ -11,15 +11,6 @@ extension StateStore {
     /// Seconds for which an expired command is remembered, in case that a clock was wrong. Tuned: a week.
     private static let memory = 7 * 86_400.0
 
-    /// What ``receive(_:at:)`` did with a command.
-    package enum CommandReception: Hashable, Sendable {
-        case stored
-        /// A command with this id was stored earlier.
-        case known(StoredCommand)
-        /// ``mostWaitingCommands`` have not ended.
-        case full
-    }
-
     /// Returns the commands that have not ended, or whose last reply the broker may not have, oldest first. Blocks the calling thread.
     package func openCommands() throws -> [StoredCommand] {
         try read { database in
@@ -29,7 +20,7 @@ extension StateStore {
     }
 
     /// Stores a new command durably, and forgets old ones.
-    package func receive(_ command: StoredCommand, at time: Date) async throws -> CommandReception {
+    package func receive(_ command: StoredCommand, at time: Date) async throws -> CommandReceipt {
         try await write(durable: true) { database in
             let known = try Row.fetchOne(
                 database,
@@ -41,7 +32,7 @@ extension StateStore {
                 database,
                 sql: "SELECT count(*) FROM fleetCommand WHERE result = 'accepted'"
             )
-            guard waiting ?? 0 < Self.mostWaitingCommands else { return .full }
+            guard waiting ?? 0 < Self.mostWaitingCommands else { return .full(limit: Self.mostWaitingCommands) }
             try database.execute(
                 sql: """
                     DELETE FROM fleetCommand WHERE result <> 'accepted' AND (expires < ? OR number <=

@@ -39,12 +39,7 @@ struct FleetCollectCommand: AsyncParsableCommand {
     var share: String?
     @Option(help: ArgumentHelp("Serve metrics for Prometheus here, such as 127.0.0.1:9464.", valueName: "address"))
     var metrics: String?
-    @Option(help: ArgumentHelp("File with user and password for the broker.", valueName: "file"))
-    var credentials: String?
-    @Option(help: ArgumentHelp("Certificate for TLS, in PEM.", valueName: "file"))
-    var certificate: String?
-    @Option(help: ArgumentHelp("Key of the certificate.", valueName: "file"))
-    var certificateKey: String?
+    @OptionGroup var login: BrokerLogin
 
     func validate() throws {
         do { _ = try BrokerAddress(mqtt) } catch { throw ValidationError("\(error)") }
@@ -59,9 +54,6 @@ struct FleetCollectCommand: AsyncParsableCommand {
         if let metrics, ListenAddress(metrics) == nil {
             throw ValidationError("--metrics \(metrics.debugDescription) is not an address; use HOST:PORT")
         }
-        guard (certificate == nil) == (certificateKey == nil) else {
-            throw ValidationError("a certificate needs its key; use --certificate and --certificate-key together")
-        }
     }
 
     func run() async throws {
@@ -69,12 +61,8 @@ struct FleetCollectCommand: AsyncParsableCommand {
         do {
             let collector = try FleetCollector(
                 try BrokerAddress(mqtt),
-                credentials: credentials.map { RuntimePaths.absolute($0) },
-                certificate: certificate.flatMap { file in
-                    certificateKey.map {
-                        ClientCertificate(file: RuntimePaths.absolute(file), key: RuntimePaths.absolute($0))
-                    }
-                },
+                credentials: login.credentialsPath,
+                certificate: login.clientCertificate,
                 name: name ?? "backgrounder-collector",
                 share: share,
                 database: postgres,

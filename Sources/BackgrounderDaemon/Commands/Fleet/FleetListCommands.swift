@@ -12,17 +12,16 @@ struct FleetSource: ParsableArguments {
     var broker: String?
     @Option(help: ArgumentHelp("Ask the collector's database: postgres://[user@]host/database.", valueName: "url"))
     var postgres: String?
-    @Option(help: ArgumentHelp("File with user and password for the broker.", valueName: "file"))
-    var credentials: String?
+    @OptionGroup var login: BrokerLogin
     @Option(help: "Output format: table for people, json for scripts (default table).")
-    var format: FleetTarget.Format?
+    var format: OutputFormat?
 
     func validate() throws {
         switch (broker, postgres) {
         case (let broker?, nil):
             do { _ = try BrokerAddress(broker) } catch { throw ValidationError("\(error)") }
         case (nil, _?): break
-        case (nil, nil): throw ValidationError("nobody to ask; use --broker URL or --postgres URL")
+        case (nil, nil): throw ValidationError("name a broker or a database; use --broker URL or --postgres URL")
         case (_?, _?): throw ValidationError("--broker and --postgres exclude each other; use one of them")
         }
     }
@@ -38,7 +37,8 @@ struct FleetSource: ParsableArguments {
             let reader = try FleetBrokerReader(
                 try BrokerAddress(broker ?? ""),
                 machine: machine,
-                credentials: credentials.map { RuntimePaths.absolute($0) },
+                credentials: login.credentialsPath,
+                certificate: login.clientCertificate,
                 clock: EventLoopClock.shared
             )
             return try await reader.machines()

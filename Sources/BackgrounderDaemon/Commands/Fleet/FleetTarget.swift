@@ -9,12 +9,6 @@ import WebSupport
 
 /// The broker, the machines and the times of a command to a fleet.
 struct FleetTarget: ParsableArguments {
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case table, json
-
-        init?(argument: String) { self.init(ignoringCase: argument) }
-    }
-
     @Option(help: ArgumentHelp("Broker: mqtt://host[:port], or mqtts:// for TLS.", valueName: "url"))
     var broker: String
     @Option(help: ArgumentHelp("Ids of machines, separated by commas.", valueName: "id,..."))
@@ -25,25 +19,17 @@ struct FleetTarget: ParsableArguments {
     var expires: String?
     @Option(help: ArgumentHelp("Wait so long for replies; exit 1 unless all succeed.", valueName: "duration"))
     var wait: String?
-    @Option(help: ArgumentHelp("File with user and password for the broker.", valueName: "file"))
-    var credentials: String?
-    @Option(help: ArgumentHelp("Certificate for TLS, in PEM.", valueName: "file"))
-    var certificate: String?
-    @Option(help: ArgumentHelp("Key of the certificate.", valueName: "file"))
-    var certificateKey: String?
+    @OptionGroup var login: BrokerLogin
     @Option(help: ArgumentHelp("Sign with this private Ed25519 key, in PEM.", valueName: "file"))
     var key: String?
     @Option(help: "Output format: table for people, json for scripts (default table).")
-    var format: Format?
+    var format: OutputFormat?
 
     func validate() throws {
         _ = try address()
         _ = try brokerAddress()
         _ = try duration(expires, "--expires", default: 60)
         if let wait { _ = try duration(wait, "--wait", default: 0) }
-        guard (certificate == nil) == (certificateKey == nil) else {
-            throw ValidationError("a certificate needs its key; use --certificate and --certificate-key together")
-        }
     }
 
     private func brokerAddress() throws(ValidationError) -> BrokerAddress {
@@ -94,12 +80,8 @@ struct FleetTarget: ParsableArguments {
             let content = try key.map { try command.content(signedWith: SigningKey(path: RuntimePaths.absolute($0))) }
             let sender = CommandSender(
                 try brokerAddress(),
-                credentials: credentials.map { RuntimePaths.absolute($0) },
-                certificate: certificate.flatMap { file in
-                    certificateKey.map {
-                        ClientCertificate(file: RuntimePaths.absolute(file), key: RuntimePaths.absolute($0))
-                    }
-                },
+                credentials: login.credentialsPath,
+                certificate: login.clientCertificate,
                 clock: EventLoopClock.shared
             )
             let replies = try await sender.send(

@@ -60,23 +60,22 @@ struct FleetWorkers: CommandWorkers {
                 let scope = MediaScope.folder(await context.preferences.configuration.value(Keys.fleetItems))
                 guard digest == nil, let path = try await existing(item) else {
                     return finishing {
-                        try await play(file(of: item, digest, before: command.expires), scope, sound, command)
+                        let path = try await file(of: item, digest, before: command.expires)
+                        return try await Self.end(of: announce(path, scope, sound, command))
                     }
                 }
                 // An item that needs no check keeps its place in the order of the commands.
-                return try await playing(path, scope, sound, command)
+                let end = try await announce(path, scope, sound, command)
+                return finishing { try await Self.end(of: end) }
             case .say(let text, let sound):
                 guard let path = try? await speech.file(for: text, before: .now) else {
                     return finishing {
-                        try await play(
-                            speech.file(for: text, before: Self.deadline(command)),
-                            .everywhere,
-                            sound,
-                            command
-                        )
+                        let path = try await speech.file(for: text, before: Self.deadline(command))
+                        return try await Self.end(of: announce(path, .everywhere, sound, command))
                     }
                 }
-                return try await playing(path, .everywhere, sound, command)
+                let end = try await announce(path, .everywhere, sound, command)
+                return finishing { try await Self.end(of: end) }
             case .play: _ = try await player.play()
             case .pause: _ = await player.pause()
             case .next: _ = try await player.next()
@@ -84,7 +83,7 @@ struct FleetWorkers: CommandWorkers {
             case .fetch(let source): return finishing { try await run(source) }
             case .report:
                 guard await self.publisher.sendPosition(of: publisher) else {
-                    throw Refusal("there is no position yet")
+                    throw Refusal("the machine has no position yet")
                 }
             case .status: await self.publisher.sendReport(of: publisher)
             }
@@ -100,39 +99,29 @@ struct FleetWorkers: CommandWorkers {
         }
     }
 
+    // Tuned: an announcement of yesterday is not heard, whatever the clock says.
+    private static let longestWait = 86_400.0
+
     private static func deadline(_ command: FleetCommand) -> MonotonicTime {
         // Tuned: a clock that is years off must not overflow.
-        .now + .seconds(min(max(0, command.expires.timeIntervalSinceNow), FleetCommand.longestWait))
+        .now + .seconds(min(max(0, command.expires.timeIntervalSinceNow), longestWait))
     }
 
     // MARK: Sound
 
-    private func playing(
+    private func announce(
         _ path: String,
         _ scope: MediaScope,
         _ sound: FleetCommand.Sound,
         _ command: FleetCommand
-    ) async throws -> CommandStart {
-        let end = try await player.announce(
+    ) async throws -> AsyncStream<AnnouncementEnd> {
+        try await player.announce(
             path,
             within: scope,
             duck: sound.duck,
             priority: sound.priority,
             before: Self.deadline(command)
         )
-        return finishing { try await Self.end(of: end) }
-    }
-
-    private func play(
-        _ path: String,
-        _ scope: MediaScope,
-        _ sound: FleetCommand.Sound,
-        _ command: FleetCommand
-    ) async throws -> CommandEnd {
-        guard case .continues(let rest) = try await playing(path, scope, sound, command) else {
-            return CommandEnd(.done)
-        }
-        return await rest()
     }
 
     private static func end(of announcement: AsyncStream<AnnouncementEnd>) async throws -> CommandEnd {

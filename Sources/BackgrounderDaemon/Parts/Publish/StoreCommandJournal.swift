@@ -8,11 +8,7 @@ struct StoreCommandJournal: CommandJournal {
     let store: StateStore
 
     func receive(_ command: StoredCommand) async throws -> CommandReceipt {
-        switch try await store.receive(command, at: Date()) {
-        case .stored: .stored
-        case .known(let earlier): .known(earlier)
-        case .full: .full(limit: StateStore.mostWaitingCommands)
-        }
+        try await store.receive(command, at: Date())
     }
 
     func begin(_ id: String) async throws { try await store.beginCommand(id) }

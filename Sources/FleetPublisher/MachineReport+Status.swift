@@ -1,40 +1,10 @@
 import BackgrounderAPI
 import FoundationEssentials
-import SystemSupport
 
-/// The status document of a machine: what an operator looks at first.
-struct MachineReport: Codable, Hashable {
-    struct Position: Codable, Hashable {
-        var connection: String
-        var quality: String?
-        var why: String?
-    }
-
-    struct Sound: Codable, Hashable {
-        var state: String
-        var title: String?
-        var volume: Int
-        var error: String?
-    }
-
-    var machine: String
-    var groups: [String]
-    var version: String
-    var state: String
-    var location: Position?
-    var audio: Sound?
-    var health: String?
-    var problem: String?
-    var dropped: Int
-    // The rest changes all the time.
-    /// Seconds since 1970.
-    var time: Int64 = 0
-    var uptime: Int64?
-    var backlog = 0
-    var fixes: Int?
-
+extension MachineReport {
+    /// Creates the report of this machine to the broker of `publisher`.
     init(_ status: ServiceStatus, of publisher: StoredPublisher, _ publishing: PublisherStatus) {
-        machine = publisher.machine.description
+        self.init(machine: publisher.machine.description)
         groups = publisher.groups.map(\.description)
         version = status.version
         state = status.state.rawValue
@@ -65,7 +35,7 @@ struct MachineReport: Codable, Hashable {
     /// The document without what changes all the time.
     var steady: MachineReport {
         var report = self
-        (report.time, report.uptime, report.backlog, report.fixes) = (0, nil, 0, nil)
+        (report.time, report.uptime, report.backlog, report.fixes) = (nil, nil, nil, nil)
         // The detail of the quality has figures of each fix.
         report.location?.why = nil
         return report

@@ -1,14 +1,14 @@
 import MQTTClient
 import Synchronization
 
-/// The replies to commands that a broker has not acknowledged yet. It outlives the sessions. Any thread.
-final class ReplyQueue: Sendable {
+/// The replies to commands and the events at places that a broker has not acknowledged yet. It outlives the sessions. Any thread.
+final class MessageQueue: Sendable {
     private struct Letter {
         /// Below ``PublisherMessages/noTag``, so that no point has it; each is below those before.
         var tag: Int64
         var topic: String
         var payload: [UInt8]
-        /// The command's id, if this is the last reply to it.
+        /// The id of the command to which this is the last reply.
         var command: String?
     }
 
@@ -22,9 +22,9 @@ final class ReplyQueue: Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds a reply.
+    /// Adds a message.
     ///
-    /// - Parameter command: the command's id, if this is the last reply to it.
+    /// - Parameter command: the id of the command to which this is the last reply.
     func post(_ payload: [UInt8], topic: String, command: String?) {
         state.withLock { state in
             state.lastTag -= 1
@@ -33,7 +33,7 @@ final class ReplyQueue: Sendable {
         }
     }
 
-    /// Returns the reply after the one with this tag; ``PublisherMessages/noTag`` begins with the first one.
+    /// Returns the message after the one with this tag; ``PublisherMessages/noTag`` begins with the first one.
     func next(after tag: Int64) -> MQTTPublication? {
         state.withLock { state in
             state.letters.first { $0.tag < tag }
@@ -41,7 +41,7 @@ final class ReplyQueue: Sendable {
         }
     }
 
-    /// Removes an acknowledged reply. Returns the id of the command that it ends.
+    /// Removes an acknowledged message. Returns the id of the command to which it was the last reply.
     func acknowledged(_ tag: Int64) -> String? {
         state.withLock { state in
             guard let index = state.letters.firstIndex(where: { $0.tag == tag }) else { return nil }
