@@ -95,9 +95,11 @@ package actor FleetPublisher: Service {
         phase = .serving
         for index in entries.indices { begin(index) }
         turn.end()
-        let reporter = Task { await reportStatus() }
-        defer { reporter.cancel() }
-        for await (session, report) in reports.stream.cancelOnGracefulShutdown() { heard(report, from: session) }
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.reportStatus() }
+            for await (session, report) in reports.stream.cancelOnGracefulShutdown() { heard(report, from: session) }
+            group.cancelAll()
+        }
         await turn.begin()
         phase = .ending
         for index in entries.indices { await end(index) }

@@ -197,6 +197,42 @@ import Testing
         #expect(server.requests(to: "/items/stops/door.wav").count == count, "the item is there already")
     }
 
+    @Test func `a manifest brings items to the machines, before they are announced`() async throws {
+        try await makeItem()
+        let path = service.file("items/\(item)")
+        let content = try #require(FileManager.default.contents(atPath: path))
+        try FileManager.default.removeItem(atPath: path)
+        let server = try TestWebServer()
+        server.on("/door.wav") { _, connection in try connection.reply(200, [:], Array(content)) }
+        server.reply(
+            to: "/items.xml",
+            headers: ["Content-Type": "application/rss+xml"],
+            body: """
+                <rss version="2.0"><channel><title>Items</title><item><guid>1</guid><title>Door</title>\
+                <enclosure url="\(server.url("/door.wav"))" type="audio/x-wav" length="\(content.count)"/></item></channel></rss>
+                """
+        )
+        try configure()
+        try await start()
+        try await service.run(
+            "fetch",
+            "add",
+            "items",
+            "--url",
+            server.url("/items.xml"),
+            "--download",
+            service.file("items")
+        )
+        let fetched = try await fleet("send", "--to", "bus12", "fetch", "items", "--wait", "20s")
+        #expect(fetched.text == "bus12: done: newData\n", "\(fetched)")
+        for _ in 0..<600 where FileManager.default.contents(atPath: service.file("items/door.wav")) != content {
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        let transfers = try await service.run("transfer", "list").text
+        let announced = try await fleet("announce", "--to", "bus12", "door.wav", "--wait", "20s")
+        #expect(announced.text == "bus12: done\n", "\(announced)\n\(transfers)")
+    }
+
     private static func digest(of content: Data) async throws -> String {
         let scratch = try ScratchDirectory()
         try content.write(to: URL(filePath: scratch.file("content")))

@@ -241,6 +241,25 @@ import Testing
         #expect(kibibytes < 100 << 10, "\(kibibytes)")
     }
 
+    @Test func `a broker that never acknowledges a message is left after 10 s, and the message comes again`()
+        async throws
+    {
+        let broker = try FakeBroker { connection, number in
+            try connection.greet()
+            let packet = try connection.receive()
+            guard number > 0 else { return connection.waitForEnd() }
+            try connection.send([0x40, 2] + packet.body[3...4])
+            connection.waitForEnd()
+        }
+        let numbers = Numbers(1)
+        let rig = try MQTTRig(try .sample(port: broker.port), outbox: numbers)
+        #expect(try await rig.waitForFailure() == .silent)
+        #expect(numbers.acknowledged.isEmpty)
+        try await rig.waitUntilConnected(times: 2)
+        for _ in 0..<200 where numbers.acknowledged.isEmpty { try await Task.sleep(for: .milliseconds(50)) }
+        #expect(numbers.acknowledged == [1])
+    }
+
     /// Returns the peak memory of this process since ``forgetPeak()``, in KiB (proc_pid_status(5)). The value of
     /// `getrusage` would start at the parent's peak.
     private static func peak() throws -> Int {

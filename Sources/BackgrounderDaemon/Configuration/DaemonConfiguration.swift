@@ -201,9 +201,8 @@ extension DaemonConfiguration {
     /// The folders that downloads may be written to.
     var transferRoots: [String] {
         let roots = value(Keys.transferRoots)
-        // The items of a fleet are downloaded only by commands that have their digests.
-        let items = value(Keys.fleetItemURL) == nil ? nil : value(Keys.fleetItems)
-        return (roots.isEmpty ? [RuntimePaths.absolute(file + "/../downloads")] : roots) + (items.map { [$0] } ?? [])
+        let items = value(Keys.fleetItems).map { [$0] } ?? []
+        return (roots.isEmpty ? [RuntimePaths.absolute(file + "/../downloads")] : roots) + items
     }
 
     /// Why the location mode is off, in one line; `nil` if it may work.

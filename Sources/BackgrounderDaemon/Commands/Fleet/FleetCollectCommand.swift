@@ -22,10 +22,11 @@ struct FleetCollectCommand: AsyncParsableCommand {
             --share and different names divide the messages.
 
             EXAMPLES
-              backgrounder fleet collect --mqtt mqtt://localhost --postgres postgres://localhost/fleet
-              backgrounder fleet collect --mqtt mqtts://broker.example --credentials ~/.mqtt \\
-                --postgres postgres://localhost/fleet --share office --name office-1 \\
-                --metrics 127.0.0.1:9464
+              backgrounder fleet collect --mqtt mqtt://localhost \\
+                --postgres postgres://localhost/fleet
+              backgrounder fleet collect --mqtt mqtts://broker.example \\
+                --credentials ~/.mqtt --share office --name office-1 \\
+                --postgres postgres://localhost/fleet --metrics 127.0.0.1:9464
             """
     )
 
