@@ -130,7 +130,12 @@ let package = Package(
         ),
         .target(
             name: "FleetPublisher",
-            dependencies: ["BackgrounderAPI", "MQTTClient", "SystemSupport", "WebSupport", serviceLifecycle, logging]
+            dependencies: [
+                "BackgrounderAPI", "MQTTClient", "SystemSupport", "WebSupport", serviceLifecycle, logging,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]
         ),
         .target(
             name: "FleetCommands",

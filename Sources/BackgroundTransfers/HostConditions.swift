@@ -1,6 +1,7 @@
 package import BackgrounderAPI
 import FoundationEssentials
 import Glibc
+import SystemSupport
 
 /// The conditions under which discretionary transfers may run.
 package protocol HostConditions: Sendable {

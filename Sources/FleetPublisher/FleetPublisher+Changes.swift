@@ -13,13 +13,27 @@ extension FleetPublisher {
         if let problem = request.problem { throw PublisherError.invalid(problem) }
         do throws(CredentialsError) {
             try await QueueExecutor.credentials.run { () throws(CredentialsError) in
-                if let path = request.credentials { _ = try BrokerCredentials(path: path) }
+                if let path = request.credentials {
+                    if request.isForServer {
+                        _ = try WebCredentials(path: path)
+                    } else {
+                        _ = try BrokerCredentials(path: path)
+                    }
+                }
                 if let file = request.certificate, let key = request.key {
                     try ClientCertificate(file: file, key: key).check()
                 }
             }
         } catch {
             throw PublisherError.credentials(error)
+        }
+        if request.isForServer {
+            do {
+                let policy = await web.policy().forFetch(hasCredentials: request.credentials != nil)
+                try policy.check(try WebURL(request.url))
+            } catch {
+                throw PublisherError.invalid("\(error)")
+            }
         }
         await turn.begin()
         defer { turn.end() }
@@ -153,7 +167,7 @@ extension FleetPublisher {
         }
         return StoredPublisher(
             name: request.name,
-            address: try BrokerAddress(request.url),
+            address: try PublisherAddress(request.url),
             machine: try MachineID(request.machine),
             topic: request.topic ?? "",
             isForHomeAssistant: request.homeAssistant ?? false,

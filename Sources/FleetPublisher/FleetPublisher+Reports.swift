@@ -82,6 +82,7 @@ extension FleetPublisher {
 
     private func send(_ status: ServiceStatus, of index: Int, isForced: Bool) {
         guard let outbox = entries[index].outbox, let session = entries[index].session else { return }
+        guard entries[index].publisher.address.broker != nil else { return }
         let (publisher, last) = (entries[index].publisher, entries[index].report)
         guard let publishing = status.publishers?.first(where: { $0.name == publisher.name }) else { return }
         let report = MachineReport(status, of: publisher, publishing)

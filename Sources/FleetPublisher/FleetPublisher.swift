@@ -7,15 +7,15 @@ import Synchronization
 import SystemSupport
 import WebSupport
 
-/// Publishes the points of this machine to brokers.
+/// Publishes the points of this machine to brokers and web servers.
 ///
 /// The history is the queue: each publisher has a cursor over points that are stored anyway, so that nothing is lost while the link
-/// is down, and nothing waits in memory. Each has a session with a thread of its own.
+/// is down, and nothing waits in memory. The session with a broker has a thread of its own.
 package actor FleetPublisher: Service {
     struct Entry {
         var publisher: StoredPublisher
         var outbox: PointOutbox?
-        var session: MQTTSession?
+        var session: (any PublisherSession)?
         var sessionNumber = 0
         var state = PublisherState.waiting
         var lastError: String?
@@ -29,20 +29,21 @@ package actor FleetPublisher: Service {
         case created, serving, ending
     }
 
-    /// The publishers that may exist at a time. Tuned: each has a thread and a connection.
+    /// The publishers that may exist at a time. Tuned: each has a connection, and many a thread.
     package static let most = 8
 
     var entries: [Entry]
     let journal: any PublisherJournal
     private let startWithin: Duration
     private let pace: Double?
+    let web: WebAccess
     let clock: any Clock<Duration>
     private let logger: Logger
     let onChange: @Sendable () -> Void
     private var receiver: (@Sendable (MQTTMessage, StoredPublisher) async -> MQTTDeliveryFailure?)?
     var observe: (@Sendable () async -> ServiceStatus)?
     let changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    private let reports = AsyncStream.makeStream(of: (session: Int, report: MQTTReport).self)
+    private let reports = AsyncStream.makeStream(of: (session: Int, report: SessionReport).self)
     private var lastSession = 0
     var phase = Phase.created
     let turn = Turn()
@@ -52,7 +53,7 @@ package actor FleetPublisher: Service {
     /// The newest point.
     let position: Mutex<Location?>
     /// The outboxes and sessions that wait for new points.
-    let open = Mutex<[(outbox: PointOutbox, session: MQTTSession)]>([])
+    let open = Mutex<[(outbox: PointOutbox, session: any PublisherSession)]>([])
 
     /// Creates the publishers of `saved`. They begin in ``run()``.
     ///
@@ -60,6 +61,7 @@ package actor FleetPublisher: Service {
     ///   - position: the newest point.
     ///   - startWithin: the longest random time after which a backlog begins.
     ///   - pace: the points a second of a backlog; `nil` for an adaptive pace.
+    ///   - web: how points reach web servers.
     ///   - onChange: called on the actor's executor after each change of a state.
     package init(
         saved: [StoredPublisher],
@@ -67,12 +69,13 @@ package actor FleetPublisher: Service {
         journal: any PublisherJournal,
         startWithin: Duration,
         pace: Double?,
+        web: WebAccess,
         clock: any Clock<Duration>,
         logger: Logger,
         onChange: @escaping @Sendable () -> Void
     ) {
         entries = saved.map { Entry(publisher: $0) }
-        (self.journal, self.startWithin, self.pace) = (journal, startWithin, pace)
+        (self.journal, self.startWithin, self.pace, self.web) = (journal, startWithin, pace, web)
         (self.clock, self.logger, self.onChange) = (clock, logger, onChange)
         self.position = Mutex(position)
     }
@@ -154,21 +157,9 @@ package actor FleetPublisher: Service {
             journal: journal
         )
         lastSession += 1
-        let options = MQTTOptions(
-            address: publisher.address,
-            credentials: publisher.credentials,
-            certificate: publisher.certificate.flatMap { file in
-                publisher.key.map { ClientCertificate(file: file, key: $0) }
-            },
-            clientID: "backgrounder-\(publisher.machine)-\(publisher.name)",
-            topics: publisher.commandTopics,
-            will: outbox.messages.will
-        )
         (entries[index].state, entries[index].lastError, entries[index].report) = (.waiting, nil, nil)
-        do throws(SystemRefusal) {
-            let session = try MQTTSession(options, thread: "publish", outbox: outbox) { [weak self] message in
-                await self?.receive(message, of: publisher)
-            } report: { [reports = reports.continuation, lastSession] report in
+        do {
+            let session = try session(of: publisher, outbox) { [reports = reports.continuation, lastSession] report in
                 reports.yield((lastSession, report))
             }
             (entries[index].outbox, entries[index].session) = (outbox, session)
@@ -177,6 +168,43 @@ package actor FleetPublisher: Service {
         } catch {
             entries[index].lastError = "cannot open a connection: \(error); restart the service"
             logger.error("Publisher \(publisher.name): cannot open a connection: \(error)")
+        }
+    }
+
+    /// Opens the connection of a publisher.
+    ///
+    /// - Throws: ``SystemRefusal`` or ``WebURLError``.
+    private func session(
+        of publisher: StoredPublisher,
+        _ outbox: PointOutbox,
+        report: @escaping @Sendable (SessionReport) -> Void
+    ) throws -> any PublisherSession {
+        switch publisher.address {
+        case .broker(let address):
+            let options = MQTTOptions(
+                address: address,
+                credentials: publisher.credentials,
+                certificate: publisher.certificate.flatMap { file in
+                    publisher.key.map { ClientCertificate(file: file, key: $0) }
+                },
+                clientID: "backgrounder-\(publisher.machine)-\(publisher.name)",
+                topics: publisher.commandTopics,
+                will: outbox.messages.will
+            )
+            return try MQTTSession(options, thread: "publish", outbox: outbox) { [weak self] message in
+                await self?.receive(message, of: publisher)
+            } report: {
+                report(SessionReport($0))
+            }
+        case .server(let url):
+            return PostSession(
+                try WebURL(url),
+                publisher,
+                outbox: outbox,
+                web: web,
+                clock: clock,
+                report: report
+            )
         }
     }
 
@@ -197,7 +225,7 @@ package actor FleetPublisher: Service {
     }
 
     /// Handles a report of the session with the number `session`.
-    private func heard(_ report: MQTTReport, from session: Int) {
+    private func heard(_ report: SessionReport, from session: Int) {
         // Ignore a report of an earlier session.
         guard let index = entries.firstIndex(where: { $0.sessionNumber == session && $0.session != nil }) else {
             return
@@ -205,15 +233,13 @@ package actor FleetPublisher: Service {
         let publisher = entries[index].publisher
         let old = (entries[index].state, entries[index].lastError == nil)
         switch report {
-        case .connected(let refused):
+        case .connected(let deafness):
             (entries[index].state, entries[index].lastError) = (.connected, nil)
-            entries[index].deafness = refused.map {
-                "the broker refuses commands at \($0); allow the machine to read it"
-            }
+            entries[index].deafness = deafness
             noteChange()
-        case .failed(let failure):
-            entries[index].state = failure.isRefusal ? .failed : .waiting
-            entries[index].lastError = failure.description.withoutControlCharacters
+        case .failed(let reason, let isRefusal):
+            entries[index].state = isRefusal ? .failed : .waiting
+            entries[index].lastError = reason.withoutControlCharacters
         }
         // Log only changes: a broker that is down for days would fill the log.
         guard (entries[index].state, entries[index].lastError == nil) != old else { return }

@@ -92,7 +92,9 @@ final class PointOutbox: MQTTOutbox {
     func resend(_ position: Location) { news.withLock { $0.position = position } }
 
     /// Sends an event at a place, now or once there is a connection.
-    func post(place event: [UInt8]) { queue.post(event, topic: messages.placeTopic, command: nil) }
+    func post(place event: [UInt8]) {
+        if !messages.isForServer { queue.post(event, topic: messages.placeTopic, command: nil) }
+    }
 
     /// Replaces the status document.
     func setStatus(_ document: [UInt8]) { news.withLock { $0.status = document } }
@@ -133,6 +135,7 @@ final class PointOutbox: MQTTOutbox {
         let delay = startWithin * Double.random(in: 0...1)
         state.withLock { state in
             state.lane.opened(backlogStart: time + delay)
+            if messages.isForServer { return }
             state.greetings = messages.greetings
             (state.isPositionSent, state.nextPosition, state.isStatusSent) = (false, time, false)
             state.lastQueued = PublisherMessages.noTag
@@ -143,6 +146,7 @@ final class PointOutbox: MQTTOutbox {
         state.withLock { state in
             if state.isEnded { return .wait(until: nil) }
             hear(&state)
+            if messages.isForServer { return nextPoint(&state, at: time, orAt: nil) }
             if !state.greetings.isEmpty { return .send(state.greetings.removeFirst()) }
             if let message = queue.next(after: state.lastQueued) {
                 state.lastQueued = message.tag ?? state.lastQueued
@@ -159,22 +163,24 @@ final class PointOutbox: MQTTOutbox {
                 state.live = Date()
                 return .send(messages.live(position))
             }
-            let positionTime = position == nil ? nil : state.nextPosition
-            func wait(until other: MonotonicTime?) -> MQTTTurn {
-                .wait(until: [positionTime, other].compactMap(\.self).min())
-            }
-            while true {
-                switch state.lane.next(at: time) {
-                case .send(let point): return .send(messages.point(point))
-                case .wait(let other): return wait(until: other)
-                case .read(let id, let limit):
-                    do {
-                        state.lane.add(try journal.points(after: id, limit: limit), requested: limit)
-                        state.fault = nil
-                    } catch {
-                        state.fault = "\(error)"
-                        return wait(until: time + Self.retry)
-                    }
+            return nextPoint(&state, at: time, orAt: position == nil ? nil : state.nextPosition)
+        }
+    }
+
+    /// Returns the next point, or when to ask again: at the latest at `other`.
+    private func nextPoint(_ state: inout State, at time: MonotonicTime, orAt other: MonotonicTime?) -> MQTTTurn {
+        func wait(until time: MonotonicTime?) -> MQTTTurn { .wait(until: [time, other].compactMap(\.self).min()) }
+        while true {
+            switch state.lane.next(at: time) {
+            case .send(let point): return .send(messages.point(point))
+            case .wait(let time): return wait(until: time)
+            case .read(let id, let limit):
+                do {
+                    state.lane.add(try journal.points(after: id, limit: limit), requested: limit)
+                    state.fault = nil
+                } catch {
+                    state.fault = "\(error)"
+                    return wait(until: time + Self.retry)
                 }
             }
         }

@@ -24,6 +24,9 @@ struct PublisherMessages: Sendable {
     /// The message that the broker publishes when the connection is lost.
     var will: MQTTPublication { state(Self.offline) }
 
+    /// Whether a web server receives the points, and nothing else.
+    var isForServer: Bool { publisher.address.broker == nil }
+
     /// The messages after each connection: that the machine is online, and what Home Assistant needs to know about it.
     var greetings: [MQTTPublication] {
         [state(Self.online)] + (publisher.isForHomeAssistant ? [discovery] : [])
@@ -99,7 +102,14 @@ struct PublisherMessages: Sendable {
         text.append(UInt64(point.id))
         text.append(",\"ms\":")
         text.append(UInt64(((milliseconds % 1000) + 1000) % 1000))
-        text.append(location.segmentStart == true ? ",\"seg\":1}}" : ",\"seg\":0}}")
+        text.append(location.segmentStart == true ? ",\"seg\":1}" : ",\"seg\":0}")
+        if isForServer {
+            // Traccar recognises the machine by it.
+            text.append(",\"topic\":\"")
+            text.append(text: publisher.topic)
+            text.append("\"")
+        }
+        text.append("}")
         return MQTTPublication(topic: publisher.topic, payload: Array(text.bytes), tag: point.id)
     }
 

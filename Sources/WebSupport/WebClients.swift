@@ -2,24 +2,32 @@ package import AsyncHTTPClient
 package import NIOCore
 import NIOSSL
 
-/// The HTTP clients for fetches: one for servers on the Internet and one for local servers.
+/// The HTTP clients: one for servers on the Internet, one for local servers, and one for servers with any address.
 ///
-/// Each client keeps only connections to addresses of its own scope, so a pooled connection never carries a request for
+/// The first two keep only connections to addresses of their own scope, so a pooled connection never carries a request for
 /// one scope to a server in the other.
 package struct WebClients: Sendable {
     private let global: HTTPClient
     private let local: HTTPClient
+    private let unlimited: HTTPClient
 
-    /// Creates both clients on `group`. Call ``shutdown()`` when they are no longer needed.
+    /// Creates the clients on `group`. Call ``shutdown()`` when they are no longer needed.
     package init(on group: any EventLoopGroup) {
         global = .forSources(on: group, scope: .global)
         local = .forSources(on: group, scope: .local)
+        unlimited = .forSources(on: group)
     }
 
-    /// Shuts both clients down and closes their connections.
+    /// Shuts the clients down and closes their connections.
     package func shutdown() async throws {
         try await global.shutdown()
         try await local.shutdown()
+        try await unlimited.shutdown()
+    }
+
+    /// Sends `request` to a server that the user named, which may have any address.
+    package func execute(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
+        try await unlimited.execute(request, deadline: .distantFuture)
     }
 
     /// Sends `request` and returns the response with the scope of the server's address.

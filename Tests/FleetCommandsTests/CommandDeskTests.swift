@@ -59,7 +59,7 @@ import Testing
         {
             publisher = StoredPublisher(
                 name: "office",
-                address: try BrokerAddress("mqtt://h"),
+                address: try PublisherAddress("mqtt://h"),
                 machine: try MachineID("bus12"),
                 topic: "owntracks/fleet/bus12",
                 groups: [try MachineID("red")],

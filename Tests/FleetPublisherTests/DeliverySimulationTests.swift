@@ -99,7 +99,7 @@ import Testing
         private static func outbox(_ history: History, _ progress: PublishProgress) throws -> PointOutbox {
             let publisher = StoredPublisher(
                 name: "p",
-                address: try BrokerAddress("mqtt://b"),
+                address: try PublisherAddress("mqtt://b"),
                 machine: try MachineID("m"),
                 topic: "t",
                 progress: progress
@@ -207,7 +207,7 @@ import Testing
         let messages = PublisherMessages(
             StoredPublisher(
                 name: "p",
-                address: try BrokerAddress("mqtt://b"),
+                address: try PublisherAddress("mqtt://b"),
                 machine: try MachineID("m"),
                 topic: "t",
                 progress: PublishProgress(done: 0)

@@ -30,7 +30,7 @@ import Testing
     private func publisher(_ name: String = "office", done: Int64 = 0) throws -> StoredPublisher {
         StoredPublisher(
             name: name,
-            address: try BrokerAddress("mqtts://broker.example"),
+            address: try PublisherAddress("mqtts://broker.example"),
             machine: try MachineID("bus12"),
             topic: "owntracks/fleet/bus12",
             isForHomeAssistant: true,
@@ -60,6 +60,43 @@ import Testing
         await #expect(throws: (any Error).self) {
             try await store.changePublishers(removing: [], adding: [try publisher()], adopting: [])
         }
+        try store.close()
+    }
+
+    @Test func `publishers to brokers are kept when those to web servers become possible`() async throws {
+        var store = try open()
+        var publisher = try publisher()
+        publisher.groups = [try MachineID("red")]
+        publisher.progress = PublishProgress(done: 0, published: 9, acknowledged: 7, dropped: 1)
+        try await store.changePublishers(removing: [], adding: [publisher], adopting: [])
+        try store.close()
+        let database = try DatabaseQueue(path: path)
+        try await database.write { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE old (
+                        number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, declared INTEGER NOT NULL DEFAULT 0,
+                        url TEXT NOT NULL CHECK (url LIKE 'mqtt://%' OR url LIKE 'mqtts://%'), machine TEXT NOT NULL,
+                        topic TEXT NOT NULL, homeAssistant INTEGER NOT NULL, credentials TEXT, paused INTEGER NOT NULL DEFAULT 0,
+                        done INTEGER NOT NULL, published INTEGER NOT NULL DEFAULT 0, acknowledged INTEGER NOT NULL DEFAULT 0,
+                        dropped INTEGER NOT NULL DEFAULT 0, lastAcknowledged INTEGER, groups TEXT NOT NULL DEFAULT '',
+                        certificate TEXT, certificateKey TEXT
+                    ) STRICT;
+                    INSERT INTO old SELECT number, name, declared, url, machine, topic, homeAssistant, credentials, paused, done,
+                        published, acknowledged, dropped, lastAcknowledged, groups, certificate, certificateKey FROM publisher;
+                    DROP TABLE publisher;
+                    ALTER TABLE old RENAME TO publisher;
+                    DELETE FROM grdb_migrations WHERE identifier LIKE '21 %';
+                    """
+            )
+        }
+        try database.close()
+        store = try open()
+        #expect(try store.publishers() == [publisher])
+        var web = publisher
+        (web.name, web.address) = ("web", try PublisherAddress("https://h/pub?a=1"))
+        try await store.changePublishers(removing: [], adding: [web], adopting: [])
+        #expect(try store.publishers() == [publisher, web])
         try store.close()
     }
 

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// A publisher: the points of this machine on their way to a broker.
+/// A publisher: the points of this machine on their way to a broker or a web server.
 package struct PublisherStatus: Codable, Hashable, Sendable {
     package var name: String
     /// Whether the configuration file declares it, so that commands cannot change it.
@@ -15,16 +15,16 @@ package struct PublisherStatus: Codable, Hashable, Sendable {
     package var state: PublisherState
     /// Why points wait, in one line; absent if none does for a reason.
     package var why: String?
-    /// Stored points that the broker has not acknowledged.
+    /// Stored points that were not acknowledged.
     package var backlog: Int
-    /// Points that the broker acknowledged a second, over the last seconds; absent below 0.1.
+    /// Acknowledged points a second, over the last seconds; absent below 0.1.
     package var rate: Double?
     /// Points sent, with repetitions.
     package var published: Int
     package var acknowledged: Int
     /// Points that were deleted from the history before they were sent.
     package var dropped: Int
-    /// When the broker acknowledged a point last.
+    /// When a point was acknowledged last.
     package var lastAcknowledged: Date?
     /// When the newest position was sent last, apart from the points.
     package var live: Date?
@@ -68,10 +68,10 @@ package struct PublisherStatus: Codable, Hashable, Sendable {
 /// The connection of a publisher.
 package enum PublisherState: String, Codable, CaseIterable, Sendable {
     case connected
-    /// The broker cannot be reached; the service retries.
+    /// The broker or server cannot be reached, or nothing was posted yet; the service retries.
     case waiting
     /// A command stopped it.
     case paused
-    /// The broker refused the connection; the service retries.
+    /// The broker refused the connection, or the server a point; the service retries.
     case failed
 }

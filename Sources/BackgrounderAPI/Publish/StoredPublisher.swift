@@ -3,7 +3,7 @@ package import FoundationEssentials
 /// A publisher as it is stored.
 package struct StoredPublisher: Hashable, Sendable {
     package var name: String
-    package var address: BrokerAddress
+    package var address: PublisherAddress
     package var machine: MachineID
     /// The topic of the points.
     package var topic: String
@@ -25,7 +25,7 @@ package struct StoredPublisher: Hashable, Sendable {
     /// Creates a publisher.
     package init(
         name: String,
-        address: BrokerAddress,
+        address: PublisherAddress,
         machine: MachineID,
         topic: String,
         isForHomeAssistant: Bool = false,

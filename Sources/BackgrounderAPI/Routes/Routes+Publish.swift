@@ -21,7 +21,7 @@ package struct PublisherRequest: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
 
     package var name: String
-    /// A ``BrokerAddress``.
+    /// A ``PublisherAddress``.
     package var url: String
     /// A ``MachineID``.
     package var machine: String
@@ -76,7 +76,8 @@ extension PublisherRequest {
         if (try? MachineID(name)) == nil {
             return "\(name.debugDescription) is not a valid name; use 1 to 64 of the characters a-z, 0-9, _ and -"
         }
-        do throws(BrokerAddressError) { _ = try BrokerAddress(url) } catch { return error.description }
+        let address: PublisherAddress
+        do throws(BrokerAddressError) { address = try PublisherAddress(url) } catch { return error.description }
         do throws(MachineIDError) { _ = try MachineID(machine) } catch { return error.description }
         if topic == nil {
             return
@@ -96,11 +97,19 @@ extension PublisherRequest {
         guard (certificate == nil) == (key == nil) else {
             return "a certificate needs its key, and a key its certificate; add the other one"
         }
-        if certificate != nil, (try? BrokerAddress(url))?.isSecure != true {
+        if case .server(let url) = address, let problem = FetchAddress.problem(of: url) { return problem }
+        if address.broker == nil, homeAssistant == true || groups?.isEmpty == false {
+            return
+                "only a broker can announce the machine to Home Assistant and bring commands to groups; use mqtt://HOST"
+        }
+        if certificate != nil, address.broker?.isSecure != true {
             return "a certificate needs TLS; use mqtts:// for the broker"
         }
         return nil
     }
+
+    /// Whether a web server receives the points, in place of a broker.
+    package var isForServer: Bool { if case .server = try? PublisherAddress(url) { true } else { false } }
 
     /// Tuned: each is a subscription.
     private static let mostGroups = 16

@@ -2,17 +2,17 @@ import ArgumentParser
 import BackgrounderAPI
 import SystemSupport
 
-/// `backgrounder publish`: the points of this machine on their way to brokers.
+/// `backgrounder publish`: the points of this machine on their way to brokers and web servers.
 struct PublishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "publish",
-        abstract: "Publish the points of this machine to a broker (MQTT).",
+        abstract: "Publish the points of this machine to a broker (MQTT) or a web server.",
         discussion: """
             The history is the queue: every point is sent, oldest first, however long the \
             broker could not be reached, as long as store.retention keeps it. The messages \
-            are OwnTracks JSON. Beside them, the newest position is sent at most once a \
-            second, and the broker knows whether the machine is online. Without a \
-            subcommand, runs `publish list`.
+            are OwnTracks JSON. Beside them, a broker receives the newest position at most \
+            once a second, and knows whether the machine is online. Without a subcommand, \
+            runs `publish list`.
 
             EXAMPLES
               backgrounder publish add office --mqtt mqtts://broker.example \\
@@ -30,7 +30,7 @@ extension PublishCommand {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Publish to a broker.",
+            abstract: "Publish to a broker or a web server.",
             discussion: """
                 Without --since, publishing begins with the next point. The topic of the points \
                 is owntracks/fleet/ID, or the one of --owntracks. backgrounder/v1/ID/live has the \
@@ -42,16 +42,23 @@ extension PublishCommand {
 
                 The machine obeys commands of `backgrounder fleet` to its id and its groups.
 
+                With --http, each point is posted to the URL, as by OwnTracks in its HTTP mode, \
+                and nothing else. The file of --credentials is the same as for `fetch add`.
+
                 EXAMPLES
                   backgrounder publish add office --mqtt mqtt://localhost --machine bus12
                   backgrounder publish add home --mqtt mqtts://broker.example --machine boat \\
                     --owntracks ann/boat --home-assistant --since 2026-11-01
+                  backgrounder publish add recorder --http https://recorder.example/pub \\
+                    --machine boat --credentials ~/.recorder
                 """
         )
         @Argument(help: ArgumentHelp("Name of your choice.", valueName: "name"))
         var name: String
         @Option(help: ArgumentHelp("Broker: mqtt://host[:port], or mqtts:// for TLS.", valueName: "url"))
-        var mqtt: String
+        var mqtt: String?
+        @Option(help: ArgumentHelp("Web server: the URL that each point is posted to.", valueName: "url"))
+        var http: String?
         @Option(help: ArgumentHelp("Id of this machine: 1 to 64 of a-z, 0-9, _ and -.", valueName: "id"))
         var machine: String
         @Option(help: ArgumentHelp("User and device of OwnTracks (default: fleet/ID).", valueName: "user/device"))
@@ -61,7 +68,7 @@ extension PublishCommand {
         @Option(help: ArgumentHelp("Obey commands to this group; may be repeated.", valueName: "name"))
         var group: [String] = []
         @Option(
-            help: ArgumentHelp("File with user and password for the broker.", valueName: "file"),
+            help: ArgumentHelp("File with user and password.", valueName: "file"),
             completion: .file()
         )
         var credentials: String?
@@ -79,7 +86,7 @@ extension PublishCommand {
         private var request: PublisherRequest {
             PublisherRequest(
                 name: name,
-                url: mqtt,
+                url: mqtt ?? http ?? "",
                 machine: machine,
                 owntracks: owntracks,
                 homeAssistant: homeAssistant,
@@ -92,6 +99,13 @@ extension PublishCommand {
         }
 
         func validate() throws {
+            guard (mqtt == nil) != (http == nil) else {
+                throw ValidationError("use either --mqtt URL or --http URL")
+            }
+            if let mqtt {
+                do { _ = try BrokerAddress(mqtt) } catch { throw ValidationError(error.description) }
+            }
+            if let http, let problem = FetchAddress.problem(of: http) { throw ValidationError(problem) }
             if let problem = request.problem { throw ValidationError(problem) }
         }
 
@@ -199,7 +213,7 @@ extension PublishCommand {
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
-            abstract: "Stop publishing to a broker for good.",
+            abstract: "Stop publishing to a broker or a server for good.",
             discussion: """
                 The messages that the broker keeps of this machine are deleted, if it can be \
                 reached: its state, its newest position and its announcement to Home Assistant.
@@ -233,7 +247,7 @@ enum PublisherTable {
         guard !publishers.isEmpty else { return "No publishers; add one with `backgrounder publish add`." }
         var table = Table([
             ("NAME", .left), ("ADDED", .left), ("STATE", .left), ("BACKLOG", .right), ("SENT", .right),
-            ("DROPPED", .right), ("MACHINE", .left), ("BROKER", .left), ("WHY", .left),
+            ("DROPPED", .right), ("MACHINE", .left), ("TO", .left), ("WHY", .left),
         ])
         for publisher in publishers {
             table.add([

@@ -107,13 +107,16 @@ extension StorageHealth {
 
 extension PublisherStatus {
     fileprivate var check: DoctorReport.Check {
-        .init(
+        let receiver = url.hasPrefix("mqtt") ? "broker" : "server"
+        // Nothing was sent to a server yet.
+        let isIdle = state == .waiting && why == nil && backlog == 0
+        return .init(
             "publish",
-            state == .connected || state == .paused,
+            state == .connected || state == .paused || isIdle,
             line,
             hint: state == .failed
-                ? "check that the broker knows this machine and that the credentials are right"
-                : "check that the broker runs and that the network reaches it; the points are kept"
+                ? "check that the \(receiver) knows this machine and that the credentials are right"
+                : "check that the \(receiver) runs and that the network reaches it; the points are kept"
         )
     }
 }

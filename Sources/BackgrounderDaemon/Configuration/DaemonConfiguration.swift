@@ -152,7 +152,25 @@ struct DaemonConfiguration: Sendable {
             check(.pushes, push.name, "credentials", push.credentials.flatMap(Self.problem(ofBroker:)))
         }
         for publisher in declarations.publishers {
-            check(.publishers, publisher.name, "credentials", publisher.credentials.flatMap(Self.problem(ofBroker:)))
+            if publisher.isForServer {
+                check(
+                    .publishers,
+                    publisher.name,
+                    "credentials",
+                    publisher.credentials.flatMap(Self.problem(ofCredentials:))
+                )
+                if !faulty.contains(Keys.allowHTTP.name) {
+                    let problem = webProblem(of: publisher.url, hasCredentials: publisher.credentials != nil)
+                    check(.publishers, publisher.name, "http", problem)
+                }
+            } else {
+                check(
+                    .publishers,
+                    publisher.name,
+                    "credentials",
+                    publisher.credentials.flatMap(Self.problem(ofBroker:))
+                )
+            }
             if let file = publisher.certificate, let key = publisher.key {
                 check(
                     .publishers,
@@ -167,8 +185,12 @@ struct DaemonConfiguration: Sendable {
 
     /// Returns why the service may not contact the server of `source`; `nil` if it may.
     func webProblem(of source: FetchDefinition) -> String? {
-        guard let url = source.url.flatMap({ try? WebURL($0) }) else { return nil }
-        let policy = webPolicy.forFetch(hasCredentials: source.credentials != nil)
+        source.url.flatMap { webProblem(of: $0, hasCredentials: source.credentials != nil) }
+    }
+
+    private func webProblem(of address: String, hasCredentials: Bool) -> String? {
+        guard let url = try? WebURL(address) else { return nil }
+        let policy = webPolicy.forFetch(hasCredentials: hasCredentials)
         do throws(RedirectError) { try policy.check(url) } catch { return error.description }
         return nil
     }

@@ -21,7 +21,8 @@ struct Declarations: Hashable, Sendable {
             case .sessions: ["discretionary", "exists", "sizeMax"]
             case .publishers:
                 [
-                    "mqtt", "machine", "owntracks", "homeAssistant", "groups", "credentials", "certificate", "key",
+                    "mqtt", "http", "machine", "owntracks", "homeAssistant", "groups", "credentials", "certificate",
+                    "key",
                 ]
             }
         }
@@ -154,6 +155,7 @@ extension DeclaredEntry {
         let broker = text("mqtt", allowed: "mqtt://HOST[:PORT] or mqtts://HOST[:PORT]") { text in
             (try? BrokerAddress(text)).map { _ in text }
         }
+        let server = text("http", allowed: "an http or https URL", FetchAddress.problem) { $0 }
         let machine = text("machine", allowed: "1 to 64 of the characters a-z, 0-9, _ and -") { text in
             (try? MachineID(text)).map { _ in text }
         }
@@ -161,11 +163,16 @@ extension DeclaredEntry {
         let (home, credentials) = (flag("homeAssistant"), path("credentials"))
         let groups = texts("groups", allowed: "a list of names, such as [red, north]")
         let (certificate, key) = (path("certificate"), path("key"))
-        for field in ["mqtt", "machine"] where !has(field) { fault("a publisher needs \(field); add it") }
-        guard faults.isEmpty, let broker, let machine else { return nil }
+        switch (has("mqtt"), has("http")) {
+        case (false, false): fault("a publisher needs mqtt or http; add one of them")
+        case (true, true): fault("a publisher has mqtt or http, not both; remove one of them")
+        default: break
+        }
+        if !has("machine") { fault("a publisher needs machine; add it") }
+        guard faults.isEmpty, let address = broker ?? server, let machine else { return nil }
         let request = PublisherRequest(
             name: name,
-            url: broker,
+            url: address,
             machine: machine,
             owntracks: owntracks,
             homeAssistant: home,

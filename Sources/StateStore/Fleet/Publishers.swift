@@ -12,7 +12,8 @@ extension StateStore {
         return try read { database in
             let newest = max(try database.newestID(), floor)
             return try Row.fetchAll(database, sql: "SELECT * FROM publisher ORDER BY number").compactMap { row in
-                guard let address = try? BrokerAddress(row["url"]), let machine = try? MachineID(row["machine"]) else {
+                guard let address = try? PublisherAddress(row["url"]), let machine = try? MachineID(row["machine"])
+                else {
                     return nil
                 }
                 let acknowledged: Int64? = row["lastAcknowledged"]

@@ -56,4 +56,40 @@ extension Schema {
                 """
         )
     }
+
+    /// Lets publishers have an http or https address. SQLite changes a constraint only with its table.
+    static func allowServers(_ database: Database) throws {
+        let columns = """
+            number, name, declared, url, machine, topic, homeAssistant, groups, credentials, certificate, certificateKey,
+            paused, done, published, acknowledged, dropped, lastAcknowledged
+            """
+        try database.execute(
+            sql: """
+                CREATE TABLE newPublisher (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT,
+                    name TEXT NOT NULL UNIQUE CHECK (name <> ''),
+                    declared INTEGER NOT NULL DEFAULT 0 CHECK (declared IN (0, 1)),
+                    url TEXT NOT NULL CHECK (
+                        url LIKE 'mqtt://%' OR url LIKE 'mqtts://%' OR url LIKE 'http://%' OR url LIKE 'https://%'
+                    ),
+                    machine TEXT NOT NULL CHECK (machine <> ''),
+                    topic TEXT NOT NULL CHECK (topic <> ''),
+                    homeAssistant INTEGER NOT NULL CHECK (homeAssistant IN (0, 1)),
+                    groups TEXT NOT NULL DEFAULT '',
+                    credentials TEXT CHECK (credentials LIKE '/%'),
+                    certificate TEXT CHECK (certificate LIKE '/%'),
+                    certificateKey TEXT CHECK (certificateKey LIKE '/%'),
+                    paused INTEGER NOT NULL DEFAULT 0 CHECK (paused IN (0, 1)),
+                    done INTEGER NOT NULL,
+                    published INTEGER NOT NULL DEFAULT 0 CHECK (published >= 0),
+                    acknowledged INTEGER NOT NULL DEFAULT 0 CHECK (acknowledged >= 0),
+                    dropped INTEGER NOT NULL DEFAULT 0 CHECK (dropped >= 0),
+                    lastAcknowledged INTEGER
+                ) STRICT;
+                INSERT INTO newPublisher (\(columns)) SELECT \(columns) FROM publisher;
+                DROP TABLE publisher;
+                ALTER TABLE newPublisher RENAME TO publisher;
+                """
+        )
+    }
 }

@@ -112,6 +112,7 @@ enum Schema {
         }
         migrator.registerMigration("19 publishers") { try createPublishers($0) }
         migrator.registerMigration("20 commands of a fleet") { try createCommands($0) }
+        migrator.registerMigration("21 publishers to web servers") { try allowServers($0) }
         return migrator
     }
 

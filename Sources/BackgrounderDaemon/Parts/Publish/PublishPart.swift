@@ -27,6 +27,7 @@ struct PublishPart: DaemonPart {
             journal: StorePublisherJournal(store: context.store),
             startWithin: configuration.value(Keys.publishStartWithin),
             pace: configuration.value(Keys.publishPace),
+            web: WebAccess(clients: context.web) { await context.preferences.configuration.webPolicy },
             clock: context.clock,
             logger: context.logger
         ) { context.events.stateChanged() }
@@ -76,7 +77,7 @@ struct PublishPart: DaemonPart {
         metrics.add(
             "backgrounder_publisher_backlog_points",
             .gauge,
-            "Stored points that the broker has not acknowledged.",
+            "Stored points that were not acknowledged.",
             await publisher.status().map { .init(["publisher": $0.name], $0.backlog) }
         )
     }

@@ -6,12 +6,14 @@ import Synchronization
 /// Reports changes of the default routes and of the power supplies, from kernel events and without polling.
 ///
 /// It stops when it is released.
-final class HostWatch: Sendable {
+package final class HostWatch: Sendable {
     private let queue = DispatchQueue(label: "backgrounder.host")
     private let sources: Mutex<[any DispatchSourceRead]>
 
     /// Starts watching. The closures are called on a private serial queue, which they may block briefly.
-    init(onRoutes: @escaping @Sendable () -> Void, onPower: @escaping @Sendable () -> Void) {
+    ///
+    /// - Parameter onPower: `nil` to watch only the routes.
+    package init(onRoutes: @escaping @Sendable () -> Void, onPower: (@Sendable () -> Void)? = nil) {
         var sources: [any DispatchSourceRead] = []
         let queue = queue
         func watch(_ descriptor: Int32, _ changed: @escaping @Sendable ([UInt8]) -> Void) {
@@ -43,8 +45,10 @@ final class HostWatch: Sendable {
             }
             if isNew { onRoutes() }
         }
-        watch(clinux_device_changes()) { message in
-            if message.firstRange(of: Array("SUBSYSTEM=power_supply".utf8)) != nil { onPower() }
+        if let onPower {
+            watch(clinux_device_changes()) { message in
+                if message.firstRange(of: Array("SUBSYSTEM=power_supply".utf8)) != nil { onPower() }
+            }
         }
         self.sources = Mutex(sources)
     }

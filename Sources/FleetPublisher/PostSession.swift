@@ -1,0 +1,245 @@
+import AsyncHTTPClient
+import BackgrounderAPI
+import FoundationEssentials
+import MQTTClient
+import NIOCore
+import NIOHTTP1
+import Synchronization
+import SystemSupport
+import WebSupport
+
+/// A session with a web server: posts the points of an outbox, each in a request of its own, in order.
+///
+/// It speaks the HTTP mode of OwnTracks, which OwnTracks Recorder, Traccar and Home Assistant receive.
+///
+/// Source: <https://owntracks.org/booklet/tech/http/>.
+actor PostSession: PublisherSession {
+    /// The limits and times. Tuned: HTTP prescribes none of them.
+    private enum Limits {
+        /// The time that the server has for a reply.
+        static let answer = Duration.seconds(10)
+        /// Bytes of a reply that are read, so that the connection can be used again.
+        static let reply = 64 << 10
+        /// Seconds before the first attempt after a failure, and the longest delay.
+        static let retry = (first: 1.0, longest: 30.0, jitter: 0.25)
+    }
+
+    private enum State {
+        /// Nothing was sent since the beginning or the last failure.
+        case untried
+        case connected
+        /// Nothing is sent before this time.
+        case resting(until: MonotonicTime)
+    }
+
+    private let url: WebURL
+    private let publisher: StoredPublisher
+    private let outbox: PointOutbox
+    private let web: WebAccess
+    private let clock: any Clock<Duration>
+    private let report: @Sendable (SessionReport) -> Void
+    /// While the state is ``State/resting(until:)``: a changed route may lead to the server.
+    private var routes: HostWatch?
+    private let isHurried = Atomic(false)
+    private let wakeups = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    private let task = Mutex<Task<Void, Never>?>(nil)
+    private var state = State.untried
+    private var retry = RetryDelay(
+        first: Limits.retry.first,
+        longest: Limits.retry.longest,
+        jitter: Limits.retry.jitter
+    )
+    /// The header fields of the credentials; `nil` if the file is to be read.
+    private var credentials: [WebCredentials.Field]?
+    /// The outbox reads the history.
+    private let executor = QueueExecutor("backgrounder.publish.http")
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// Begins immediately.
+    ///
+    /// - Parameter report: called on the actor's executor after the first success and after each failure.
+    init(
+        _ url: WebURL,
+        _ publisher: StoredPublisher,
+        outbox: PointOutbox,
+        web: WebAccess,
+        clock: any Clock<Duration>,
+        report: @escaping @Sendable (SessionReport) -> Void
+    ) {
+        (self.url, self.publisher, self.outbox) = (url, publisher, outbox)
+        (self.web, self.clock, self.report) = (web, clock, report)
+        wakeups.continuation.yield()
+        let run = Task { await self.run() }
+        task.withLock { $0 = run }
+    }
+
+    nonisolated func wake() { wakeups.continuation.yield() }
+
+    nonisolated func end(forgetting: Bool) {
+        wakeups.continuation.finish()
+        task.withLock { $0?.cancel() }
+    }
+
+    private func run() async {
+        var timer: Task<Void, Never>?
+        defer { timer?.cancel() }
+        for await _ in wakeups.stream {
+            timer?.cancel()
+            guard let time = await work() else { continue }
+            timer = Task { [clock, wakeups] in
+                guard (try? await clock.sleep(for: max(.zero, MonotonicTime.now.duration(to: time)))) != nil else {
+                    return
+                }
+                wakeups.continuation.yield()
+            }
+        }
+    }
+
+    /// Sends what there is to send. Returns when to continue if the session is not woken before.
+    private func work() async -> MonotonicTime? {
+        if case .resting(let time) = state {
+            if isHurried.exchange(false, ordering: .relaxed) { retry.reset() } else if .now < time { return time }
+        }
+        while !Task.isCancelled {
+            switch outbox.next(at: .now) {
+            case .wait(let time): return time
+            case .send(let message):
+                do throws(PostFailure) {
+                    try await post(message.payload)
+                } catch {
+                    guard !Task.isCancelled else { return nil }
+                    return rest(after: error)
+                }
+                outbox.acknowledged(message.tag ?? PublisherMessages.noTag, at: .now)
+                guard case .connected = state else {
+                    connected()
+                    continue
+                }
+            }
+        }
+        return nil
+    }
+
+    /// The first point was a probe. The others are a backlog, which waits for a random time.
+    private func connected() {
+        (state, routes) = (.connected, nil)
+        retry.reset()
+        outbox.opened(at: .now)
+        report(.connected(deafness: nil))
+    }
+
+    private func rest(after failure: PostFailure) -> MonotonicTime {
+        outbox.closed(at: .now)
+        credentials = nil
+        if failure.isRefusal { retry.extend() }
+        let time = MonotonicTime.now + (failure.pause ?? .seconds(retry.next()))
+        state = .resting(until: time)
+        if routes == nil {
+            routes = HostWatch { [weak self] in
+                self?.isHurried.store(true, ordering: .relaxed)
+                self?.wake()
+            }
+        }
+        report(.failed(failure.reason, isRefusal: failure.isRefusal))
+        return time
+    }
+
+    // MARK: Requests
+
+    private func post(_ payload: [UInt8]) async throws(PostFailure) {
+        let request = try await request(payload)
+        let server = url.authority
+        do {
+            try await withThrowingTaskGroup { [web, clock] group in
+                group.addTask { try await Self.exchange(request, web.clients) }
+                group.addTask {
+                    try await clock.sleep(for: Limits.answer)
+                    throw PostFailure(reason: "\(server) does not answer")
+                }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        } catch let failure as PostFailure {
+            throw failure
+        } catch {
+            let problem = ConnectionProblem(error, to: server)
+            throw PostFailure(
+                reason: problem.reason,
+                isRefusal: problem.kind == .insecure || problem.kind == .invalid
+            )
+        }
+    }
+
+    private func request(_ payload: [UInt8]) async throws(PostFailure) -> HTTPClientRequest {
+        if credentials == nil {
+            do throws(CredentialsError) {
+                credentials =
+                    if let path = publisher.credentials { try await WebCredentials.read(path).fields } else { [] }
+            } catch {
+                throw PostFailure(reason: error.description, isRefusal: true)
+            }
+        }
+        do throws(RedirectError) {
+            try await web.policy().forFetch(hasCredentials: publisher.credentials != nil).check(url)
+        } catch {
+            throw PostFailure(reason: error.description, isRefusal: true)
+        }
+        var request = HTTPClientRequest(url: url.description)
+        request.method = .POST
+        request.headers.add(name: "User-Agent", value: "Backgrounder/\(Backgrounder.version)")
+        request.headers.add(name: "Content-Type", value: "application/json")
+        let names = publisher.topic.split(separator: "/")
+        for (name, value) in zip(["X-Limit-U", "X-Limit-D"], names.dropFirst()) {
+            request.headers.add(name: name, value: String(value))
+        }
+        for field in credentials ?? [] { request.headers.add(name: field.name, value: field.value) }
+        request.body = .bytes(payload)
+        return request
+    }
+
+    private static func exchange(_ request: HTTPClientRequest, _ web: WebClients) async throws {
+        let response = try await web.execute(request)
+        if let failure = PostFailure(response) { throw failure }
+        var count = 0
+        for try await piece in response.body {
+            count += piece.readableBytes
+            // The rest is not read, and the connection ends.
+            if count > Limits.reply { return }
+        }
+    }
+}
+
+/// Why a server did not take a point.
+private struct PostFailure: Error {
+    var reason: String
+    /// Whether it is unlikely to go away without a change of configuration.
+    var isRefusal = false
+    /// How long the server asks to wait.
+    var pause: Duration?
+}
+
+extension PostFailure {
+    /// Creates the failure that a reply means; `nil` if the server took the point.
+    init?(_ response: HTTPClientResponse) {
+        let status = response.status.code
+        switch status {
+        case 200...299: return nil
+        case 300...399:
+            let target = response.headers.first(name: "Location").map { " to \($0.prefix(200))" } ?? ""
+            self.init(reason: "the server redirects\(target) (\(status)); use that URL", isRefusal: true)
+        case 401, 403:
+            self.init(
+                reason: "not authorised (\(status)); check the user and password (--credentials FILE)",
+                isRefusal: true
+            )
+        case 408, 425, 429, 500...599:
+            self.init(
+                reason: "the server cannot take points now (\(status))",
+                pause: response.headers.first(name: "Retry-After").flatMap {
+                    RetryAfter.duration($0, now: Date()).map { max($0, .seconds(1)) }
+                }
+            )
+        default: self.init(reason: "the server refuses the points (\(status)); check the URL", isRefusal: true)
+        }
+    }
+}
