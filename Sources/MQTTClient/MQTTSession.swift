@@ -46,6 +46,17 @@ struct MQTTControl: Sendable {
         wakeup.signal()
     }
 
+    /// Blocks the session's thread until `end`, a wish, or a change of the default routes from `routes`, after which a retry may
+    /// succeed at once. Returns whether they have changed.
+    func rest(until end: MonotonicTime, orChangeFrom routes: [String]) -> Bool {
+        let routes = RouteWait(since: routes)
+        while wish == .listen, MonotonicTime.now < end {
+            if routes.haveChanged { return true }
+            if wakeup.wait(for: routes.descriptor, until: end).events != 0 { routes.read() }
+        }
+        return false
+    }
+
     /// Blocks the session's thread until the messages are stored.
     ///
     /// - Throws: ``MQTTDeliveryFailure`` if they cannot be stored.
@@ -127,6 +138,7 @@ package final class MQTTSession: Sendable {
         var localAddress: String?
         while control.wish == .listen {
             let began = MonotonicTime.now
+            let routes = DefaultRoutes.interfaces()
             var failure = attempt(options, outbox, from: localAddress, control)
             // libmosquitto tries only the first address of a host. If that fails, try the other IP version.
             if let first = failure, first.isOfAddress, control.wish == .listen {
@@ -140,9 +152,7 @@ package final class MQTTSession: Sendable {
                 after: began.duration(to: end),
                 isRefusal: failure.isRefusal && failure != .turnedAway
             )
-            while control.wish == .listen, MonotonicTime.now < end + delay {
-                _ = control.wakeup.wait(until: end + delay)
-            }
+            if control.rest(until: end + delay, orChangeFrom: routes) { retry.reset() }
         }
     }
 

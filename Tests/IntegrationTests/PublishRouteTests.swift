@@ -1,0 +1,75 @@
+import BackgrounderAPI
+import Foundation
+import SystemSupport
+import TestSupport
+import Testing
+
+/// Publishing over a network that comes back, in network namespaces.
+@Suite(.sharing) struct PublishRouteTests {
+    @Test func `a new default route is used at once, without waiting for the next attempt`() async throws {
+        var configuration = TestConfiguration(source: "gpx:\(Products.repository("tracks/city-walk.gpx"))")
+        configuration.rest = [
+            "transfers: {allowHTTP: [203.0.113.7]}",
+            """
+            publish: {startWithin: 0s, brokers: {broker: {mqtt: "mqtt://203.0.113.7", machine: m}, \
+            server: {http: "http://203.0.113.7/", machine: m}}}
+            """,
+        ]
+        let service = try Service(configuration)
+        let settings = service.file("mosquitto.conf")
+        try service.scratch.write("listener 1883 203.0.113.7\nallow_anonymous true\n", to: "mosquitto.conf")
+        try service.scratch.write(
+            """
+            import http.server
+            class Handler(http.server.BaseHTTPRequestHandler):
+                def do_POST(self):
+                    self.rfile.read(int(self.headers["Content-Length"]))
+                    self.send_response(204)
+                    self.end_headers()
+            http.server.ThreadingHTTPServer(("203.0.113.7", 80), Handler).serve_forever()
+            """,
+            to: "server.py"
+        )
+        // The broker and the server are in another namespace, behind a link without a default route.
+        let script = """
+            ip link set lo up; ip link add d0 type veth peer name d1
+            ip addr add 198.51.100.1/24 dev d0; ip link set d0 up
+            unshare -n sh -ec 'touch "$0/apart"
+                until ip link show d1 > "$0/link" 2>&1; do sleep 0.02; done
+                ip link set lo up; ip addr add 203.0.113.7/32 dev lo
+                ip addr add 198.51.100.2/24 dev d1; ip link set d1 up
+                python3 "$0/server.py" 2> "$0/requests" &
+                exec mosquitto -c "$0/mosquitto.conf" 2> "$0/log"' '\(service.file("."))' &
+            until [ -e '\(service.file("apart"))' ]; do sleep 0.02; done
+            ip link set d1 netns $!
+            """
+        let process = try await service.start(unsharing: ["-n"], after: script)
+        defer {
+            for file in [settings, service.file("server.py")] {
+                ProcessSearch.running(with: file).forEach { kill($0, SIGKILL) }
+            }
+        }
+        func publishers() async throws -> [PublisherStatus] { try await service.json("publish", "list") }
+        // The delays before attempts are 1, 2, 4, 8 and 16 s, each shortened by up to a quarter: the fifth is 12 s or more, and
+        // has begun.
+        try await Task.sleep(for: .seconds(15.5))
+        for publisher in try await publishers() {
+            #expect(publisher.state == .waiting)
+            #expect(
+                publisher.why?.contains("network") == true || publisher.why?.contains("Network") == true,
+                "\(publisher)"
+            )
+        }
+        let nsenter = ["-t", "\(process.pid)", "-n", "ip", "route", "add", "default", "via", "198.51.100.2"]
+        let run = try await ProgramRun.of("/usr/bin/nsenter", nsenter)
+        #expect(run.exitCode == 0, "\(run)")
+        let began = MonotonicTime.now
+        var states: [PublisherState] = []
+        while states != [.connected, .connected], began.duration(to: .now) < .seconds(60) {
+            states = try await publishers().map(\.state)
+        }
+        #expect(began.duration(to: .now) < .seconds(6))
+        process.kill(SIGTERM)
+        try await process.waitForEnd()
+    }
+}
