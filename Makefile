@@ -34,7 +34,7 @@ SANITIZER_OPTIONS = TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.
     ASAN_OPTIONS="detect_leaks=0 log_path=$(CURDIR)/$$build/report"
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: help run setup check test test-page fuzz sanitize torture build programs bench-location bench-audio bench-commands bench-places bench-fleet bench-page screenshots dependencies bench-dependencies package-dependencies deb test-package test-arm64 format lint docs clean-run \
+.PHONY: help run setup check test test-page fuzz sanitize torture build programs bench-location bench-audio bench-commands bench-places bench-fleet bench-page screenshots dependencies bench-dependencies package-dependencies deb test-package test-arm64 test-consumers format lint docs clean-run \
     manuals install media tracks example-feed example-picture example-tour example-fleet stop-example-fleet example-dependencies
 
 help: ## list the commands
@@ -114,6 +114,17 @@ $(PAGE_TOOLS)/ready: Tests/Page/requirements.txt
 
 test-page: $(PAGE_TOOLS)/ready ## test the live page in Chromium, with the debug build
 	PROGRAMS=$(CURDIR)/.build/debug $(PAGE_TOOLS)/bin/python -m unittest discover -s Tests/Page -p 'check_*.py'
+
+# NATS and Home Assistant, from PyPI.
+CONSUMERS := .build/consumers
+$(CONSUMERS)/ready: Tests/Consumers/requirements.txt
+	/usr/bin/python3 -m venv $(CONSUMERS)
+	$(CONSUMERS)/bin/pip install -q -r $<
+	touch $@
+
+test-consumers: build $(CONSUMERS)/ready ## publish to NATS, RabbitMQ and Home Assistant, as root
+	@Packaging/dependencies.sh run test consumers
+	$(CONSUMERS)/bin/python -W ignore -m unittest discover -s Tests/Consumers -p 'check_*.py'
 
 fuzz: setup ## feed damaged input to all parsers (FUZZ_SECONDS=60 each; FUZZ="gpsd gpx …" selects)
 	BACKGROUNDER_FUZZ=1 swift build --scratch-path .build-fuzz --product Fuzzer --sanitize address -Xswiftc -sanitize=fuzzer

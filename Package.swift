@@ -30,7 +30,7 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CMPG123", pkgConfig: "libmpg123", providers: [.apt(["libmpg123-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CPostgres"),
         .systemLibrary(name: "CPulse"),
         .systemLibrary(name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
@@ -120,7 +120,7 @@ let package = Package(
         ),
         .target(
             name: "MQTTClient",
-            dependencies: ["BackgrounderAPI", "CMosquitto", "SystemSupport", "WebSupport"]
+            dependencies: ["BackgrounderAPI", "CMosquitto", "COpenSSL", "SystemSupport", "WebSupport"]
         ),
         .target(
             name: "SilentPush",

@@ -349,6 +349,76 @@ def announcements(report, scratch):
         service.process.stop()
 
 
+class Namespace:
+    """A network of its own. Needs root."""
+
+    def __init__(self):
+        self.holder = Process("unshare", "-n", "sleep", "infinity")
+        path = Path(f"/proc/{self.holder.pid}/ns/net")
+        wait_for("the namespace", lambda: path.readlink() != Path("/proc/self/ns/net").readlink())
+        self.enter = ["nsenter", "-t", self.holder.pid, "-n"]
+        self.ip("link", "set", "lo", "up")
+
+    def ip(self, *words):
+        run(*self.enter, "ip", *words)
+
+
+def returns(report, scratch):
+    """from the return of the default route until the broker has a new position, as root"""
+    rounds, size = (2, 2) if QUICK else (10, 5)
+    machines, office = Namespace(), Namespace()
+    machines.ip("link", "add", "d0", "type", "veth", "peer", "name", "d1")
+    machines.ip("link", "set", "d1", "netns", office.holder.pid)
+    machines.ip("addr", "add", "198.51.100.1/24", "dev", "d0")
+    machines.ip("link", "set", "d0", "up")
+    office.ip("addr", "add", "198.51.100.2/24", "dev", "d1")
+    office.ip("link", "set", "d1", "up")
+    office.ip("addr", "add", "203.0.113.7/32", "dev", "lo")
+    route = ["route", "add", "default", "via", "198.51.100.2"]
+    machines.ip(*route)
+    configuration, messages = scratch / "mosquitto.conf", scratch / "messages"
+    configuration.write_text("listener 1883 203.0.113.7\nallow_anonymous true\nuser root\nlog_type none\n")
+    Process(*office.enter, MOSQUITTO, "-c", configuration)
+    time.sleep(1)
+    words = ["-h", "203.0.113.7", "-t", "backgrounder/v1/+/live", "-F", "%U %t"]
+    Process(*office.enter, "mosquitto_sub", *words, output=messages)
+    for number in range(size):
+        folder = scratch / str(number)
+        folder.mkdir()
+        service = Service(folder / "home", f"gpx:{track(folder, 20_000)}?rate=1")
+        with (service.home / "config.yaml").open("a") as file:
+            entry = f'{{mqtt: "mqtt://203.0.113.7", machine: bus{number}}}'
+            file.write(f"publish: {{startWithin: 0s, brokers: {{office: {entry}}}}}\n")
+        service.start(*machines.enter)
+        service.wait_until_ready()
+
+    def arrivals(since):
+        """The seconds from `since` until the first position of each machine."""
+        first = {}
+        for line in messages.read_text().splitlines():
+            clock, _, topic = line.partition(" ")
+            if topic and float(clock) > since:
+                first.setdefault(topic, float(clock) - since)
+        return list(first.values())
+
+    generator = random.Random(4)
+    for name, shortest, longest in (("more than 12 s", 12, 60), ("2 to 10 s", 2, 10)):
+        delays = []
+        for _ in range(rounds):
+            began = time.time()
+            wait_for("all machines", lambda: len(arrivals(began)) == size)
+            machines.ip("route", "del", "default")
+            time.sleep(generator.uniform(shortest, longest))
+            machines.ip(*route)
+            returned = time.time()
+            wait_for("all machines", lambda: len(arrivals(returned)) == size)
+            delays += arrivals(returned)
+        delays.sort()
+        label = f"{len(delays)} times without a route for {name}: from its return until a new position"
+        report.figure(f"{label}, median", "s", delays[len(delays) // 2])
+        report.limit("the same, p95", "s", delays[int(len(delays) * 0.95)], 2, "", 0)
+
+
 class Database:
     """A PostgreSQL server with an empty database."""
 
@@ -430,5 +500,5 @@ def collector(report, scratch):
 
 
 if __name__ == "__main__":
-    parts = [rounds, backlog, cost, wakeups, announcements, collector]
+    parts = [rounds, backlog, cost, wakeups, announcements, returns, collector]
     sys.exit(run_parts(parts, sys.argv[1:], [MOSQUITTO, "-h"]))

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the missing Debian packages of the given sets (run, test, examples, fleet, bench, package, arm64). Needs root or sudo.
+# Installs the missing Debian packages of the given sets (run, test, examples, fleet, consumers, bench, package, arm64). Needs root or sudo.
 # With --check first, installs nothing and exits with 1 if a package is missing.
 set -eu
 
@@ -17,11 +17,12 @@ for set in "$@"; do
         test) packages="$packages python3 python3-pyproj python3-shapely gpsd-clients pulseaudio pulseaudio-utils sox libsox-fmt-mp3 lame mpg123 espeak-ng
             flac vorbis-tools opus-tools ffmpeg openssl mpd mpc python3-mpd mosquitto mosquitto-clients prometheus prometheus-node-exporter aria2 wget libfaketime fuse3 python3-fuse libxml2-utils sqlite3 strace curl procps iproute2 chromium python3-venv postgresql postgresql-15-postgis-3 libpq5" ;;
         fleet) packages="$packages python3 curl mosquitto mosquitto-clients postgresql postgresql-15-postgis-3 libpq5" ;;
+        consumers) packages="$packages rabbitmq-server" ;;
         examples) packages="$packages python3 curl espeak-ng sox" ;;
         bench) packages="$packages python3 python3-pyproj python3-shapely gpsd-clients gpsbabel strace pulseaudio pulseaudio-utils sox lame mpg123 mpd mpc curl mosquitto mosquitto-clients chromium python3-venv postgresql postgresql-15-postgis-3" ;;
         package) packages="$packages dpkg-dev lintian debootstrap" ;;
         arm64) packages="$packages mmdebstrap qemu-user-static" ;;
-        *) echo "$0: unknown set $set; use run, test, examples, fleet, bench, package or arm64" >&2; exit 64 ;;
+        *) echo "$0: unknown set $set; use run, test, examples, fleet, consumers, bench, package or arm64" >&2; exit 64 ;;
     esac
 done
 

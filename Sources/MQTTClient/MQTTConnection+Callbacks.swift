@@ -1,4 +1,5 @@
 import CMosquitto
+import COpenSSL
 
 /// The callbacks, which libmosquitto calls on the connection's thread from within its functions.
 extension MQTTConnection {
@@ -30,10 +31,13 @@ extension MQTTConnection {
     }
 
     /// Stores the last part of a line such as `OpenSSL Error[0]: error:0A000086:SSL routines::certificate verify
-    /// failed`.
+    /// failed`, and what is wrong with the broker's certificate.
     private func noteTLS(_ text: String) {
         guard tlsReason == nil, text.contains("OpenSSL"), let last = text.split(separator: ":").last else { return }
-        tlsReason = String(last.drop { $0 == " " })
+        let reason = String(last.drop { $0 == " " })
+        let result = mosquitto_ssl_get(mosquitto).map { SSL_get_verify_result(OpaquePointer($0)) } ?? Int(X509_V_OK)
+        let fault = result == Int(X509_V_OK) ? "" : ": \(String(cString: X509_verify_cert_error_string(result)))"
+        tlsReason = reason + fault
     }
 
     private static func of(_ object: UnsafeMutableRawPointer?) -> MQTTConnection? {

@@ -220,6 +220,51 @@ import Testing
         #expect(run.errors.contains("8 exist, the maximum"), "\(run)")
     }
 
+    @Test func `a certificate that expires while connected is reported at the next connection, and loses nothing`()
+        async throws
+    {
+        let scratch = try ScratchDirectory()
+        // Certificates are valid for days, so that one with few seconds left is made with an earlier clock.
+        let script = """
+            set -e; cd '\(scratch.path)'
+            make='openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes'
+            $make -x509 -days 2 -keyout ca.key -out ca.pem -subj /CN=ca
+            $make -keyout key -out request -subj /CN=localhost
+            echo 'subjectAltName=DNS:localhost' > names
+            sign='openssl x509 -req -in request -CA ca.pem -CAkey ca.key -CAcreateserial -days 1 -extfile names'
+            $sign -out renewed.pem
+            LD_PRELOAD=$(ls /usr/lib/*/faketime/libfaketime.so.1) FAKETIME=-86385 $sign -out server.pem
+            """
+        try await Tool.run("sh", "-c", script)
+        let end = MonotonicTime.now + .seconds(15)
+        let port = try freePort(SOCK_STREAM)
+        let strict = try await Mosquitto([
+            "allow_anonymous true", "listener \(port) 127.0.0.1", "certfile \(scratch.file("server.pem"))",
+            "keyfile \(scratch.file("key"))",
+        ])
+        try await service.start(adding: ["SSL_CERT_FILE": scratch.file("ca.pem")])
+        try await service.run("publish", "add", "office", "--mqtt", "mqtts://localhost:\(port)", "--machine", "bus12")
+        try await wait("points") { $0.state == .connected && $0.acknowledged > 5 }
+        while MonotonicTime.now < end + .seconds(1) { try await Task.sleep(for: .milliseconds(100)) }
+        let expired = try await status()
+        #expect(expired.state == .connected)
+        try await wait("points after the end of the certificate") { $0.acknowledged > expired.acknowledged + 20 }
+        try await strict.restart()
+        try await wait("the refusal") {
+            $0.state == .failed && $0.why == "cannot establish TLS: certificate verify failed: certificate has expired"
+        }
+        try await wait("a backlog") { $0.backlog > 20 }
+        try FileManager.default.removeItem(atPath: scratch.file("server.pem"))
+        try FileManager.default.moveItem(atPath: scratch.file("renewed.pem"), toPath: scratch.file("server.pem"))
+        try await strict.restart()
+        try await service.run("location", "stop")
+        // A refusal has the longest delay.
+        try await service.run("publish", "pause", "office")
+        try await service.run("publish", "resume", "office")
+        try await wait("the end of the backlog") { $0.state == .connected && $0.backlog == 0 }
+        #expect(try await status().dropped == 0)
+    }
+
     @Test func `a broker that refuses is reported`() async throws {
         let strict = try await Mosquitto(["allow_anonymous false"])
         try await service.start()
