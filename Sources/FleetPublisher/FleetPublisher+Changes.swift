@@ -108,7 +108,7 @@ extension FleetPublisher {
 
     /// Makes the declared publishers those of `requests`, in one transaction: adds, changes and removes publishers.
     ///
-    /// Publishers that a command added stay. One with a declared name becomes a declared one. If the machine or the broker changes, it
+    /// Publishers that a command added stay. One with a declared name becomes a declared one. If the machine or the address changes, it
     /// is another publisher, which begins with the next point.
     ///
     /// - Parameters:
@@ -181,13 +181,13 @@ extension FleetPublisher {
 }
 
 extension StoredPublisher {
-    /// Returns whether this publishes the same machine to the same broker as `other`.
+    /// Returns whether this publishes the same machine to the same address as `other`.
     fileprivate func isSame(as other: StoredPublisher) -> Bool {
         hasSameCourse(as: other) && credentials == other.credentials && certificate == other.certificate
             && key == other.key && isForHomeAssistant == other.isForHomeAssistant && groups == other.groups
     }
 
-    /// Returns whether the points of `other` go to the same topic of the same broker.
+    /// Returns whether the points of `other` go to the same topic of the same address.
     fileprivate func hasSameCourse(as other: StoredPublisher) -> Bool {
         address == other.address && machine == other.machine && topic == other.topic
     }

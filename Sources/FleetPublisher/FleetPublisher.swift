@@ -29,7 +29,7 @@ package actor FleetPublisher: Service {
         case created, serving, ending
     }
 
-    /// The publishers that may exist at a time. Tuned: each has a connection, and many a thread.
+    /// The publishers that may exist at a time. Tuned: each has a connection, and those to brokers have a thread each.
     package static let most = 8
 
     var entries: [Entry]

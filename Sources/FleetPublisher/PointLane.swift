@@ -74,6 +74,12 @@ package struct PointLane: Sendable {
         backlogStart = nil
     }
 
+    /// The points that ``next(at:)`` returned last were not sent.
+    package mutating func failed() {
+        progress.published -= sent.count
+        closed()
+    }
+
     /// Sends the points after the one with the id `done`, some of them again.
     package mutating func rewind(to done: Int64) {
         progress.done = done

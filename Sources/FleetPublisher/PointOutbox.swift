@@ -215,6 +215,14 @@ final class PointOutbox: MQTTOutbox {
         }
     }
 
+    /// The points that ``next(at:)`` returned since the last acknowledgement were not sent.
+    func failed() {
+        state.withLock { state in
+            state.lane.failed()
+            save(&state)
+        }
+    }
+
     func farewell(forgetting: Bool) -> [MQTTPublication] { messages.farewell(forgetting: forgetting) }
 
     private func answer(_ command: String, _ state: State) {

@@ -18,6 +18,8 @@ actor PostSession: PublisherSession {
     private enum Limits {
         /// The time that the server has for a reply.
         static let answer = Duration.seconds(10)
+        /// The time for the rest of a reply.
+        static let rest = Duration.seconds(1)
         /// Bytes of a reply that are read, so that the connection can be used again.
         static let reply = 64 << 10
         /// Seconds before the first attempt after a failure, and the longest delay.
@@ -123,13 +125,14 @@ actor PostSession: PublisherSession {
     /// The first point was a probe. The others are a backlog, which waits for a random time.
     private func connected() {
         (state, routes) = (.connected, nil)
+        isHurried.store(false, ordering: .relaxed)
         retry.reset()
         outbox.opened(at: .now)
         report(.connected(deafness: nil))
     }
 
     private func rest(after failure: PostFailure) -> MonotonicTime {
-        outbox.closed(at: .now)
+        outbox.failed()
         credentials = nil
         if failure.isRefusal { retry.extend() }
         let time = MonotonicTime.now + (failure.pause ?? .seconds(retry.next()))
@@ -149,24 +152,41 @@ actor PostSession: PublisherSession {
     private func post(_ payload: [UInt8]) async throws(PostFailure) {
         let request = try await request(payload)
         let server = url.authority
+        let response: HTTPClientResponse?
         do {
-            try await withThrowingTaskGroup { [web, clock] group in
-                group.addTask { try await Self.exchange(request, web.clients) }
-                group.addTask {
-                    try await clock.sleep(for: Limits.answer)
-                    throw PostFailure(reason: "\(server) does not answer")
-                }
-                defer { group.cancelAll() }
-                try await group.next()
-            }
-        } catch let failure as PostFailure {
-            throw failure
+            response = try await within(Limits.answer) { [web] in try await web.clients.execute(request) }
         } catch {
             let problem = ConnectionProblem(error, to: server)
             throw PostFailure(
                 reason: problem.reason,
                 isRefusal: problem.kind == .insecure || problem.kind == .invalid
             )
+        }
+        guard let response else { throw PostFailure(reason: "\(server) does not answer") }
+        if let failure = PostFailure(response) { throw failure }
+        // The server has taken the point, however its reply ends. A connection whose reply was read is used again.
+        _ = try? await within(Limits.rest) {
+            var count = 0
+            for try await piece in response.body {
+                count += piece.readableBytes
+                if count > Limits.reply { return }
+            }
+        }
+    }
+
+    /// Returns the result of `work`; `nil` if it takes longer.
+    private func within<Value: Sendable>(
+        _ time: Duration,
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value? {
+        try await withThrowingTaskGroup(of: Value?.self) { [clock] group in
+            group.addTask { try await work() }
+            group.addTask {
+                try await clock.sleep(for: time)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
         }
     }
 
@@ -195,17 +215,6 @@ actor PostSession: PublisherSession {
         for field in credentials ?? [] { request.headers.add(name: field.name, value: field.value) }
         request.body = .bytes(payload)
         return request
-    }
-
-    private static func exchange(_ request: HTTPClientRequest, _ web: WebClients) async throws {
-        let response = try await web.execute(request)
-        if let failure = PostFailure(response) { throw failure }
-        var count = 0
-        for try await piece in response.body {
-            count += piece.readableBytes
-            // The rest is not read, and the connection ends.
-            if count > Limits.reply { return }
-        }
     }
 }
 

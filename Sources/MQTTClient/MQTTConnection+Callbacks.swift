@@ -33,6 +33,9 @@ extension MQTTConnection {
     /// Stores the last part of a line such as `OpenSSL Error[0]: error:0A000086:SSL routines::certificate verify
     /// failed`, and what is wrong with the broker's certificate.
     private func noteTLS(_ text: String) {
+        if tlsReason == nil, text.contains("host name verification failed") {
+            tlsReason = "the broker's certificate is for another host name"
+        }
         guard tlsReason == nil, text.contains("OpenSSL"), let last = text.split(separator: ":").last else { return }
         let reason = String(last.drop { $0 == " " })
         let result = mosquitto_ssl_get(mosquitto).map { SSL_get_verify_result(OpaquePointer($0)) } ?? Int(X509_V_OK)

@@ -47,7 +47,7 @@ struct MQTTControl: Sendable {
     }
 
     /// Blocks the session's thread until `end`, a wish, or a change of the default routes from `routes`, after which a retry may
-    /// succeed at once. Returns whether they have changed.
+    /// succeed immediately. Returns whether they have changed.
     func rest(until end: MonotonicTime, orChangeFrom routes: [String]) -> Bool {
         let routes = RouteWait(since: routes)
         while wish == .listen, MonotonicTime.now < end {
@@ -152,7 +152,10 @@ package final class MQTTSession: Sendable {
                 after: began.duration(to: end),
                 isRefusal: failure.isRefusal && failure != .turnedAway
             )
-            if control.rest(until: end + delay, orChangeFrom: routes) { retry.reset() }
+            // A change during a long connection, which it outlived, is no reason to hurry.
+            let wasLong = began.duration(to: end) >= .seconds(MQTTLimits.steady)
+            let known = wasLong ? DefaultRoutes.interfaces() : routes
+            if control.rest(until: end + delay, orChangeFrom: known) { retry.reset() }
         }
     }
 

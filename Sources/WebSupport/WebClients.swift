@@ -15,7 +15,8 @@ package struct WebClients: Sendable {
     package init(on group: any EventLoopGroup) {
         global = .forSources(on: group, scope: .global)
         local = .forSources(on: group, scope: .local)
-        unlimited = .forSources(on: group)
+        // A connection of HTTP/2 stays in use after a request on it has failed, even if its network is gone.
+        unlimited = .forSources(on: group, version: .http1Only)
     }
 
     /// Shuts the clients down and closes their connections.
@@ -59,8 +60,13 @@ extension HTTPClient {
     /// Creates a client that does not follow redirects and does not retry a failed connection attempt.
     ///
     /// - Parameter scope: the only scope of addresses that the client may connect to; `nil` allows all.
-    package static func forSources(on group: any EventLoopGroup, scope: AddressScope? = nil) -> HTTPClient {
+    package static func forSources(
+        on group: any EventLoopGroup,
+        scope: AddressScope? = nil,
+        version: Configuration.HTTPVersion = .automatic
+    ) -> HTTPClient {
         var configuration = Configuration(redirectConfiguration: .disallow)
+        configuration.httpVersion = version
         configuration.tlsConfiguration = .client()
         configuration.connectionPool.retryConnectionEstablishment = false
         if let scope {

@@ -6,7 +6,7 @@ import Testing
 
 /// Publishing over a network that comes back, in network namespaces.
 @Suite(.sharing) struct PublishRouteTests {
-    @Test func `a new default route is used at once, without waiting for the next attempt`() async throws {
+    @Test func `a new default route is used immediately, without waiting for the next attempt`() async throws {
         var configuration = TestConfiguration(source: "gpx:\(Products.repository("tracks/city-walk.gpx"))")
         configuration.rest = [
             "transfers: {allowHTTP: [203.0.113.7]}",

@@ -36,11 +36,12 @@ extension PublishCommand {
                 is owntracks/fleet/ID, or the one of --owntracks. backgrounder/v1/ID/live has the \
                 newest position, and backgrounder/v1/ID/state is online or offline.
 
-                The file of --credentials has the user on the first line and the password on \
-                the second, or USER:PASSWORD on one line. Other users must not be able to read \
+                With --mqtt, the file of --credentials has the user on the first line and the \
+                password on the second, or USER:PASSWORD on one line. Other users must not be able to read \
                 it (chmod 600). The same is true of the file of --key.
 
-                The machine obeys commands of `backgrounder fleet` to its id and its groups.
+                With --mqtt, the machine obeys commands of `backgrounder fleet` to its id and \
+                its groups.
 
                 With --http, each point is posted to the URL, as by OwnTracks in its HTTP mode, \
                 and nothing else. The file of --credentials is the same as for `fetch add`.

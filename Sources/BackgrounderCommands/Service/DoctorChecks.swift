@@ -109,7 +109,7 @@ extension PublisherStatus {
     fileprivate var check: DoctorReport.Check {
         let receiver = url.hasPrefix("mqtt") ? "broker" : "server"
         // Nothing was sent to a server yet.
-        let isIdle = state == .waiting && why == nil && backlog == 0
+        let isIdle = receiver == "server" && state == .waiting && why == nil && backlog == 0
         return .init(
             "publish",
             state == .connected || state == .paused || isIdle,

@@ -159,6 +159,9 @@ struct DaemonConfiguration: Sendable {
                     "credentials",
                     publisher.credentials.flatMap(Self.problem(ofCredentials:))
                 )
+                do throws(WebURLError) { _ = try WebURL(publisher.url) } catch {
+                    check(.publishers, publisher.name, "http", error.description)
+                }
                 if !faulty.contains(Keys.allowHTTP.name) {
                     let problem = webProblem(of: publisher.url, hasCredentials: publisher.credentials != nil)
                     check(.publishers, publisher.name, "http", problem)

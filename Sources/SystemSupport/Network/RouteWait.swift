@@ -29,7 +29,7 @@ package final class RouteWait {
         mayHaveChanged = true
     }
 
-    /// Whether the default routes are others than before.
+    /// Whether the default routes differ from those at the beginning.
     package var haveChanged: Bool {
         guard mayHaveChanged else { return false }
         mayHaveChanged = false
