@@ -172,7 +172,8 @@ bench-places: bench-dependencies ## measure decisions about places, beside the r
 	swift build -c release --static-swift-stdlib --product places-benchmark
 	@QUICK=$(QUICK) Benchmarks/places.py
 
-bench-fleet: bench-dependencies build ## measure publishing to a broker over cuts, kills and delays (QUICK=1: short)
+bench-fleet: bench-dependencies build ## measure a fleet over cuts, kills and delays, and with 10,000 machines, as root (QUICK=1: short)
+	swift build -c release --static-swift-stdlib --product fleet-simulator
 	@QUICK=$(QUICK) Benchmarks/fleet.py
 
 bench-page: bench-dependencies build $(PAGE_TOOLS)/ready ## measure the live page in Chromium (QUICK=1: short)

@@ -300,6 +300,14 @@ let package = Package(
             path: "Tests/PlacesSimulation"
         ),
         .executableTarget(
+            name: "fleet-simulator",
+            dependencies: [
+                "BackgrounderAPI", "FleetPublisher", "SystemSupport", "WebSupport", logging,
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Benchmarks/Fleet"
+        ),
+        .executableTarget(
             name: "places-benchmark",
             dependencies: [
                 "BackgrounderAPI", "Places", "PlacesSimulation", "SystemSupport",

@@ -10,6 +10,7 @@ import json
 import os
 import pwd
 import random
+import resource
 import selectors
 import signal
 import socket
@@ -451,6 +452,145 @@ def returns(report, scratch):
         report.limit("the same, p95", "s", delays[int(len(delays) * 0.95)], 2, "", 0)
 
 
+class Storm:
+    """Many machines on one mosquitto, in a network of their own, and what arrives. Needs root."""
+
+    HOSTS = [f"10.77.0.{number}" for number in range(1, 6)]
+
+    def __init__(self, scratch):
+        self.points, self.positions, self.network = scratch / "points", scratch / "positions", Namespace()
+        for host in self.HOSTS:
+            self.network.ip("addr", "add", f"{host}/32", "dev", "lo")
+        # A machine needs four descriptors, and the broker one for each.
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+        self.configuration = scratch / "mosquitto.conf"
+        self.configuration.write_text(
+            f"listener 1883\nallow_anonymous true\nuser root\npersistence true\npersistence_location {scratch}/\n"
+            "max_queued_messages 0\nmax_inflight_messages 2000\nlog_type none\n"
+        )
+        self.simulators = []
+        # When each host could be reached again.
+        self.restored = {host: [] for host in self.HOSTS}
+        self.start()
+        common = ["mosquitto_sub", "-h", self.HOSTS[0]]
+        durable = ["-c", "-i", "collector", "-q", "1", "-t", "owntracks/#", "-F", "%t %p"]
+        Process(*self.network.enter, *common, *durable, output=self.points)
+        Process(*self.network.enter, *common, "-t", "backgrounder/v1/+/live", "-F", "%U %t %p", output=self.positions)
+        time.sleep(1)
+
+    def start(self):
+        self.broker = Process(*self.network.enter, MOSQUITTO, "-c", self.configuration)
+        words = [str(word) for word in self.network.enter]
+        probe = [*words, "mosquitto_pub", "-h", self.HOSTS[0], "-t", "probe", "-n"]
+        wait_for("mosquitto", lambda: subprocess.run(probe, capture_output=True).returncode == 0)
+        for times in self.restored.values():
+            times.append(time.time())
+
+    def cut(self, host, seconds):
+        self.network.ip("addr", "del", f"{host}/32", "dev", "lo")
+        time.sleep(seconds)
+        self.network.ip("addr", "add", f"{host}/32", "dev", "lo")
+        self.restored[host].append(time.time())
+
+    def simulate(self, first, count, backlog=0):
+        words = [*self.network.enter, PROGRAMS / "fleet-simulator", first, count, backlog, 1883, *self.HOSTS]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self.simulators.append(subprocess.Popen([str(word) for word in words], **pipes))
+
+    def end(self):
+        for simulator in self.simulators:
+            simulator.kill()
+            simulator.wait()
+
+    def delays(self, begun, over):
+        """The seconds from each fix, or from the return of the link after it, until the position arrived in this time."""
+        delays = []
+        for line in self.positions.read_text().splitlines():
+            clock, _, rest = line.partition(" ")
+            topic, _, text = rest.partition(" ")
+            if text.endswith("}") and begun < float(clock) < over:
+                host = self.HOSTS[int(topic.split("/")[2].removeprefix("bus")) % len(self.HOSTS)]
+                earlier = [moment for moment in self.restored[host] if moment < float(clock)]
+                delays.append(float(clock) - max([json.loads(text)["tst"], *earlier]))
+        return sorted(delays)
+
+    def stop_fixes(self):
+        """Ends the fixes, and returns how many points each machine has."""
+        for simulator in self.simulators:
+            simulator.stdin.close()
+        lines = [line.split() for simulator in self.simulators for line in self.lines(simulator)]
+        return {machine: int(count) for machine, count in lines}
+
+    @staticmethod
+    def lines(simulator):
+        count = int(simulator.args[6])
+        return [simulator.stdout.readline() for _ in range(count)]
+
+    def arrived(self):
+        """The numbers of points that have arrived, with repetitions, by machine."""
+        numbers = {}
+        for line in self.points.read_text().splitlines():
+            topic, _, text = line.partition(" ")
+            if text.endswith("}"):
+                numbers.setdefault(topic.rpartition("/")[2], []).append(int(text.partition('"n":')[2].partition(",")[0]))
+        return numbers
+
+
+def storm(report, scratch):
+    """10,000 machines with a fix every 10 s: a fifth cut off at a time, a restart of the broker, an hour's backlog of 1,000"""
+    count, late, unit = (300, 30, 15) if QUICK else (9_000, 1_000, 40)
+    fleet = Storm(scratch)
+    try:
+        phases = []
+
+        def phase(name, body):
+            began = time.time()
+            body()
+            phases.append((name, began, time.time()))
+
+        def cut_each():
+            for host in fleet.HOSTS:
+                fleet.cut(host, unit / 2)
+                time.sleep(unit / 2)
+
+        def restart():
+            fleet.broker.stop()
+            fleet.start()
+            time.sleep(unit)
+
+        def return_late():
+            fleet.simulate(count, late, 360)
+            time.sleep(3 * unit)
+
+        for part in range(3):
+            fleet.simulate(part * count // 3, count // 3)
+        time.sleep(unit)
+        phase("no fault", lambda: time.sleep(unit))
+        phase("a fifth cut off at a time", cut_each)
+        phase("a restart of the broker", restart)
+        phase(f"{late:,} return after an hour", return_late)
+        expected = fleet.stop_fixes()
+        total = sum(expected.values())
+
+        def missing():
+            arrived = fleet.arrived()
+            return sum(len(set(range(1, known + 1)) - set(arrived.get(machine, []))) for machine, known in expected.items())
+
+        deadline = time.monotonic() + 300
+        while (lost := missing()) and time.monotonic() < deadline:
+            time.sleep(5)
+        report.limit(f"{count + late:,} machines, {total:,} points: lost", "", lost, 0, "", 0)
+        repeats = sum(len(numbers) for numbers in fleet.arrived().values()) - (total - lost)
+        report.figure("the same: repeats on the wire, of all points", "%", 100 * repeats / total)
+        for name, begun, over in phases:
+            delays = fleet.delays(begun, over)
+            label = f"from a fix, or the return of the link, until the position, {name}: p95 of {len(delays):,}"
+            report.limit(label, "s", delays[int(len(delays) * 0.95)], 5, "", 0)
+    finally:
+        fleet.end()
+
+
 class Database:
     """A PostgreSQL server with an empty database."""
 
@@ -532,5 +672,5 @@ def collector(report, scratch):
 
 
 if __name__ == "__main__":
-    parts = [rounds, backlog, cost, wakeups, announcements, returns, collector]
+    parts = [rounds, backlog, cost, wakeups, announcements, returns, storm, collector]
     sys.exit(run_parts(parts, sys.argv[1:], [MOSQUITTO, "-h"]))

@@ -39,7 +39,7 @@ extension TransferFault {
         case ENETUNREACH, ENETDOWN, EHOSTUNREACH: self = .offline(text)
         default:
             let isHere = host.hasPrefix("127.") || host == "localhost" || host == "[::1]"
-            self = !isHere && DefaultRoutes.interfaces().isEmpty ? .offline(text) : .passing(text)
+            self = !isHere && DefaultRoutes().interfaces.isEmpty ? .offline(text) : .passing(text)
         }
     }
 

@@ -21,7 +21,7 @@ package struct LinuxConditions: HostConditions {
 
     /// Creates conditions that read `/sys/class/power_supply`, `/proc/loadavg` and the default routes.
     package init() {
-        self.init(power: "/sys/class/power_supply", load: "/proc/loadavg", interfaces: DefaultRoutes.interfaces)
+        self.init(power: "/sys/class/power_supply", load: "/proc/loadavg", interfaces: { DefaultRoutes().interfaces })
     }
 
     init(power: String, load: String, interfaces: @escaping @Sendable () -> [String]) {

@@ -48,7 +48,7 @@ struct MQTTControl: Sendable {
 
     /// Blocks the session's thread until `end`, a wish, or a change of the default routes from `routes`, after which a retry may
     /// succeed immediately. Returns whether they have changed.
-    func rest(until end: MonotonicTime, orChangeFrom routes: [String]) -> Bool {
+    func rest(until end: MonotonicTime, orChangeFrom routes: DefaultRoutes) -> Bool {
         let routes = RouteWait(since: routes)
         while wish == .listen, MonotonicTime.now < end {
             if routes.haveChanged { return true }
@@ -138,7 +138,7 @@ package final class MQTTSession: Sendable {
         var localAddress: String?
         while control.wish == .listen {
             let began = MonotonicTime.now
-            let routes = DefaultRoutes.interfaces()
+            let routes = DefaultRoutes()
             var failure = attempt(options, outbox, from: localAddress, control)
             // libmosquitto tries only the first address of a host. If that fails, try the other IP version.
             if let first = failure, first.isOfAddress, control.wish == .listen {
@@ -154,7 +154,7 @@ package final class MQTTSession: Sendable {
             )
             // A change during a long connection, which it outlived, is no reason to hurry.
             let wasLong = began.duration(to: end) >= .seconds(MQTTLimits.steady)
-            let known = wasLong ? DefaultRoutes.interfaces() : routes
+            let known = wasLong ? DefaultRoutes() : routes
             if control.rest(until: end + delay, orChangeFrom: known) { retry.reset() }
         }
     }

@@ -88,6 +88,17 @@ import Testing
         #expect(rig.lane.progress.published == 24 + rig.sent.count)
     }
 
+    @Test func `a failed attempt leaves no trace`() {
+        var rig = Rig(1...5)
+        let before = rig.lane.progress
+        _ = rig.run()
+        rig.lane.failed()
+        #expect(rig.lane.progress == before)
+        rig.sent = []
+        _ = rig.run()
+        #expect(rig.sent.map(\.id) == Array(1...5))
+    }
+
     @Test func `deleted points count as dropped once, when the next one arrives`() {
         var rig = Rig([4, 5, 9], done: 1)
         _ = rig.run()

@@ -1,20 +1,36 @@
 import Glibc
 
-/// The default routes of this machine, as listed by the kernel.
-package enum DefaultRoutes {
-    /// Returns the names of the interfaces with a default IPv4 or IPv6 route, sorted.
-    package static func interfaces() -> [String] {
-        var names: Set<String> = []
-        eachLine(of: "/proc/net/route") { line in
-            if line.count > 2, line[1] == "00000000" { names.insert(String(line[0])) }
+/// The default routes of this machine, as the kernel lists them.
+package struct DefaultRoutes: Hashable, Sendable {
+    private struct Route: Hashable {
+        var interface: String
+        /// As in the list.
+        var gateway: String
+        var metric: String
+    }
+
+    private var routes: Set<Route> = []
+
+    /// Reads the current routes.
+    package init() { self.init(ipv4: "/proc/net/route", ipv6: "/proc/net/ipv6_route") }
+
+    /// Reads lists of routes from files.
+    ///
+    /// Source: fib_route_seq_show() and rt6_route_seq_show() of Linux.
+    init(ipv4: String, ipv6: String) {
+        Self.eachLine(of: ipv4) { line in
+            guard line.count > 6, line[1] == "00000000" else { return }
+            routes.insert(Route(interface: String(line[0]), gateway: String(line[2]), metric: String(line[6])))
         }
         let zeros = String(repeating: "0", count: 32)
-        eachLine(of: "/proc/net/ipv6_route") { line in
+        Self.eachLine(of: ipv6) { line in
             guard line.count > 9, line[0] == zeros, line[1] == "00", line[9] != "lo" else { return }
-            names.insert(String(line[9]))
+            routes.insert(Route(interface: String(line[9]), gateway: String(line[4]), metric: String(line[5])))
         }
-        return names.sorted()
     }
+
+    /// The names of the interfaces with a default route, sorted.
+    package var interfaces: [String] { Set(routes.map(\.interface)).sorted() }
 
     /// Calls `body` with the words of each line. Foundation would read only the first page of a file in `/proc`.
     private static func eachLine(of path: String, _ body: ([Substring]) -> Void) {

@@ -35,10 +35,10 @@ package final class HostWatch: Sendable {
             source.activate()
             sources.append(source)
         }
-        let ways = Mutex(DefaultRoutes.interfaces())
+        let ways = Mutex(DefaultRoutes())
         watch(clinux_route_changes()) { _ in
             // Routers repeat their announcements every few minutes.
-            let now = DefaultRoutes.interfaces()
+            let now = DefaultRoutes()
             let isNew = ways.withLock { ways in
                 defer { ways = now }
                 return ways != now

@@ -3,18 +3,18 @@ import Glibc
 
 /// Whether the default routes have changed, for a thread that polls: from kernel events, without a thread of its own.
 ///
-///     let routes = RouteWait(since: DefaultRoutes.interfaces())
+///     let routes = RouteWait(since: DefaultRoutes())
 ///     while !routes.haveChanged { … poll routes.descriptor … }
 package final class RouteWait {
-    private let before: [String]
+    private let before: DefaultRoutes
     private var mayHaveChanged = true
     /// Readable after each change of the network; -1, which poll(2) ignores, if the kernel refuses it.
     package let descriptor: CInt
 
     /// Begins to wait.
     ///
-    /// - Parameter before: the value of ``DefaultRoutes/interfaces()`` from which a change is wanted.
-    package init(since before: [String]) {
+    /// - Parameter before: the routes from which a change is wanted.
+    package init(since before: DefaultRoutes) {
         self.before = before
         descriptor = clinux_route_changes()
     }
@@ -33,6 +33,6 @@ package final class RouteWait {
     package var haveChanged: Bool {
         guard mayHaveChanged else { return false }
         mayHaveChanged = false
-        return DefaultRoutes.interfaces() != before
+        return DefaultRoutes() != before
     }
 }
