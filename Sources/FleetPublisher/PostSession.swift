@@ -51,7 +51,7 @@ actor PostSession: PublisherSession {
         longest: Limits.retry.longest,
         jitter: Limits.retry.jitter
     )
-    /// The header fields of the credentials; `nil` if the file is to be read.
+    /// The header fields of the credentials; `nil` before the file is read.
     private var credentials: [WebCredentials.Field]?
     /// The outbox reads the history.
     private let executor = QueueExecutor("backgrounder.publish.http")

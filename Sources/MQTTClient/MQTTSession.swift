@@ -152,7 +152,7 @@ package final class MQTTSession: Sendable {
                 after: began.duration(to: end),
                 isRefusal: failure.isRefusal && failure != .turnedAway
             )
-            // A change during a long connection, which it outlived, is no reason to hurry.
+            // A change that a long connection has outlived does not matter.
             let wasLong = began.duration(to: end) >= .seconds(MQTTLimits.steady)
             let known = wasLong ? DefaultRoutes() : routes
             if control.rest(until: end + delay, orChangeFrom: known) { retry.reset() }

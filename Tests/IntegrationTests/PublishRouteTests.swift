@@ -30,7 +30,7 @@ import Testing
             """,
             to: "server.py"
         )
-        // The broker and the server are in another namespace, behind a link without a default route.
+        // The broker and the server are in another namespace, at the other end of a link without a default route.
         let script = """
             ip link set lo up; ip link add d0 type veth peer name d1
             ip addr add 198.51.100.1/24 dev d0; ip link set d0 up
