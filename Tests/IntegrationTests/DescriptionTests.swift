@@ -117,7 +117,6 @@ import Testing
             (200, "POST", "/v1/publish/o/rewind", #"{"to":"2030-01-01T00:00:00Z"}"#),
             (204, "DELETE", "/v1/publish/o", nil),
             (201, "POST", "/v1/publish", #"{"name":"w","url":"https://127.0.0.1:1/pub?a=b","machine":"m"}"#),
-            (200, "GET", "/v1/publish/w", nil), (204, "DELETE", "/v1/publish/w", nil),
             (201, "POST", "/v1/places", Self.place), (200, "GET", "/v1/places", nil),
             (
                 201, "POST", "/v1/places",

@@ -47,12 +47,7 @@ import Testing
     }
 
     private func connected() async throws {
-        for _ in 0..<300 {
-            let status: PublisherStatus = try await service.json("publish", "show", "office")
-            if status.state == .connected { return }
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        Issue.record("the publisher does not connect")
+        try await service.wait(forPublisher: "a connection") { $0.state == .connected }
     }
 
     private func fleet(_ command: String, _ arguments: String...) async throws -> ProgramRun {

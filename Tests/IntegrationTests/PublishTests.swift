@@ -60,18 +60,10 @@ import Testing
         )
     }
 
-    private func status() async throws -> PublisherStatus { try await service.json("publish", "show", "office") }
+    private func status() async throws -> PublisherStatus { try await service.publisher() }
 
     private func wait(_ what: String, _ isThere: (PublisherStatus) -> Bool) async throws {
-        var last: PublisherStatus?
-        // Tuned: for a busy machine.
-        for _ in 0..<300 {
-            let status = try await status()
-            if isThere(status) { return }
-            last = status
-            try await Task.sleep(for: .milliseconds(100))
-        }
-        Issue.record("\(what): \(String(describing: last))")
+        try await service.wait(forPublisher: what, isThere)
     }
 
     private func points(_ consumer: Consumer) throws -> [Point] {
