@@ -17,10 +17,12 @@ import Testing
         return service
     }
 
-    private func mp3(_ service: Service, seconds: Int) async throws -> [UInt8] {
+    /// Returns a tone as an MP3 file, with a tag if it has a `title`.
+    private func mp3(_ service: Service, seconds: Int, title: String? = nil) async throws -> [UInt8] {
         let (wav, mp3) = (service.file("a.wav"), service.file("a.mp3"))
         try await Tool.run("sox", "-D", "-n", "-r", "44100", "-b", "16", wav, "synth", "\(seconds)", "sine", "440")
-        try await Tool.run("lame", "--quiet", "-b", "128", "--tt", "Episode 1", wav, mp3)
+        let tag = title.map { ["--tt", $0] } ?? []
+        try await Tool.run(words: ["lame", "--quiet", "-b", "128"] + tag + [wav, mp3])
         return [UInt8](try Data(contentsOf: URL(fileURLWithPath: mp3)))
     }
 
@@ -63,7 +65,7 @@ import Testing
 
     @Test func `after a kill a podcast continues where it was, and asks for the bytes from there`() async throws {
         let service = try service()
-        let all = try await mp3(service, seconds: 120)
+        let all = try await mp3(service, seconds: 120, title: "Episode 1")
         server.on("/episode.mp3") { request, connection in
             let start = request.rangeStart
             var headers = ["ETag": "\"1\"", "Content-Type": "audio/mpeg", "Content-Length": "\(all.count - start)"]
