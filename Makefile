@@ -122,7 +122,7 @@ $(CONSUMERS)/ready: Tests/Consumers/requirements.txt
 	$(CONSUMERS)/bin/pip install -q -r $<
 	touch $@
 
-test-consumers: build $(CONSUMERS)/ready ## publish to NATS, RabbitMQ and Home Assistant, as root
+test-consumers: build $(CONSUMERS)/ready ## test with NATS, RabbitMQ and Home Assistant, as root
 	@Packaging/dependencies.sh run test consumers
 	$(CONSUMERS)/bin/python -W ignore -m unittest discover -s Tests/Consumers -p 'check_*.py'
 
@@ -172,7 +172,7 @@ bench-places: bench-dependencies ## measure decisions about places, beside the r
 	swift build -c release --static-swift-stdlib --product places-benchmark
 	@QUICK=$(QUICK) Benchmarks/places.py
 
-bench-fleet: bench-dependencies build ## measure a fleet over cuts, kills and delays, and with 10,000 machines, as root (QUICK=1: short)
+bench-fleet: bench-dependencies build ## measure a fleet, also of 10,000 machines, as root (QUICK=1: short)
 	swift build -c release --static-swift-stdlib --product fleet-simulator
 	@QUICK=$(QUICK) Benchmarks/fleet.py
 

@@ -33,14 +33,14 @@ class Process:
 
     running = []
 
-    def __init__(self, *command, output=os.devnull, environment=None):
+    def __init__(self, *command, stdin=subprocess.DEVNULL, output=os.devnull, environment=None):
         self.command = [str(word) for word in command]
         self.began = time.monotonic()
         self.errors = tempfile.TemporaryFile()
         with open(output, "wb") as out:
             self.child = subprocess.Popen(
                 self.command,
-                stdin=subprocess.DEVNULL,
+                stdin=stdin,
                 stdout=out,
                 stderr=self.errors,
                 start_new_session=True,

@@ -19,7 +19,7 @@ for set in "$@"; do
         fleet) packages="$packages python3 curl mosquitto mosquitto-clients postgresql postgresql-15-postgis-3 libpq5" ;;
         consumers) packages="$packages rabbitmq-server" ;;
         examples) packages="$packages python3 curl espeak-ng sox" ;;
-        bench) packages="$packages python3 python3-pyproj python3-shapely gpsd-clients gpsbabel strace pulseaudio pulseaudio-utils sox lame mpg123 mpd mpc curl mosquitto mosquitto-clients chromium python3-venv postgresql postgresql-15-postgis-3" ;;
+        bench) packages="$packages python3 python3-pyproj python3-shapely gpsd-clients gpsbabel strace pulseaudio pulseaudio-utils sox lame mpg123 mpd mpc curl mosquitto mosquitto-clients chromium python3-venv postgresql postgresql-15-postgis-3 iproute2" ;;
         package) packages="$packages dpkg-dev lintian debootstrap" ;;
         arm64) packages="$packages mmdebstrap qemu-user-static" ;;
         *) echo "$0: unknown set $set; use run, test, examples, fleet, consumers, bench, package or arm64" >&2; exit 64 ;;

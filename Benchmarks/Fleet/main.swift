@@ -2,8 +2,8 @@
 //
 //     fleet-simulator FIRST COUNT BACKLOG PORT HOST...
 //
-// Machine number N connects to the host N modulo their number. BACKLOG points of each are there at the beginning. At the end of
-// stdin, no more fixes occur, and the number of points of each machine is printed; the publishers continue.
+// Machine number N connects to the host N modulo their number. Each begins with BACKLOG points. When stdin ends, the fixes stop,
+// and the number of points of each machine is printed; the publishers continue.
 
 import BackgrounderAPI
 import FleetPublisher
@@ -38,6 +38,7 @@ final class History: PublisherJournal {
     func newestPointID() async throws -> Int64 { Int64(count) }
     func lastPoint(before time: Date) async throws -> Int64 { 0 }
     func save(_ progress: PublishProgress, of publisher: String) throws {}
+    func saveWithNextPoints(_ progress: PublishProgress, of publisher: String) {}
     func answered(_ command: String) throws {}
     func setPaused(_ isPaused: Bool, of publisher: String) async throws {}
     func change(removing: [String], adding: [StoredPublisher], adopting: [String]) async throws {}

@@ -57,8 +57,13 @@ extension FleetPublisher {
         defer { turn.end() }
         let index = try index(name)
         if entries[index].publisher.isDeclared { throw PublisherError.declared(name, file: declarationFile) }
-        try await journal.change(removing: [name], adding: [], adopting: [])
-        await end(index, forgetting: true)
+        await end([index], forgetting: true)
+        do {
+            try await journal.change(removing: [name], adding: [], adopting: [])
+        } catch {
+            begin(index)
+            throw error
+        }
         entries.remove(at: index)
         onChange()
     }
@@ -80,7 +85,7 @@ extension FleetPublisher {
         if entries[index].publisher.isPaused != isPaused {
             try await journal.setPaused(isPaused, of: name)
             entries[index].publisher.isPaused = isPaused
-            if isPaused { await end(index) } else { begin(index) }
+            if isPaused { await end([index]) } else { begin(index) }
             onChange()
         }
         return await status(entries[index])
@@ -120,19 +125,18 @@ extension FleetPublisher {
         defer { turn.end() }
         declarationFile = file
         let declared = Set(requests.map(\.name))
-        var removed = entries.map(\.publisher).filter { $0.isDeclared && !declared.contains($0.name) }.map(\.name)
+        var removed = entries.indices.filter {
+            entries[$0].publisher.isDeclared && !declared.contains(entries[$0].publisher.name)
+        }
         var (added, adopted) = ([StoredPublisher](), [String]())
         for request in requests {
             var new = try await publisher(request)
             new.isDeclared = true
-            let old = entries.first { $0.publisher.name == request.name }?.publisher
-            if let old, old.isSame(as: new) {
-                if !old.isDeclared { adopted.append(old.name) }
+            let index = entries.firstIndex { $0.publisher.name == request.name }
+            if let index, entries[index].publisher.isSame(as: new) {
+                if !entries[index].publisher.isDeclared { adopted.append(request.name) }
             } else {
-                if let old {
-                    removed.append(old.name)
-                    if old.hasSameCourse(as: new) { new.progress = old.progress }
-                }
+                if let index { removed.append(index) }
                 added.append(new)
             }
         }
@@ -140,17 +144,25 @@ extension FleetPublisher {
         guard entries.count - removed.count + added.count <= Self.most else {
             throw PublisherError.tooMany(limit: Self.most)
         }
-        try await journal.change(removing: removed, adding: added, adopting: adopted)
-        for name in removed {
-            guard let index = try? index(name) else { continue }
-            await end(index, forgetting: true)
-            entries.remove(at: index)
+        // Before the change, so that no session saves its progress for a successor of the same name, and each deletes its retained
+        // messages before a successor writes the same topics.
+        await end(removed, forgetting: true)
+        for index in added.indices {
+            let old = entries.first { $0.publisher.name == added[index].name }?.publisher
+            guard let old, old.hasSameCourse(as: added[index]) else { continue }
+            (added[index].progress, added[index].isPaused) = (old.progress, old.isPaused)
         }
+        let names = removed.map { entries[$0].publisher.name }
+        do {
+            try await journal.change(removing: names, adding: added, adopting: adopted)
+        } catch {
+            removed.forEach(begin)
+            throw error
+        }
+        entries.removeAll { names.contains($0.publisher.name) }
         for index in entries.indices where adopted.contains(entries[index].publisher.name) {
             entries[index].publisher.isDeclared = true
         }
-        // The old session deletes its retained messages before the new one writes the same topics. Tuned: for a quick broker.
-        if !removed.isEmpty { try? await clock.sleep(for: .milliseconds(100)) }
         for publisher in added {
             entries.append(Entry(publisher: publisher))
             begin(entries.count - 1)

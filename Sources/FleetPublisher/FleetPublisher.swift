@@ -31,6 +31,8 @@ package actor FleetPublisher: Service {
 
     /// The publishers that may exist at a time. Tuned: each has a connection, and those to brokers have a thread each.
     package static let most = 8
+    /// The time for the ends of sessions. Tuned: a small part of the 2 s that a stop may take.
+    private static let farewell = Duration.milliseconds(300)
 
     var entries: [Entry]
     let journal: any PublisherJournal
@@ -105,10 +107,8 @@ package actor FleetPublisher: Service {
         }
         await turn.begin()
         phase = .ending
-        for index in entries.indices { await end(index) }
+        await end(Array(entries.indices))
         turn.end()
-        // The sessions say goodbye. Tuned: a small part of the 2 s that a stop may take.
-        try? await clock.sleep(for: .milliseconds(100))
     }
 
     /// Notes that points were stored, the last of them at `newest`. Any thread; returns immediately.
@@ -212,16 +212,21 @@ package actor FleetPublisher: Service {
         await receiver?(message, publisher)
     }
 
-    /// Ends the session of an entry. The caller has the turn.
-    func end(_ index: Int, forgetting: Bool = false) async {
-        guard let outbox = entries[index].outbox else { return }
-        entries[index].publisher.progress = await executor.run {
-            outbox.end()
-            return outbox.report.progress
+    /// Ends the sessions of entries, after which their progress is final. The caller has the turn.
+    func end(_ indices: [Int], forgetting: Bool = false) async {
+        for index in indices { entries[index].session?.end(forgetting: forgetting) }
+        // Points that are not acknowledged by then are sent again.
+        let deadline = MonotonicTime.now + Self.farewell
+        for index in indices {
+            guard let outbox = entries[index].outbox, let session = entries[index].session else { continue }
+            entries[index].publisher.progress = await executor.run {
+                session.waitForEnd(until: deadline)
+                outbox.end()
+                return outbox.report.progress
+            }
+            (entries[index].outbox, entries[index].session) = (nil, nil)
+            open.withLock { $0.removeAll { $0.outbox === outbox } }
         }
-        entries[index].session?.end(forgetting: forgetting)
-        (entries[index].outbox, entries[index].session) = (nil, nil)
-        open.withLock { $0.removeAll { $0.outbox === outbox } }
     }
 
     /// Handles a report of the session with the number `session`.

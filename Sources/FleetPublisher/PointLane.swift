@@ -80,10 +80,12 @@ package struct PointLane: Sendable {
         closed()
     }
 
-    /// Sends the points after the one with the id `done`, some of them again.
-    package mutating func rewind(to done: Int64) {
+    /// Sends the points after the one with the id `done`, some of them again, as a backlog that begins at `time` at the earliest.
+    package mutating func rewind(to done: Int64, at time: MonotonicTime) {
+        let start = max(backlogStart ?? time, time)
         progress.done = done
         closed()
+        backlogStart = start
     }
 
     /// A point was stored.

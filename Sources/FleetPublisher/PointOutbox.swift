@@ -6,7 +6,7 @@ import SystemSupport
 
 /// The messages of one publisher for its session: the greetings, the newest position, and the points of the history. Any thread.
 ///
-/// The journal is used only on the session's thread, and never after ``end()``.
+/// The journal is used on the session's thread and on that of the caller of ``rewind(to:)`` and ``end()``, and never after the latter.
 final class PointOutbox: MQTTOutbox {
     /// The state for the status.
     struct Report: Sendable {
@@ -48,7 +48,7 @@ final class PointOutbox: MQTTOutbox {
     // Tuned: an operator who follows a machine does not see more. A little less than a second, so that each point of a receiver
     // with 1 Hz comes late enough.
     private static let positionInterval = Duration.milliseconds(900)
-    /// Acknowledged points whose progress is not saved: as many come again after a crash.
+    /// The acknowledgements after which the progress has a write of its own. Until then it is saved with the next points.
     private static let unsaved = PointLane.window
     private static let retry = Duration.seconds(5)
 
@@ -102,7 +102,7 @@ final class PointOutbox: MQTTOutbox {
     /// Sends the points after the one with the id `done` again. Blocks the calling thread.
     func rewind(to done: Int64) {
         state.withLock { state in
-            state.lane.rewind(to: done)
+            state.lane.rewind(to: done, at: .now)
             save(&state)
         }
     }
@@ -204,7 +204,12 @@ final class PointOutbox: MQTTOutbox {
         }
         state.withLock { state in
             state.lane.acknowledged(tag, at: time, now: Date())
-            if state.lane.progress.acknowledged - state.saved.acknowledged >= Self.unsaved { save(&state) }
+            guard !state.isEnded else { return }
+            if state.lane.progress.acknowledged - state.saved.acknowledged >= Self.unsaved {
+                save(&state)
+            } else {
+                journal.saveWithNextPoints(state.lane.progress, of: name)
+            }
         }
     }
 

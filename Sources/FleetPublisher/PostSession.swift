@@ -16,14 +16,12 @@ import WebSupport
 actor PostSession: PublisherSession {
     /// The limits and times. Tuned: HTTP prescribes none of them.
     private enum Limits {
-        /// The time that the server has for a reply.
-        static let answer = Duration.seconds(10)
+        /// The time that the server has for a reply. Longer than the client's for a connection, which is 10 s.
+        static let answer = Duration.seconds(15)
         /// The time for the rest of a reply.
         static let rest = Duration.seconds(1)
         /// Bytes of a reply that are read, so that the connection can be used again.
         static let reply = 64 << 10
-        /// Seconds before the first attempt after a failure, and the longest delay.
-        static let retry = (first: 1.0, longest: 30.0, jitter: 0.25)
     }
 
     private enum State {
@@ -46,11 +44,7 @@ actor PostSession: PublisherSession {
     private let wakeups = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let task = Mutex<Task<Void, Never>?>(nil)
     private var state = State.untried
-    private var retry = RetryDelay(
-        first: Limits.retry.first,
-        longest: Limits.retry.longest,
-        jitter: Limits.retry.jitter
-    )
+    private var retry = ReconnectDelay()
     /// The header fields of the credentials; `nil` before the file is read.
     private var credentials: [WebCredentials.Field]?
     /// The outbox reads the history.
@@ -82,6 +76,9 @@ actor PostSession: PublisherSession {
         task.withLock { $0?.cancel() }
     }
 
+    /// Returns immediately: a request that is cancelled is not waited for.
+    nonisolated func waitForEnd(until time: MonotonicTime) {}
+
     private func run() async {
         var timer: Task<Void, Never>?
         defer { timer?.cancel() }
@@ -97,7 +94,7 @@ actor PostSession: PublisherSession {
         }
     }
 
-    /// Sends what there is to send. Returns when to continue if the session is not woken before.
+    /// Sends pending points. Returns when to continue if the session is not woken before.
     private func work() async -> MonotonicTime? {
         if case .resting(let time) = state {
             if isHurried.exchange(false, ordering: .relaxed) { retry.reset() } else if .now < time { return time }
@@ -134,8 +131,8 @@ actor PostSession: PublisherSession {
     private func rest(after failure: PostFailure) -> MonotonicTime {
         outbox.failed()
         credentials = nil
-        if failure.isRefusal { retry.extend() }
-        let time = MonotonicTime.now + (failure.pause ?? .seconds(retry.next()))
+        let now = MonotonicTime.now
+        let time = now + (failure.pause ?? retry.next(after: failure.cause, at: now))
         state = .resting(until: time)
         if routes == nil {
             routes = HostWatch { [weak self] in
@@ -143,7 +140,7 @@ actor PostSession: PublisherSession {
                 self?.wake()
             }
         }
-        report(.failed(failure.reason, isRefusal: failure.isRefusal))
+        report(.failed(failure.reason, isRefusal: failure.cause == .refused))
         return time
     }
 
@@ -157,10 +154,7 @@ actor PostSession: PublisherSession {
             response = try await within(Limits.answer) { [web] in try await web.clients.execute(request) }
         } catch {
             let problem = ConnectionProblem(error, to: server)
-            throw PostFailure(
-                reason: problem.reason,
-                isRefusal: problem.kind == .insecure || problem.kind == .invalid
-            )
+            throw PostFailure(reason: problem.reason, cause: problem.cause)
         }
         guard let response else { throw PostFailure(reason: "\(server) does not answer") }
         if let failure = PostFailure(response) { throw failure }
@@ -196,13 +190,13 @@ actor PostSession: PublisherSession {
                 credentials =
                     if let path = publisher.credentials { try await WebCredentials.read(path).fields } else { [] }
             } catch {
-                throw PostFailure(reason: error.description, isRefusal: true)
+                throw PostFailure(reason: error.description, cause: .refused)
             }
         }
         do throws(RedirectError) {
             try await web.policy().forFetch(hasCredentials: publisher.credentials != nil).check(url)
         } catch {
-            throw PostFailure(reason: error.description, isRefusal: true)
+            throw PostFailure(reason: error.description, cause: .refused)
         }
         var request = HTTPClientRequest(url: url.description)
         request.method = .POST
@@ -221,8 +215,8 @@ actor PostSession: PublisherSession {
 /// Why a server did not take a point.
 private struct PostFailure: Error {
     var reason: String
-    /// Whether it is unlikely to go away without a change of configuration.
-    var isRefusal = false
+    /// The cause that selects the next delay.
+    var cause = ReconnectDelay.Cause.failed
     /// How long the server asks to wait.
     var pause: Duration?
 }
@@ -235,11 +229,11 @@ extension PostFailure {
         case 200...299: return nil
         case 300...399:
             let target = response.headers.first(name: "Location").map { " to \($0.prefix(200))" } ?? ""
-            self.init(reason: "the server redirects\(target) (\(status)); use that URL", isRefusal: true)
+            self.init(reason: "the server redirects\(target) (\(status)); use that URL", cause: .refused)
         case 401, 403:
             self.init(
                 reason: "not authorised (\(status)); check the user and password (--credentials FILE)",
-                isRefusal: true
+                cause: .refused
             )
         case 408, 425, 429, 500...599:
             self.init(
@@ -248,7 +242,18 @@ extension PostFailure {
                     RetryAfter.duration($0, now: Date()).map { max($0, .seconds(1)) }
                 }
             )
-        default: self.init(reason: "the server refuses the points (\(status)); check the URL", isRefusal: true)
+        default: self.init(reason: "the server refuses the points (\(status)); check the URL", cause: .refused)
+        }
+    }
+}
+
+extension ConnectionProblem {
+    /// The cause that selects the next delay.
+    fileprivate var cause: ReconnectDelay.Cause {
+        switch kind {
+        case .offline, .unreachable: .unreachable
+        case .insecure, .invalid: .refused
+        case .broken, .cancelled: .failed
         }
     }
 }

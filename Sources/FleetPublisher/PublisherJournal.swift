@@ -15,6 +15,9 @@ package protocol PublisherJournal: Sendable {
     /// Saves the progress of a publisher. Blocks the calling thread.
     func save(_ progress: PublishProgress, of publisher: String) throws
 
+    /// Saves the progress of a publisher together with the next points, which costs little. Any thread; returns immediately.
+    func saveWithNextPoints(_ progress: PublishProgress, of publisher: String)
+
     /// Records that the sender's broker has the last reply to a command. Blocks the calling thread.
     func answered(_ command: String) throws
 

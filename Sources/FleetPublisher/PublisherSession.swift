@@ -1,4 +1,5 @@
 import MQTTClient
+import SystemSupport
 
 /// The connection of a publisher to its broker or server.
 protocol PublisherSession: Sendable {
@@ -9,6 +10,9 @@ protocol PublisherSession: Sendable {
     ///
     /// - Parameter forgetting: whether the publisher will not return, so that nothing of it stays at the broker.
     func end(forgetting: Bool)
+
+    /// Blocks the calling thread until the session has ended, but no longer than until `time`.
+    func waitForEnd(until time: MonotonicTime)
 }
 
 extension MQTTSession: PublisherSession {}

@@ -31,6 +31,15 @@ package enum MQTTFailure: Error, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The cause that selects the next delay.
+    var cause: ReconnectDelay.Cause {
+        switch self {
+        case .unreachable, .unresolvable: .unreachable
+        case .turnedAway: .failed
+        default: isRefusal ? .refused : .failed
+        }
+    }
+
     /// Whether another address of the host may work.
     var isOfAddress: Bool {
         switch self {

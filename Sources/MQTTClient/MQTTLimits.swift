@@ -24,12 +24,6 @@ package enum MQTTLimits {
     static let packetLimit = 16 << 10
     /// Bytes of the system's receive buffer, which Linux doubles. Its default limit, `net.core.rmem_max`, is the same.
     static let receiveBuffer: Int32 = 212_992
-    /// Seconds before the first attempt to reconnect.
-    static let firstRetry = 1.0
-    /// Seconds; the delay doubles up to this.
-    static let longestRetry = 30.0
-    /// The greatest random part by which a delay is shortened.
-    static let retryJitter = 0.25
-    /// Seconds that a connection must last for the delay to begin with ``firstRetry`` again.
+    /// Seconds that a connection must last for the delays of attempts to begin again.
     static let steady = 30.0
 }

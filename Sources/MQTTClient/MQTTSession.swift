@@ -79,6 +79,8 @@ struct MQTTControl: Sendable {
 /// A session with a broker, on a thread of its own. It reconnects whenever the connection is lost, until it is ended.
 package final class MQTTSession: Sendable {
     private let control: MQTTControl
+    /// Signalled when the thread ends.
+    private let over = DispatchSemaphore(value: 0)
 
     /// Starts the thread, which connects immediately.
     ///
@@ -120,7 +122,10 @@ package final class MQTTSession: Sendable {
     ) throws(SystemRefusal) {
         let control = try MQTTControl(store: storeAll, report: report)
         self.control = control
-        try detachThread(named: thread) { Self.run(options, outbox, control) }
+        try detachThread(named: thread) { [over] in
+            Self.run(options, outbox, control)
+            over.signal()
+        }
     }
 
     /// Asks the thread to end, and returns without waiting for it, because it may be resolving a host.
@@ -130,11 +135,18 @@ package final class MQTTSession: Sendable {
         control.set(forgetting ? .forget : .leave)
     }
 
+    /// Blocks the calling thread until the session's thread has ended after ``end(forgetting:)``, but no longer than until `time`.
+    package func waitForEnd(until time: MonotonicTime) {
+        if over.wait(timeout: .now() + max(0, MonotonicTime.now.duration(to: time).seconds)) == .success {
+            over.signal()
+        }
+    }
+
     /// Makes the thread ask its outbox for messages. Any thread.
     package func wake() { control.wakeup.signal() }
 
     private static func run(_ options: MQTTOptions, _ outbox: (any MQTTOutbox)?, _ control: MQTTControl) {
-        var retry = RetryDelay()
+        var retry = ReconnectDelay()
         var localAddress: String?
         while control.wish == .listen {
             let began = MonotonicTime.now
@@ -148,12 +160,10 @@ package final class MQTTSession: Sendable {
             guard let failure, control.wish == .listen else { return }
             control.report(.failed(failure))
             let end = MonotonicTime.now
-            let delay = retry.next(
-                after: began.duration(to: end),
-                isRefusal: failure.isRefusal && failure != .turnedAway
-            )
-            // A change that a long connection has outlived does not matter.
             let wasLong = began.duration(to: end) >= .seconds(MQTTLimits.steady)
+            if wasLong { retry.reset() }
+            let delay = retry.next(after: failure.cause, at: end)
+            // A change that a long connection has outlived does not matter.
             let known = wasLong ? DefaultRoutes() : routes
             if control.rest(until: end + delay, orChangeFrom: known) { retry.reset() }
         }
@@ -166,33 +176,12 @@ package final class MQTTSession: Sendable {
         from localAddress: String?,
         _ control: MQTTControl
     ) -> MQTTFailure? {
+        defer { outbox?.closed(at: .now) }
         do throws(MQTTFailure) {
             try MQTTConnection(options, outbox: outbox, from: localAddress, control: control).run()
             return nil
         } catch {
             return error
         }
-    }
-}
-
-extension RetryDelay {
-    /// Creates the delay before a reconnection to a broker.
-    init() {
-        self.init(
-            first: MQTTLimits.firstRetry,
-            longest: MQTTLimits.longestRetry,
-            jitter: MQTTLimits.retryJitter
-        )
-    }
-
-    /// Returns the next delay in seconds.
-    ///
-    /// - Parameters:
-    ///   - lasted: how long the last connection lasted, including the time to establish it.
-    ///   - isRefusal: whether the broker refused the client, which selects the longest delay.
-    mutating func next(after lasted: Duration, isRefusal: Bool) -> Duration {
-        if lasted >= .seconds(MQTTLimits.steady) { reset() }
-        if isRefusal { extend() }
-        return .seconds(next())
     }
 }

@@ -15,7 +15,9 @@ package struct ConnectionProblem: Error, Hashable, Sendable {
         case offline
         /// TLS refused the server's certificate, or another part of its handshake.
         case insecure
-        /// The server cannot be reached, or the connection broke.
+        /// The server cannot be reached.
+        case unreachable
+        /// The connection broke, or the server closed it.
         case broken
         /// The reply is not valid HTTP.
         case invalid
@@ -52,7 +54,7 @@ package struct ConnectionProblem: Error, Hashable, Sendable {
     private init(_ error: HTTPClientError, _ server: String) {
         switch error {
         case .cancelled: self.init(kind: .cancelled, reason: "the request was cancelled")
-        case .connectTimeout: self.init(kind: .broken, reason: "the connection to \(server) timed out")
+        case .connectTimeout: self.init(kind: .unreachable, reason: "the connection to \(server) timed out")
         case .remoteConnectionClosed:
             self.init(kind: .broken, reason: "the server closed the connection before the reply was complete")
         default: self.init(kind: .invalid, reason: "cannot read the reply from \(server): \(error.shortDescription)")
@@ -68,15 +70,15 @@ package struct ConnectionProblem: Error, Hashable, Sendable {
                 failures.isEmpty ? "the name \(error.host) cannot be resolved" : "no route to \(error.host)"
             self.init(kind: .offline, reason: "\(what); the network may be down")
         } else {
-            self.init(kind: .broken, reason: "cannot connect to \(server)")
+            self.init(kind: .unreachable, reason: "cannot connect to \(server)")
         }
     }
 
     private init(_ error: IOError, _ server: String) {
         switch error.errnoCode {
-        case ECONNREFUSED: self.init(kind: .broken, reason: "cannot connect to \(server): connection refused")
+        case ECONNREFUSED: self.init(kind: .unreachable, reason: "cannot connect to \(server): connection refused")
         case ECONNRESET, EPIPE: self.init(kind: .broken, reason: "the server reset the connection")
-        case ETIMEDOUT: self.init(kind: .broken, reason: "the connection to \(server) timed out")
+        case ETIMEDOUT: self.init(kind: .unreachable, reason: "the connection to \(server) timed out")
         case _ where error.isOffline:
             self.init(kind: .offline, reason: "no route to \(server); the network may be down")
         default:

@@ -118,7 +118,7 @@ class HomeAssistant:
 
     WEBHOOK = "0123456789abcdef"
 
-    def __init__(self, scratch, broker):
+    def __init__(self, scratch, broker_port):
         folder, self.port = scratch / "homeassistant", free_port()
         (folder / ".storage").mkdir(parents=True)
         (folder / "configuration.yaml").write_text(
@@ -127,7 +127,7 @@ class HomeAssistant:
             "mqtt_statestream: {base_topic: states, publish_attributes: true}\nlogger: {default: info}\n"
         )
         entries = [
-            ("mqtt", {"broker": "127.0.0.1", "port": broker.port}),
+            ("mqtt", {"broker": "127.0.0.1", "port": broker_port}),
             ("owntracks", {"webhook_id": self.WEBHOOK, "secret": "", "cloudhook": False}),
         ]
         common = {"version": 1, "minor_version": 1, "options": {}, "source": "user", "unique_id": None}
@@ -136,7 +136,7 @@ class HomeAssistant:
         storage = {"version": 1, "minor_version": 1, "key": "core.config_entries", "data": {"entries": entries}}
         (folder / ".storage/core.config_entries").write_text(json.dumps(storage))
         self.file = scratch / "states"
-        words = ["-h", "127.0.0.1", "-p", broker.port, "-t", "states/device_tracker/#", "-v"]
+        words = ["-h", "127.0.0.1", "-p", broker_port, "-t", "states/device_tracker/#", "-v"]
         Process("mosquitto_sub", *words, output=self.file)
         Process(TOOLS / "hass", "--skip-pip", "-c", folder)
         log = folder / "home-assistant.log"
@@ -189,6 +189,7 @@ class Consumers(unittest.TestCase):
         consumer = Consumer(type("Node", (), {"port": cluster.ports[2]["mqtt"]}), self.scratch)
         self.start(cluster.port)
         self.wait_for_points(100)
+        self.check_commands(cluster.ports[2]["mqtt"])
         cluster.kill(1)
         time.sleep(3)
         cluster.restart(1)
@@ -199,6 +200,7 @@ class Consumers(unittest.TestCase):
         self.assertEqual(publisher(self.service)["state"], "waiting")
         cluster.restart(0)
         self.wait_for_points(100)
+        self.check_commands(cluster.ports[1]["mqtt"])
         self.check_arrival(consumer)
 
     def test_rabbitmq_receives_every_point_over_restarts_of_a_node(self):
@@ -207,16 +209,26 @@ class Consumers(unittest.TestCase):
         consumer = Consumer(type("Node", (), {"port": cluster.ports[1]["mqtt"]}), self.scratch)
         self.start(cluster.port)
         self.wait_for_points(100)
+        self.check_commands(cluster.ports[1]["mqtt"])
         cluster.restart(0)
         self.wait_for_points(100)
+        self.check_commands(cluster.ports[1]["mqtt"])
         self.check_arrival(consumer)
 
-    def test_home_assistant_shows_the_newest_position(self):
-        broker = Broker(self.scratch)
-        home = HomeAssistant(self.scratch, broker)
+    def check_commands(self, port):
+        """Commands over another node of the cluster, and that the machine executes them."""
+        for words in (["status"], ["volume", "30"], ["fetch", "missing"]):
+            sent = ["--broker", f"mqtt://127.0.0.1:{port}", "--to", "bus12", "--wait", "10s", "--format", "json"]
+            send = [PROGRAMS / "backgrounder", "fleet", "send", *sent, *words]
+            done = subprocess.run(send, capture_output=True, text=True)
+            result = "refused" if "missing" in words else "done"
+            self.assertIn(result, done.stdout, f"{words}: {done}")
+
+    def check_home_assistant(self, broker_port):
+        home = HomeAssistant(self.scratch, broker_port)
         # Its points have an accuracy, without which Home Assistant ignores them.
         self.service = Service(self.scratch / "home", f"gpx:{ROOT}/tracks/freeway-drive.gpx?rate=50")
-        mqtt = f'{{mqtt: "mqtt://127.0.0.1:{broker.port}", machine: bus12, homeAssistant: true}}'
+        mqtt = f'{{mqtt: "mqtt://127.0.0.1:{broker_port}", machine: bus12, homeAssistant: true}}'
         webhook = f"http://127.0.0.1:{home.port}/api/webhook/{home.WEBHOOK}"
         http = f'{{http: "{webhook}", machine: bus12, owntracks: ann/bike}}'
         with (self.service.home / "config.yaml").open("a") as file:
@@ -236,6 +248,19 @@ class Consumers(unittest.TestCase):
                 return shown and all(abs(a - b) < 2e-6 for a, b in zip(shown, place))
 
             wait_for(f"{place} at {entity}, not {home.place(entity)}", is_there, 20)
+
+    def test_home_assistant_shows_the_newest_position(self):
+        self.check_home_assistant(Broker(self.scratch).port)
+
+    def test_home_assistant_at_nats(self):
+        cluster = NATS(self.scratch)
+        time.sleep(5)
+        self.check_home_assistant(cluster.port)
+
+    def test_home_assistant_at_rabbitmq(self):
+        cluster = RabbitMQ(self.scratch)
+        self.addCleanup(cluster.end)
+        self.check_home_assistant(cluster.port)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ import Testing
         struct State {
             var points: [PublishedPoint] = []
             var progress = PublishProgress(done: 0)
+            /// The progress that the next point saves.
+            var nextProgress: PublishProgress?
             /// The number of points and the progress that are on the disk.
             var durable = (points: 0, progress: PublishProgress(done: 0))
             var generation = 0
@@ -39,7 +41,11 @@ import Testing
         }
 
         func save(_ progress: PublishProgress, of publisher: String) throws {
-            state.withLock { $0.progress = progress }
+            state.withLock { ($0.progress, $0.nextProgress) = (progress, nil) }
+        }
+
+        func saveWithNextPoints(_ progress: PublishProgress, of publisher: String) {
+            state.withLock { $0.nextProgress = progress }
         }
 
         func newestPointID() async throws -> Int64 { 0 }
@@ -56,6 +62,7 @@ import Testing
                 state.points.append(
                     PublishedPoint(id: id, generation: generation, recorded: location.timestamp, location: location)
                 )
+                if let progress = state.nextProgress { (state.progress, state.nextProgress) = (progress, nil) }
             }
         }
 
@@ -69,6 +76,7 @@ import Testing
                     state.progress = state.durable.progress
                 }
                 state.generation += 1
+                state.nextProgress = nil
                 state.durable = (state.points.count, state.progress)
                 state.progress.done = min(state.progress.done, state.points.last?.id ?? 0)
                 return state.progress

@@ -72,15 +72,4 @@ import Testing
         limiter.undo(Self.at(2))
         #expect(limiter == PushLimiter(starts: [Self.at(0), Self.at(1)]))
     }
-
-    @Test func `reconnect delays double up to 30 s and start over after a connection that held`() {
-        var retry = RetryDelay()
-        for limit in [1, 2, 4, 8, 16, 30, 30] as [Double] {
-            let delay = retry.next(after: .seconds(2), isRefusal: false)
-            #expect(delay <= .seconds(limit))
-            #expect(delay >= .seconds(limit * 0.75))
-        }
-        #expect(retry.next(after: .seconds(31), isRefusal: false) <= .seconds(1))
-        #expect(retry.next(after: .seconds(1), isRefusal: true) >= .seconds(22))
-    }
 }

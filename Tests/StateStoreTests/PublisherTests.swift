@@ -63,7 +63,23 @@ import Testing
         try store.close()
     }
 
-    @Test func `publishers to brokers are kept when those to web servers become possible`() async throws {
+    @Test func `progress is saved with the next point, and never over a newer one`() async throws {
+        let store = try open()
+        try append(50, to: store)
+        try await store.changePublishers(removing: [], adding: [try publisher()], adopting: [])
+        var done: Int64? { get throws { try store.publishers().first?.progress.done } }
+        store.saveWithNextPoints(PublishProgress(done: 20), of: "office")
+        #expect(try done == 0)
+        try append(1, to: store, from: 50)
+        #expect(try done == 20)
+        store.saveWithNextPoints(PublishProgress(done: 21), of: "office")
+        try store.save(PublishProgress(done: 10), of: "office")
+        try append(1, to: store, from: 51)
+        #expect(try done == 10)
+        try store.close()
+    }
+
+    @Test func `the migration for web servers keeps publishers to brokers`() async throws {
         var store = try open()
         var publisher = try publisher()
         publisher.groups = [try MachineID("red")]

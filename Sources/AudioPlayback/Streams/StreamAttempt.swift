@@ -98,7 +98,7 @@ struct StreamAttempt {
             case .cancelled: return .cancelled
             case .invalid where !hadReply: return .failed(problem.reason)
             case .insecure: return .failed(problem.reason)
-            case .offline, .broken, .invalid: return .broken(problem.reason, hadReply: hadReply)
+            case .offline, .unreachable, .broken, .invalid: return .broken(problem.reason, hadReply: hadReply)
             }
         }
     }

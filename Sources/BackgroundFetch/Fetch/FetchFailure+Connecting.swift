@@ -9,7 +9,7 @@ extension FetchFailure {
         switch problem.kind {
         case .cancelled: self.init("the fetch was cancelled", kind: .cancelled)
         case .offline: self.init(problem.reason, kind: .offline)
-        case .insecure, .broken, .invalid: self.init(problem.reason)
+        case .insecure, .unreachable, .broken, .invalid: self.init(problem.reason)
         }
     }
 }

@@ -8,8 +8,8 @@ struct PublishCommand: AsyncParsableCommand {
         commandName: "publish",
         abstract: "Publish the points of this machine to a broker (MQTT) or a web server.",
         discussion: """
-            The history is the queue: every point is sent, oldest first, however long the \
-            broker could not be reached, as long as store.retention keeps it. The messages \
+            The history is the queue: every point is sent, oldest first, for as long as \
+            store.retention keeps it. The messages \
             are OwnTracks JSON. Beside them, a broker receives the newest position at most \
             once a second, and knows whether the machine is online. Without a subcommand, \
             runs `publish list`.
@@ -33,10 +33,10 @@ extension PublishCommand {
             abstract: "Publish to a broker or a web server.",
             discussion: """
                 Without --since, publishing begins with the next point. The topic of the points \
-                is owntracks/fleet/ID, or the one of --owntracks. backgrounder/v1/ID/live has the \
-                newest position, and backgrounder/v1/ID/state is online or offline.
+                is owntracks/fleet/ID, or the one of --owntracks.
 
-                With --mqtt, the file of --credentials has the user on the first line and the \
+                With --mqtt, backgrounder/v1/ID/live has the newest position, and \
+                backgrounder/v1/ID/state is online or offline. The file of --credentials has the user on the first line and the \
                 password on the second, or USER:PASSWORD on one line. Other users must not be able to read \
                 it (chmod 600). The same is true of the file of --key.
 
@@ -44,7 +44,7 @@ extension PublishCommand {
                 its groups.
 
                 With --http, each point is posted to the URL, as by OwnTracks in its HTTP mode, \
-                and nothing else. The file of --credentials is the same as for `fetch add`.
+                and nothing else; --group, --home-assistant, --certificate and --key need --mqtt. The file of --credentials is the same as for `fetch add`.
 
                 EXAMPLES
                   backgrounder publish add office --mqtt mqtt://localhost --machine bus12
@@ -214,7 +214,7 @@ extension PublishCommand {
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
-            abstract: "Stop publishing to a broker or a server for good.",
+            abstract: "Remove a publisher.",
             discussion: """
                 The messages that the broker keeps of this machine are deleted, if it can be \
                 reached: its state, its newest position and its announcement to Home Assistant.
@@ -274,9 +274,12 @@ enum PublisherTable {
 }
 
 extension PublisherStatus {
-    /// `office: connected, backlog 12, mqtts://broker.example:8883 as bus12`.
+    /// `office: connected, backlog 12, 1.0/s, mqtts://broker.example:8883 as bus12`.
     var line: String {
-        "\(name): \(state.rawValue)\(why.map { " (\($0))" } ?? ""), backlog \(backlog), \(url) as \(machine)"
-            .withoutControlCharacters
+        let parts = [
+            "\(name): \(state.rawValue)\(why.map { " (\($0))" } ?? "")", "backlog \(backlog)", rate.map { "\($0)/s" },
+            "\(url) as \(machine)",
+        ]
+        return parts.compactMap(\.self).joined(separator: ", ").withoutControlCharacters
     }
 }

@@ -53,6 +53,7 @@ extension StateStore {
     ) async throws {
         try await write(durable: true) { database in
             let names = Set(publishers.map(\.name))
+            self.progress.withLock { for name in names.union(removed) { $0[name] = nil } }
             for name in removed {
                 try database.execute(sql: "DELETE FROM publisher WHERE name = ?", arguments: [name])
                 guard !names.contains(name) else { continue }
@@ -62,15 +63,15 @@ extension StateStore {
                 try database.execute(
                     sql: """
                         INSERT INTO publisher (name, declared, url, machine, topic, homeAssistant, groups, credentials,
-                            certificate, certificateKey, done, published, acknowledged, dropped, lastAcknowledged)
-                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                            certificate, certificateKey, paused, done, published, acknowledged, dropped, lastAcknowledged)
+                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                         """,
                     arguments: [
                         publisher.name, publisher.isDeclared, publisher.address.description,
                         publisher.machine.description, publisher.topic, publisher.isForHomeAssistant,
                         publisher.groups.map(\.description).joined(separator: ","), publisher.credentials,
-                        publisher.certificate, publisher.key, publisher.progress.done, publisher.progress.published,
-                        publisher.progress.acknowledged, publisher.progress.dropped,
+                        publisher.certificate, publisher.key, publisher.isPaused, publisher.progress.done,
+                        publisher.progress.published, publisher.progress.acknowledged, publisher.progress.dropped,
                         publisher.progress.lastAcknowledged?.milliseconds,
                     ]
                 )
@@ -95,15 +96,22 @@ extension StateStore {
     /// Saves the progress of a publisher. After a power cut, points may be sent again. Blocks the calling thread.
     package func save(_ progress: PublishProgress, of publisher: String) throws {
         try write(durable: false) { database in
-            try database.cachedStatement(
-                sql: """
-                    UPDATE publisher SET done = ?, published = ?, acknowledged = ?, dropped = ?, lastAcknowledged = ?
-                    WHERE name = ?
-                    """
-            ).execute(arguments: [
-                progress.done, progress.published, progress.acknowledged, progress.dropped,
-                progress.lastAcknowledged?.milliseconds, publisher,
-            ])
+            self.progress.withLock { $0[publisher] = nil }
+            try database.save(progress, of: publisher)
+        }
+    }
+
+    /// Saves the progress of a publisher in the transaction of the next points, unless ``save(_:of:)`` is called first. Any thread;
+    /// returns immediately.
+    package func saveWithNextPoints(_ progress: PublishProgress, of publisher: String) {
+        self.progress.withLock { $0[publisher] = progress }
+    }
+
+    /// Returns the progress that waits for the next points, and forgets it.
+    func takeProgress() -> [String: PublishProgress] {
+        progress.withLock { progress in
+            defer { progress = [:] }
+            return progress
         }
     }
 
@@ -175,6 +183,18 @@ extension Database {
         let digits = String(UInt32.random(in: 0...(.max)), radix: 16)
         let name = String(repeating: "0", count: 8 - digits.count) + digits
         try execute(sql: "INSERT INTO generation (firstPoint, name) VALUES (?, ?)", arguments: [id, name])
+    }
+
+    func save(_ progress: PublishProgress, of publisher: String) throws {
+        try cachedStatement(
+            sql: """
+                UPDATE publisher SET done = ?, published = ?, acknowledged = ?, dropped = ?, lastAcknowledged = ?
+                WHERE name = ?
+                """
+        ).execute(arguments: [
+            progress.done, progress.published, progress.acknowledged, progress.dropped,
+            progress.lastAcknowledged?.milliseconds, publisher,
+        ])
     }
 
     fileprivate func publishedPoints(after id: Int64, limit: Int, in table: String) throws -> [PublishedPoint] {

@@ -3,7 +3,8 @@ import GRDB
 import Synchronization
 
 extension StateStore {
-    /// Appends `locations` to the history, and saves the `trips` that they change and `state` in the same transaction.
+    /// Appends `locations` to the history, and saves in the same transaction the `trips` that they change, `state` and the progress of
+    /// publishers.
     ///
     /// Blocks the calling thread while the disk works. Do not call it on the cooperative thread pool.
     ///
@@ -21,6 +22,8 @@ extension StateStore {
             if beginsGeneration { try database.beginGeneration(after: max(database.newestID(), floor)) }
             try database.append(locations, trips: trips, from: origin, above: floor)
             try database.save(state)
+            // A fault of that table does not keep points from being stored. A publisher's own write reports it.
+            for (publisher, progress) in takeProgress() { try? database.save(progress, of: publisher) }
         }
         if beginsGeneration { isGenerationDue.store(false, ordering: .relaxed) }
         received(locations, from: origin)

@@ -33,6 +33,8 @@ package final class StateStore: Sendable {
     let idFloor: Atomic<Int64>
     /// Whether the next point begins a generation.
     let isGenerationDue: Atomic<Bool>
+    /// The progress of publishers that is saved with the next points, by their names.
+    let progress = Mutex<[String: PublishProgress]>([:])
     /// The clock that decides the age of points.
     package let clock: TrustedClock
 

@@ -18,9 +18,12 @@ package struct RetryDelay: Sendable {
     }
 
     /// Returns the next delay in seconds.
-    package mutating func next() -> Double {
-        defer { delay = min(2 * delay, longest) }
-        return delay * Double.random(in: 1 - jitter...1)
+    ///
+    /// - Parameter limit: the upper bound in seconds; the delay after this one is at most twice as long.
+    package mutating func next(upTo limit: Double = .infinity) -> Double {
+        let current = min(delay, limit)
+        delay = min(2 * current, longest)
+        return current * Double.random(in: 1 - jitter...1)
     }
 
     /// Begins with the first delay again.

@@ -15,6 +15,10 @@ struct StorePublisherJournal: PublisherJournal {
 
     func save(_ progress: PublishProgress, of publisher: String) throws { try store.save(progress, of: publisher) }
 
+    func saveWithNextPoints(_ progress: PublishProgress, of publisher: String) {
+        store.saveWithNextPoints(progress, of: publisher)
+    }
+
     func answered(_ command: String) throws { try store.answeredCommand(command) }
 
     func setPaused(_ isPaused: Bool, of publisher: String) async throws {
