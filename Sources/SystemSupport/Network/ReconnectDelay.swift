@@ -26,6 +26,7 @@ package struct ReconnectDelay: Sendable {
     /// When the first attempt failed.
     private var outage: MonotonicTime?
 
+    /// Creates the delay of the first attempt.
     package init() {}
 
     /// Returns the delay after an attempt that failed at `time`.
