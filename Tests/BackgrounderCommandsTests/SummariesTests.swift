@@ -104,6 +104,9 @@ import Testing
                 "          depot: connected, backlog 900, 48 points/s",
             ]
         )
+        #expect(
+            publisher("depot", .connected, 900, 48.3, nil).line == "depot: connected, backlog 900, 48 points/s, u as m"
+        )
     }
 
     @Test func `the status has the uptime`() {

@@ -263,7 +263,6 @@ enum PublisherTable {
     static func details(_ publisher: PublisherStatus) -> String {
         let lines = [
             publisher.line, "topic: \(publisher.topic)",
-            publisher.rate.map { "rate: \($0.decimals(1)) points/s" },
             publisher.groups.map { "groups: \($0.joined(separator: ", "))" },
             "published: \(publisher.published), acknowledged: \(publisher.acknowledged), dropped: \(publisher.dropped)",
             publisher.lastAcknowledged.map { "last acknowledged: \($0.shown)" },
@@ -274,10 +273,10 @@ enum PublisherTable {
 }
 
 extension PublisherStatus {
-    /// `office: connected, backlog 12, 1.0/s, mqtts://broker.example:8883 as bus12`.
+    /// `office: connected, backlog 12, 0.9 points/s, mqtts://broker.example:8883 as bus12`.
     var line: String {
         let parts = [
-            "\(name): \(state.rawValue)\(why.map { " (\($0))" } ?? "")", "backlog \(backlog)", rate.map { "\($0)/s" },
+            "\(name): \(state.rawValue)\(why.map { " (\($0))" } ?? "")", "backlog \(backlog)", shownRate,
             "\(url) as \(machine)",
         ]
         return parts.compactMap(\.self).joined(separator: ", ").withoutControlCharacters

@@ -120,11 +120,16 @@ extension FetchResult {
     }
 }
 
+extension PublisherStatus {
+    /// The acknowledged points a second, such as `0.9 points/s`; `nil` without any.
+    var shownRate: String? { rate.map { "\($0.decimals($0 < 10 ? 1 : 0)) points/s" } }
+}
+
 extension Glance {
     /// Creates the line of `publisher`: its state, its backlog, and why that waits.
     init(_ publisher: PublisherStatus) {
         let why = publisher.why.map { ": \($0)" } ?? ""
-        let rate = publisher.rate.map { ", \($0.decimals($0 < 10 ? 1 : 0)) points/s" } ?? ""
+        let rate = publisher.shownRate.map { ", \($0)" } ?? ""
         self.init(publisher.name, "\(publisher.state.rawValue), backlog \(publisher.backlog)\(rate)\(why)")
     }
 }
