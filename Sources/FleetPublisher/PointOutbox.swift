@@ -6,7 +6,7 @@ import SystemSupport
 
 /// The messages of one publisher for its session: the greetings, the newest position, and the points of the history. Any thread.
 ///
-/// The journal is used on the session's thread and on that of the caller of ``rewind(to:)`` and ``end()``, and never after the latter.
+/// The session's thread and the callers of ``rewind(to:)`` and ``end()`` use the journal. Nothing uses it after ``end()``.
 final class PointOutbox: MQTTOutbox {
     /// The state for the status.
     struct Report: Sendable {

@@ -54,6 +54,16 @@ import Testing
         }
     }
 
+    @Test func `points that are sent again after a rewind keep the pace`() {
+        var rig = Rig(1...100, done: 100, pace: Pace(fixed: 10))
+        rig.lane.opened(backlogStart: rig.time)
+        #expect(rig.run() == nil)
+        rig.lane.rewind(to: 0, at: rig.time)
+        let next = rig.run()
+        #expect(rig.sent.map(\.id) == [1])
+        #expect(next.map { $0 > rig.time } == true)
+    }
+
     @Test func `points are sent oldest first, and at most a window of them is unacknowledged`() {
         var rig = Rig(1...30)
         #expect(rig.run() == nil)

@@ -9,10 +9,9 @@ struct PublishCommand: AsyncParsableCommand {
         abstract: "Publish the points of this machine to a broker (MQTT) or a web server.",
         discussion: """
             The history is the queue: every point is sent, oldest first, for as long as \
-            store.retention keeps it. The messages \
-            are OwnTracks JSON. Beside them, a broker receives the newest position at most \
-            once a second, and knows whether the machine is online. Without a subcommand, \
-            runs `publish list`.
+            store.retention keeps it. The messages are OwnTracks JSON. Beside them, a broker \
+            receives the newest position at most once a second, and knows whether the machine \
+            is online. Without a subcommand, runs `publish list`.
 
             EXAMPLES
               backgrounder publish add office --mqtt mqtts://broker.example \\
@@ -36,15 +35,17 @@ extension PublishCommand {
                 is owntracks/fleet/ID, or the one of --owntracks.
 
                 With --mqtt, backgrounder/v1/ID/live has the newest position, and \
-                backgrounder/v1/ID/state is online or offline. The file of --credentials has the user on the first line and the \
-                password on the second, or USER:PASSWORD on one line. Other users must not be able to read \
-                it (chmod 600). The same is true of the file of --key.
+                backgrounder/v1/ID/state is online or offline. The file of --credentials has the \
+                user on the first line and the password on the second, or USER:PASSWORD on one \
+                line. Other users must not be able to read it (chmod 600). The same is true of \
+                the file of --key.
 
                 With --mqtt, the machine obeys commands of `backgrounder fleet` to its id and \
                 its groups.
 
                 With --http, each point is posted to the URL, as by OwnTracks in its HTTP mode, \
-                and nothing else; --group, --home-assistant, --certificate and --key need --mqtt. The file of --credentials is the same as for `fetch add`.
+                and nothing else; --group, --home-assistant, --certificate and --key need --mqtt. \
+                The file of --credentials is the same as for `fetch add`.
 
                 EXAMPLES
                   backgrounder publish add office --mqtt mqtt://localhost --machine bus12
