@@ -38,7 +38,7 @@ final class History: PublisherJournal {
     func newestPointID() async throws -> Int64 { Int64(count) }
     func lastPoint(before time: Date) async throws -> Int64 { 0 }
     func save(_ progress: PublishProgress, of publisher: String) throws {}
-    func saveWithNextPoints(_ progress: PublishProgress, of publisher: String) {}
+    func saveWithNextPoints(_ progress: PublishProgress, of publisher: String) -> Bool { false }
     func answered(_ command: String) throws {}
     func setPaused(_ isPaused: Bool, of publisher: String) async throws {}
     func change(removing: [String], adding: [StoredPublisher], adopting: [String]) async throws {}

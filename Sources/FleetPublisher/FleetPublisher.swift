@@ -115,10 +115,7 @@ package actor FleetPublisher: Service {
     package nonisolated func stored(_ newest: Location) {
         position.withLock { $0 = newest }
         open.withLock { open in
-            for (outbox, session) in open {
-                outbox.stored(newest)
-                session.wake()
-            }
+            for (outbox, session) in open where outbox.stored(newest) { session.wake() }
         }
     }
 

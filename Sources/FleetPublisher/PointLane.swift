@@ -10,8 +10,10 @@ package struct PointLane: Sendable {
     /// The next step of the lane.
     package enum Step: Sendable, Equatable {
         case send(PublishedPoint)
-        /// Read the points after this one and pass them to ``add(_:requested:)``.
+        /// Read the points after this one and pass them to ``add(_:requested:at:)``.
         case read(after: Int64, limit: Int)
+        /// Nothing before this time, which is soon: points are sent together then. Points that are stored before change nothing.
+        case gather(until: MonotonicTime)
         /// Nothing before this time; `nil` until a point is stored or acknowledged.
         case wait(until: MonotonicTime?)
     }
@@ -28,6 +30,10 @@ package struct PointLane: Sendable {
     package static let window = 24
     // Tuned: a few reads a second at full pace.
     private static let portion = 100
+    /// The time between two reads while points are stored quickly. Tuned: a window at 100 points a second.
+    fileprivate static let gathering = Duration.milliseconds(200)
+    /// Points are stored quickly if they follow each other within this time. Tuned: those of a receiver with 10 Hz, not with 5 Hz.
+    private static let quickly = Duration.milliseconds(150)
 
     /// Unacknowledged points, and those acknowledged before an older one, in the order of ids.
     private var sent: [Sent] = []
@@ -37,6 +43,8 @@ package struct PointLane: Sendable {
     private var lastRead: Int64
     /// Whether the history may have points after `lastRead`.
     private var mayHaveMore = true
+    /// The last read of points that came to the end of the history; `nil` before the first one of a connection.
+    private var end: (time: MonotonicTime, count: Int)?
     /// When the backlog begins; `nil` without a backlog.
     private var backlogStart: MonotonicTime?
     private var pace: Pace
@@ -71,6 +79,7 @@ package struct PointLane: Sendable {
         waiting = []
         lastRead = progress.done
         mayHaveMore = true
+        end = nil
         backlogStart = nil
     }
 
@@ -92,29 +101,43 @@ package struct PointLane: Sendable {
     package mutating func stored() { mayHaveMore = true }
 
     /// Adds the points that ``Step/read(after:limit:)`` asked for; fewer than `limit` are the last ones.
-    package mutating func add(_ points: [PublishedPoint], requested limit: Int) {
+    package mutating func add(_ points: [PublishedPoint], requested limit: Int, at time: MonotonicTime) {
         waiting += points
         lastRead = points.last?.id ?? lastRead
         mayHaveMore = points.count == limit
-        if !mayHaveMore, waiting.count <= Self.window { backlogStart = nil }
+        guard !mayHaveMore else { return }
+        if !points.isEmpty { end = (time, points.count) }
+        if waiting.count <= Self.window { backlogStart = nil }
+    }
+
+    /// When the next points are read, if points are stored quickly.
+    private func nextRead(at time: MonotonicTime) -> MonotonicTime? {
+        guard let end else { return nil }
+        let next = end.time + Self.gathering
+        guard time < next else { return nil }
+        // Several points in one read are already quick.
+        return end.count > 1 || mayHaveMore && time < end.time + Self.quickly ? next : nil
     }
 
     /// Returns what to do next.
     package mutating func next(at time: MonotonicTime) -> Step {
         guard sent.count < Self.window else { return .wait(until: nil) }
         if waiting.isEmpty {
+            if let time = nextRead(at: time) { return .gather(until: time) }
             return mayHaveMore ? .read(after: lastRead, limit: Self.portion) : .wait(until: nil)
         }
         if let backlogStart {
             let earliest = max(backlogStart, pace.next)
-            if time < earliest { return .wait(until: earliest) }
+            if time < earliest {
+                return earliest <= time + Self.gathering ? .gather(until: earliest) : .wait(until: earliest)
+            }
+            pace.sent(at: time)
         }
         let point = waiting.removeFirst()
         if waiting.isEmpty, !mayHaveMore { backlogStart = nil }
         let before = sent.last?.id ?? progress.done
         sent.append(Sent(id: point.id, gap: Int(point.id - before - 1), time: time))
         progress.published += 1
-        pace.sent(at: time)
         return .send(point)
     }
 
@@ -163,14 +186,12 @@ package struct Pace: Sendable {
     private static let step = 5.0
     private static let slow = Duration.seconds(2)
     private static let second = Duration.seconds(1)
-    /// After a delay, points of this time may follow without a pause.
-    private static let burst = Duration.milliseconds(50)
 
     private let isAdaptive: Bool
     /// Points a second.
     package private(set) var rate: Double
-    /// When the next point may be sent.
-    package private(set) var next = MonotonicTime(seconds: 0)
+    /// The points that were sent together last: since when, and how many.
+    private var burst = (begin: MonotonicTime(seconds: 0), count: 0)
     private var delays: [Duration] = []
     private var since: MonotonicTime?
 
@@ -182,8 +203,19 @@ package struct Pace: Sendable {
         rate = fixed ?? Self.first
     }
 
+    /// When the next point may be sent.
+    package var next: MonotonicTime {
+        burst.count < max(1, Int(rate * PointLane.gathering.seconds)) ? burst.begin : end
+    }
+
+    /// When the points after those of the burst may be sent.
+    private var end: MonotonicTime {
+        burst.begin + max(PointLane.gathering, .seconds(Double(burst.count) / rate))
+    }
+
     mutating func sent(at time: MonotonicTime) {
-        next = max(next, time + (.zero - Self.burst)) + .seconds(1 / rate)
+        if time >= end { burst = (time, 0) }
+        burst.count += 1
     }
 
     mutating func acknowledged(after delay: Duration, at time: MonotonicTime) {

@@ -25,6 +25,8 @@ final class PointOutbox: MQTTOutbox {
         var position: Location?
         var hasPoints = false
         var status: [UInt8]?
+        /// Whether the session looks soon without being woken.
+        var isAwaited = false
     }
 
     private struct State {
@@ -41,6 +43,8 @@ final class PointOutbox: MQTTOutbox {
         /// The tag of the last message of the queue that was sent on this connection.
         var lastQueued = PublisherMessages.noTag
         var saved: PublishProgress
+        /// The acknowledgements since the progress was saved.
+        var unsaved = 0
         var fault: String?
         var isEnded = false
     }
@@ -48,8 +52,8 @@ final class PointOutbox: MQTTOutbox {
     // Tuned: an operator who follows a machine does not see more. A little less than a second, so that each point of a receiver
     // with 1 Hz comes late enough.
     private static let positionInterval = Duration.milliseconds(900)
-    /// The acknowledgements after which the progress has a write of its own. Until then it is saved with the next points.
-    private static let unsaved = PointLane.window
+    /// The acknowledgements after which the progress has a write of its own, if no points come with which it is saved.
+    private static let mostUnsaved = PointLane.window
     private static let retry = Duration.seconds(5)
 
     let messages: PublisherMessages
@@ -80,11 +84,12 @@ final class PointOutbox: MQTTOutbox {
         )
     }
 
-    /// A point was stored.
-    func stored(_ newest: Location) {
+    /// A point was stored. Returns whether the session has to be woken.
+    func stored(_ newest: Location) -> Bool {
         news.withLock { news in
             news.position = newest
             news.hasPoints = true
+            return !news.isAwaited
         }
     }
 
@@ -174,9 +179,12 @@ final class PointOutbox: MQTTOutbox {
             switch state.lane.next(at: time) {
             case .send(let point): return .send(messages.point(point))
             case .wait(let time): return wait(until: time)
+            case .gather(let time):
+                news.withLock { $0.isAwaited = true }
+                return wait(until: time)
             case .read(let id, let limit):
                 do {
-                    state.lane.add(try journal.points(after: id, limit: limit), requested: limit)
+                    state.lane.add(try journal.points(after: id, limit: limit), requested: limit, at: time)
                     state.fault = nil
                 } catch {
                     state.fault = "\(error)"
@@ -205,11 +213,9 @@ final class PointOutbox: MQTTOutbox {
         state.withLock { state in
             state.lane.acknowledged(tag, at: time, now: Date())
             guard !state.isEnded else { return }
-            if state.lane.progress.acknowledged - state.saved.acknowledged >= Self.unsaved {
-                save(&state)
-            } else {
-                journal.saveWithNextPoints(state.lane.progress, of: name)
-            }
+            if !journal.saveWithNextPoints(state.lane.progress, of: name) { state.unsaved = 0 }
+            state.unsaved += 1
+            if state.unsaved >= Self.mostUnsaved { save(&state) }
         }
     }
 
@@ -237,6 +243,7 @@ final class PointOutbox: MQTTOutbox {
     /// Saves the progress. If that fails, points are sent again after the next start, and the store reports the failure.
     private func save(_ state: inout State) {
         guard !state.isEnded, state.lane.progress != state.saved else { return }
+        state.unsaved = 0
         if (try? journal.save(state.lane.progress, of: name)) != nil { state.saved = state.lane.progress }
     }
 }

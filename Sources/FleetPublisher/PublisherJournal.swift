@@ -16,7 +16,9 @@ package protocol PublisherJournal: Sendable {
     func save(_ progress: PublishProgress, of publisher: String) throws
 
     /// Saves the progress of a publisher together with the next points, which costs little. Any thread; returns immediately.
-    func saveWithNextPoints(_ progress: PublishProgress, of publisher: String)
+    ///
+    /// Returns whether an earlier progress still waits for them.
+    func saveWithNextPoints(_ progress: PublishProgress, of publisher: String) -> Bool
 
     /// Records that the sender's broker has the last reply to a command. Blocks the calling thread.
     func answered(_ command: String) throws

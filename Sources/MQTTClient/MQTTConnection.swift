@@ -42,6 +42,8 @@ final class MQTTConnection {
     private var acknowledgements: [UInt16] = []
     /// Published messages of QoS 1 that the broker has not acknowledged, oldest first.
     var unacknowledged: [(id: Int32, tag: Int64, sent: MonotonicTime)] = []
+    /// Their number when messages were sent last; 0 if it was small.
+    var burst = 0
     /// With TLS: the acknowledgements that may arrive without waking the thread.
     var quietAcknowledgements = 0
     /// When to ask the outbox again; `nil` if it waits to be woken.
@@ -140,10 +142,11 @@ final class MQTTConnection {
             if phase == .listening { try publish() }
             setQuiet()
             let wakeup = control.wakeup.wait(for: socket, events: awaitedEvents, until: nextTime)
-            // The next message has woken the thread: the acknowledgements of the earlier ones are there by now.
-            let reads = wakeup.isSignalled && phase == .listening && !unacknowledged.isEmpty
-            let events = wakeup.events | (reads ? Int16(POLLIN) : 0)
-            if events != 0 { try handle(events) }
+            if wakeup.events != 0 { try handle(wakeup.events) }
+            // Acknowledgements may be there that did not wake the thread.
+            if wakeup.events & Int16(POLLIN) == 0, phase == .listening, !unacknowledged.isEmpty {
+                if packets != nil { try readPlain(isOver: false) } else { try readSecure() }
+            }
             if MonotonicTime.now >= deadline { try time() }
             try write()
         }
@@ -211,7 +214,8 @@ final class MQTTConnection {
         while let finding = try packets?.look() {
             switch finding {
             case .packet: try received(mosquitto_loop_read(mosquitto, 1))
-            case .acknowledged(let id): confirmed(Int32(id))
+            case .acknowledged(let ids):
+                for id in ids { confirmed(Int32(id)) }
             case .oversize(let message):
                 arrived.append(MQTTMessage(payload: nil, isRetained: message.isRetained))
                 try store()

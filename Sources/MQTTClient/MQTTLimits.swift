@@ -12,6 +12,8 @@ package enum MQTTLimits {
     static let patience = 2.0
     /// The number of messages that are few.
     static let fewMessages = 3
+    /// The acknowledgements that may arrive without waking the thread while there are more. They are smaller than a message.
+    static let quietAcknowledgements = 10
     /// Bytes of a PUBACK.
     static let acknowledgementSize = 4
     /// The same with TLS: with the header and the tag of a record (RFC 5246, 6.2.3.3 and RFC 5288).

@@ -10,8 +10,8 @@ struct PacketGuard {
     enum Finding {
         /// libmosquitto can read one packet.
         case packet
-        /// The acknowledgement of a message was read (PUBACK).
-        case acknowledged(UInt16)
+        /// The acknowledgements of messages were read (PUBACK).
+        case acknowledged([UInt16])
         /// A message was too large and was skipped.
         case oversize(LargeMessage)
         /// The packet has not arrived completely.
@@ -70,7 +70,7 @@ struct PacketGuard {
         }
         switch (type, length) {
         // CONNACK, PUBACK, SUBACK, UNSUBACK, PINGRESP
-        case (2, 2) where !isLetIn, (4, 2), (9, 3), (11, 2), (13, 0): break
+        case (2, 2) where !isLetIn, (4, 2) where head == 2, (9, 3), (11, 2), (13, 0): break
         case (3, 3...) where buffer[0] & 0x06 < 4: break  // PUBLISH with QoS 0 or 1, the most that is requested
         default: throw .notMQTT
         }
@@ -78,12 +78,7 @@ struct PacketGuard {
             guard head + length <= count else { return wait(for: head + length) }
             if type == 2 { isLetIn = true }
             wait(for: 1)
-            if type == 4 {
-                let id = UInt16(buffer[head]) << 8 | UInt16(buffer[head + 1])
-                return recv(descriptor, &buffer, head + length, Int32(MSG_DONTWAIT)) == head + length
-                    ? .acknowledged(id) : .end
-            }
-            return .packet
+            return type == 4 ? acknowledgements(in: count) : .packet
         }
         let qos = buffer[0] >> 1 & 3
         guard head + 2 <= count else { return wait(for: head + 2) }
@@ -97,6 +92,17 @@ struct PacketGuard {
         rest = head + length
         wait(for: 1)
         return skip()
+    }
+
+    /// Reads the acknowledgements with which the first `count` bytes of the buffer begin: at least one.
+    private mutating func acknowledgements(in count: Int) -> Finding {
+        let size = MQTTLimits.acknowledgementSize
+        var ids: [UInt16] = []
+        while (ids.count + 1) * size <= count, buffer[ids.count * size] >> 4 == 4, buffer[ids.count * size + 1] == 2 {
+            ids.append(UInt16(buffer[ids.count * size + 2]) << 8 | UInt16(buffer[ids.count * size + 3]))
+        }
+        let length = ids.count * size
+        return recv(descriptor, &buffer, length, Int32(MSG_DONTWAIT)) == length ? .acknowledged(ids) : .end
     }
 
     /// Reads and discards the rest of the large message.

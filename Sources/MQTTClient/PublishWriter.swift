@@ -1,6 +1,6 @@
 import Glibc
 
-/// Writes messages of QoS 1 to a connection without TLS.
+/// Writes messages to a connection without TLS.
 ///
 /// While libmosquitto has unacknowledged messages, it reads several packets at a time, past ``PacketGuard``. So without TLS it never
 /// has any: this writes them, and the guard reads their acknowledgements.
@@ -16,17 +16,19 @@ struct PublishWriter {
     var isEmpty: Bool { bytes.isEmpty }
 
     /// Adds the PUBLISH packet of a message (MQTT 3.1.1, 3.3).
-    mutating func add(_ message: MQTTPublication, id: UInt16) {
-        let topic = Array(message.topic.utf8)
-        bytes.append(0x32 | (message.isRetained ? 1 : 0))
-        var length = 2 + topic.count + 2 + message.payload.count
+    ///
+    /// - Parameter id: the packet identifier of a message of QoS 1; `nil` for QoS 0.
+    mutating func add(_ message: MQTTPublication, id: UInt16?) {
+        let topic = message.topic.utf8
+        bytes.append((id == nil ? 0x30 : 0x32) | (message.isRetained ? 1 : 0))
+        var length = 2 + topic.count + (id == nil ? 0 : 2) + message.payload.count
         repeat {
             bytes.append(UInt8(length & 0x7F) | (length > 0x7F ? 0x80 : 0))
             length >>= 7
         } while length > 0
         bytes += [UInt8(topic.count >> 8 & 0xFF), UInt8(topic.count & 0xFF)]
         bytes += topic
-        bytes += [UInt8(id >> 8), UInt8(id & 0xFF)]
+        if let id { bytes += [UInt8(id >> 8), UInt8(id & 0xFF)] }
         bytes += message.payload
     }
 

@@ -43,10 +43,37 @@ import Testing
                 switch lane.next(at: time) {
                 case .send(let point): sent.append((point.id, time.seconds))
                 case .read(let id, let limit):
-                    lane.add(Array(history.filter { $0.id > id }.prefix(limit)), requested: limit)
+                    lane.add(Array(history.filter { $0.id > id }.prefix(limit)), requested: limit, at: time)
+                case .gather(let until): return until
                 case .wait(let until): return until
                 }
             }
+        }
+
+        /// Stores points at a rate, and sends whenever the lane wants to. Returns the times at which it sent points.
+        mutating func store(_ count: Int, rate: Double) -> [Double] {
+            let (begin, first) = (time.seconds, (history.last?.id ?? 0) + 1)
+            sent = []
+            var next: MonotonicTime?
+            for number in 0..<count {
+                let stored = MonotonicTime(seconds: begin + Double(number) / rate)
+                while let turn = next, turn <= stored {
+                    time = turn
+                    next = run()
+                    acknowledge(sent.map { Int($0.id) })
+                }
+                time = stored
+                history += PointLaneTests.points([Int(first) + number])
+                lane.stored()
+                next = run()
+                acknowledge(sent.map { Int($0.id) })
+            }
+            while let turn = next {
+                time = turn
+                next = run()
+                acknowledge(sent.map { Int($0.id) })
+            }
+            return Set(sent.map(\.time)).sorted()
         }
 
         mutating func acknowledge(_ ids: some Sequence<Int>) {
@@ -60,8 +87,41 @@ import Testing
         #expect(rig.run() == nil)
         rig.lane.rewind(to: 0, at: rig.time)
         let next = rig.run()
-        #expect(rig.sent.map(\.id) == [1])
+        #expect(rig.sent.map(\.id) == [1, 2])
         #expect(next.map { $0 > rig.time } == true)
+    }
+
+    @Test func `points that are stored quickly are sent together, others without delay`() {
+        for rate in [1.0, 5] {
+            var slow = Rig([])
+            #expect(slow.store(20, rate: rate).count == 20)
+            #expect(slow.sent.allSatisfy { $0.time == 1000 + Double($0.id - 1) / rate }, "\(rate)")
+        }
+        var quick = Rig([])
+        let times = quick.store(200, rate: 100)
+        #expect(quick.sent.map(\.id) == Array(1...200))
+        #expect((10...12).contains(times.count), "\(times.count)")
+        #expect(quick.sent.allSatisfy { $0.time - (1000 + Double($0.id - 1) / 100) < 0.201 })
+        // The first point of another connection waits for nothing.
+        quick.history += Self.points([201])
+        quick.lane.closed()
+        quick.lane.opened(backlogStart: quick.time)
+        _ = quick.run()
+        #expect(quick.sent.last?.id == 201)
+        #expect(quick.lane.next(at: quick.time) == .wait(until: nil))
+    }
+
+    @Test func `points that are stored faster than the pace do not delay a later backlog`() {
+        var rig = Rig([], pace: Pace(fixed: 10))
+        rig.lane.opened(backlogStart: rig.time)
+        _ = rig.store(1000, rate: 100)
+        #expect(rig.lane.progress.done == 1000)
+        rig.lane.closed()
+        rig.history += Self.points(1001...1100)
+        rig.sent = []
+        rig.lane.opened(backlogStart: rig.time)
+        #expect(rig.run() == rig.time + .milliseconds(200))
+        #expect(rig.sent.map(\.id) == [1001, 1002])
     }
 
     @Test func `points are sent oldest first, and at most a window of them is unacknowledged`() {

@@ -241,6 +241,17 @@ import Testing
         #expect(kibibytes < 100 << 10, "\(kibibytes)")
     }
 
+    @Test func `an acknowledgement whose length is not in one byte ends the connection`() async throws {
+        let broker = try FakeBroker { connection, _ in
+            try connection.greet()
+            let packet = try connection.receive()
+            try connection.send([0x40, 0x82, 0] + packet.body[3...4])
+            connection.waitForEnd()
+        }
+        let rig = try MQTTRig(try .sample(port: broker.port), outbox: Numbers(1))
+        #expect(try await rig.waitForFailure() == .notMQTT)
+    }
+
     @Test func `a broker that never acknowledges a message is left after 10 s, and the message comes again`()
         async throws
     {

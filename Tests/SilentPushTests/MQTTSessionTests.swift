@@ -126,7 +126,8 @@ import WebSupport
         let broker = try await Mosquitto()
         let secure = try await MQTTRig(try .sample(port: broker.port, isSecure: true)).waitForFailure()
         #expect(secure.isRefusal)
-        #expect(secure.description.hasPrefix("cannot establish TLS: "))
+        // The broker may reset the connection before the answer to its end is read.
+        #expect(secure == .turnedAway || secure.description.hasPrefix("cannot establish TLS: "), "\(secure)")
         let scratch = try ScratchDirectory()
         try await Certificate.make(in: scratch)
         let tls = try await Mosquitto(

@@ -103,8 +103,10 @@ extension StateStore {
 
     /// Saves the progress of a publisher in the transaction of the next points, unless ``save(_:of:)`` is called first. Any thread;
     /// returns immediately.
-    package func saveWithNextPoints(_ progress: PublishProgress, of publisher: String) {
-        self.progress.withLock { $0[publisher] = progress }
+    ///
+    /// Returns whether an earlier progress still waits for them.
+    package func saveWithNextPoints(_ progress: PublishProgress, of publisher: String) -> Bool {
+        self.progress.withLock { $0.updateValue(progress, forKey: publisher) != nil }
     }
 
     /// Returns the progress that waits for the next points, and forgets it.

@@ -15,7 +15,7 @@ struct StorePublisherJournal: PublisherJournal {
 
     func save(_ progress: PublishProgress, of publisher: String) throws { try store.save(progress, of: publisher) }
 
-    func saveWithNextPoints(_ progress: PublishProgress, of publisher: String) {
+    func saveWithNextPoints(_ progress: PublishProgress, of publisher: String) -> Bool {
         store.saveWithNextPoints(progress, of: publisher)
     }
 
