@@ -121,15 +121,7 @@ extension StateStore {
     package func points(after id: Int64, limit: Int) throws -> [PublishedPoint] {
         do {
             // GRDB's `read` sets a pragma, after which SQLite compiles all statements again.
-            let points = try database.writeWithoutTransaction { database in
-                // The newest points are in a table of their own, after all others.
-                var points = try database.publishedPoints(after: id, limit: limit, in: "location")
-                if points.count < limit {
-                    let (last, rest) = (points.last?.id ?? id, limit - points.count)
-                    points += try database.publishedPoints(after: last, limit: rest, in: "recentLocation")
-                }
-                return points
-            }
+            let points = try database.writeWithoutTransaction { try $0.publishedPoints(after: id, limit: limit) }
             monitor.succeeded(.read)
             return points
         } catch {
@@ -199,13 +191,13 @@ extension Database {
         ])
     }
 
-    fileprivate func publishedPoints(after id: Int64, limit: Int, in table: String) throws -> [PublishedPoint] {
+    fileprivate func publishedPoints(after id: Int64, limit: Int) throws -> [PublishedPoint] {
         let statement = try cachedStatement(
             sql: """
                 SELECT id, recorded, time, latitude, longitude, altitude, horizontalAccuracy, verticalAccuracy, speed, course, mode,
                     segmentStart,
                     (SELECT name FROM generation WHERE firstPoint <= point.id ORDER BY firstPoint DESC LIMIT 1)
-                FROM \(table) AS point WHERE id > ? ORDER BY id LIMIT ?
+                FROM point WHERE id > ? ORDER BY id LIMIT ?
                 """
         )
         var points: [PublishedPoint] = []
