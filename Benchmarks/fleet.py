@@ -222,10 +222,11 @@ def rounds(report, scratch):
     events = ", ".join(f"{number} × {name}" for name, number in sorted(done.items()))
     report.limit(f"{count} rounds ({events}), {len(received):,} points: lost", "", len(lost), 0, "", 0)
     report.limit("the same: received keys that the history does not have", "", len(received - expected), 0, "", 0)
-    # At a pace and a rate of faults far above those of any link.
+    # At a rate of faults far above that of any link.
     repeats = len(keys) - len(received)
     report.limit("the same: repeats on the wire, for each fault", "", repeats / count, 24, "", 0)
-    report.figure("the same: repeats on the wire, of all points", "%", 100 * repeats / len(received))
+    share = 100 * repeats / len(received)
+    report.limit("the same: repeats on the wire, of all points", "%", share, 0.5, "", 0)
     report.limit("the same: most copies of one point", "", max(Counter(keys).values()), 3, "", 0)
 
 
@@ -360,24 +361,27 @@ def cost(report, scratch):
 
 def wakeups(report, scratch):
     """wakeups at 1 Hz"""
-    seconds = 20 if QUICK else 60
+    seconds, times = (20, 1) if QUICK else (40, 3)
     source = track(scratch, seconds + 60)
     broker = Broker(scratch)
-    figures = []
-    for name, port in (("without", None), ("with", broker.port)):
-        folder = scratch / name
-        folder.mkdir()
-        service = make_service(folder, f"gpx:{source}?rate=1", port)
-        process = service.start()
-        service.wait_until_ready()
-        time.sleep(10)
-        before = process.threads()
-        time.sleep(seconds)
-        after = process.threads()
-        figures.append(sum(count - before.get(thread, (0, 0))[1] for thread, (_, count) in after.items()) / seconds)
-        process.stop()
-    alone, both = figures
-    report.limit("wakeups a second at 1 Hz, less those without", "", both - alone, 1, "without", alone)
+    runs = {None: [], broker.port: []}
+    # In turn, because those of the rest of the service change from run to run.
+    for number in range(times):
+        for port, figures in runs.items():
+            folder = scratch / f"{number}-{port}"
+            folder.mkdir()
+            service = make_service(folder, f"gpx:{source}?rate=1", port)
+            process = service.start()
+            service.wait_until_ready()
+            time.sleep(10)
+            before = process.threads()
+            time.sleep(seconds)
+            after = process.threads()
+            figures.append(sum(count - before.get(thread, (0, 0))[1] for thread, (_, count) in after.items()) / seconds)
+            process.stop()
+    alone, both = map(statistics.median, runs.values())
+    name = f"wakeups a second at 1 Hz, less those without, median of {times}"
+    report.limit(name, "", both - alone, 1, "without", alone)
 
 
 def begun(service, count):

@@ -337,7 +337,9 @@ final class MQTTConnection {
     func check(_ code: Int32) throws(MQTTFailure) {
         guard code != MOSQ_ERR_SUCCESS.rawValue, code != MOSQ_ERR_CONN_PENDING.rawValue else { return }
         let failure = MQTTFailure(code, host: options.address.host, tlsReason: tlsReason)
-        throw failure == .closed && phase == .greeting ? .turnedAway : failure
+        // A reset during the handshake of TLS is an answer, too.
+        let isAnswer = failure == .closed || failure.isOfAddress && options.address.isSecure
+        throw phase == .greeting && isAnswer ? .turnedAway : failure
     }
 
     /// Delivers the messages that have arrived, and waits until they are stored.

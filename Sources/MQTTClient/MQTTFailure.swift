@@ -73,7 +73,6 @@ package enum MQTTFailure: Error, Hashable, CustomStringConvertible {
         let number = errno
         switch code {
         case MOSQ_ERR_EAI.rawValue: self = .unresolvable(host: host, reason: String(cString: gai_strerror(number)))
-        case MOSQ_ERR_ERRNO.rawValue where number == ECONNRESET || number == EPIPE: self = .closed
         case MOSQ_ERR_ERRNO.rawValue: self = .unreachable(reason: systemMessage(number))
         case MOSQ_ERR_TLS.rawValue, MOSQ_ERR_TLS_HANDSHAKE.rawValue:
             self = .insecure(reason: tlsReason ?? "the handshake failed")

@@ -103,7 +103,7 @@ import Testing
         var stored = 0
         /// Whether the outbox has said when to ask it again.
         var hasPlan = false
-        /// The points of which the session would not know.
+        /// The points that the session would miss.
         var unnoticed = 0
 
         init(seed: UInt64) throws {
