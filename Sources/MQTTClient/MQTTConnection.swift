@@ -179,6 +179,8 @@ final class MQTTConnection {
             var code: Int32 = 0
             var size = socklen_t(MemoryLayout.size(ofValue: code))
             getsockopt(socket, SOL_SOCKET, SO_ERROR, &code, &size)
+            // libmosquitto begins the handshake of TLS before this is known, and the broker may have reset the connection already.
+            if code == ECONNRESET, options.address.isSecure { throw .turnedAway }
             guard code == 0 else { throw .unreachable(reason: systemMessage(code)) }
             phase = .greeting
             deadline = .now + .seconds(MQTTLimits.answerDelay)

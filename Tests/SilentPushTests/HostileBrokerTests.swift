@@ -252,6 +252,21 @@ import Testing
         #expect(try await rig.waitForFailure() == .notMQTT)
     }
 
+    @Test func `a reset during the handshake of TLS is a refusal, and not a failure of the network`() async throws {
+        let broker = try FakeBroker { connection, _ in
+            var byte: UInt8 = 0
+            guard recv(connection.descriptor, &byte, 1, 0) == 1 else { return }
+            // The close resets the connection.
+            var linger = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(connection.descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
+        }
+        for _ in 0..<10 {
+            let rig = try MQTTRig(try .sample(port: broker.port, isSecure: true))
+            let failure = try await rig.waitForFailure()
+            #expect(failure.isRefusal, "\(failure)")
+        }
+    }
+
     @Test func `a broker that never acknowledges a message is left after 10 s, and the message comes again`()
         async throws
     {
