@@ -12,7 +12,7 @@ package struct PointLane: Sendable {
         case send(PublishedPoint)
         /// Read the points after this one and pass them to ``add(_:requested:at:)``.
         case read(after: Int64, limit: Int)
-        /// Nothing before this time, which is soon: points are sent together then. Points that are stored before change nothing.
+        /// Nothing before this time, which is soon. Points that are stored until then are sent together.
         case gather(until: MonotonicTime)
         /// Nothing before this time; `nil` until a point is stored or acknowledged.
         case wait(until: MonotonicTime?)
@@ -30,7 +30,7 @@ package struct PointLane: Sendable {
     package static let window = 24
     // Tuned: a few reads a second at full pace.
     private static let portion = 100
-    /// The time between two reads while points are stored quickly. Tuned: a window at 100 points a second.
+    /// The time between two reads while points are stored quickly. Tuned: less than a window at 100 points a second.
     fileprivate static let gathering = Duration.milliseconds(200)
     /// Points are stored quickly if they follow each other within this time. Tuned: those of a receiver with 10 Hz, not with 5 Hz.
     private static let quickly = Duration.milliseconds(150)
@@ -115,7 +115,7 @@ package struct PointLane: Sendable {
         guard let end else { return nil }
         let next = end.time + Self.gathering
         guard time < next else { return nil }
-        // Several points in one read are already quick.
+        // Several points in one read were stored quickly.
         return end.count > 1 || mayHaveMore && time < end.time + Self.quickly ? next : nil
     }
 

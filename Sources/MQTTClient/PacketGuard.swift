@@ -69,7 +69,7 @@ struct PacketGuard {
             if buffer[head - 1] & 0x80 == 0 { break }
         }
         switch (type, length) {
-        // CONNACK, PUBACK, SUBACK, UNSUBACK, PINGRESP
+        // CONNACK, PUBACK (only in its shortest form, in which several are read together), SUBACK, UNSUBACK, PINGRESP
         case (2, 2) where !isLetIn, (4, 2) where head == 2, (9, 3), (11, 2), (13, 0): break
         case (3, 3...) where buffer[0] & 0x06 < 4: break  // PUBLISH with QoS 0 or 1, the most that is requested
         default: throw .notMQTT

@@ -50,6 +50,11 @@ import Testing
             }
         }
 
+        private mutating func runAndAcknowledge() -> MonotonicTime? {
+            defer { acknowledge(sent.map { Int($0.id) }) }
+            return run()
+        }
+
         /// Stores points at a rate, and sends whenever the lane wants to. Returns the times at which it sent points.
         mutating func store(_ count: Int, rate: Double) -> [Double] {
             let (begin, first) = (time.seconds, (history.last?.id ?? 0) + 1)
@@ -59,19 +64,16 @@ import Testing
                 let stored = MonotonicTime(seconds: begin + Double(number) / rate)
                 while let turn = next, turn <= stored {
                     time = turn
-                    next = run()
-                    acknowledge(sent.map { Int($0.id) })
+                    next = runAndAcknowledge()
                 }
                 time = stored
                 history += PointLaneTests.points([Int(first) + number])
                 lane.stored()
-                next = run()
-                acknowledge(sent.map { Int($0.id) })
+                next = runAndAcknowledge()
             }
             while let turn = next {
                 time = turn
-                next = run()
-                acknowledge(sent.map { Int($0.id) })
+                next = runAndAcknowledge()
             }
             return Set(sent.map(\.time)).sorted()
         }

@@ -126,7 +126,7 @@ import WebSupport
         let broker = try await Mosquitto()
         let secure = try await MQTTRig(try .sample(port: broker.port, isSecure: true)).waitForFailure()
         #expect(secure.isRefusal)
-        // The broker may reset the connection before the answer to its end is read.
+        // The broker may reset the connection before the client has read its answer.
         #expect(secure == .turnedAway || secure.description.hasPrefix("cannot establish TLS: "), "\(secure)")
         let scratch = try ScratchDirectory()
         try await Certificate.make(in: scratch)
