@@ -154,11 +154,15 @@ package actor TransferSession: Service {
             arm(id, after: min(.seconds(left), RetryAfter.most))
         }
         schedule()
-        for await change in hostChanges.stream.cancelOnGracefulShutdown() {
-            switch change {
-            case .routes: await routesChanged()
-            case .power: await hostChanged()
+        await withGracefulShutdownHandler {
+            for await change in hostChanges.stream {
+                switch change {
+                case .routes: await routesChanged()
+                case .power: await hostChanged()
+                }
             }
+        } onGracefulShutdown: { [hostChanges] in
+            hostChanges.continuation.finish()
         }
         isRunning = false
         watch = nil

@@ -75,10 +75,14 @@ extension ControlRouter {
                         await attachments.stalled($0, $1)
                     }
                     defer { watch.stop() }
-                    for await _ in reader.signals.cancelOnGracefulShutdown() {
-                        try await writer.write(reader.take())
-                        reader.sent()
-                        watch.wrote()
+                    try await withGracefulShutdownHandler {
+                        for await _ in reader.signals {
+                            try await writer.write(reader.take())
+                            reader.sent()
+                            watch.wrote()
+                        }
+                    } onGracefulShutdown: {
+                        reader.finish()
                     }
                 } catch {
                     // The client disconnected.

@@ -48,7 +48,7 @@ extension ControlRouter {
             let body = ResponseBody { writer in
                 var encoder = format.makeEncoder()
                 try await writer.write(ByteBuffer(string: encoder.begin()))
-                for try await page in stream.cancelOnGracefulShutdown() {
+                while let page = try await stream.nextUntilShutdown() {
                     var text = TextBuffer()
                     for location in page { encoder.append(location, index: nil, to: &text) }
                     let limit = channel.scheduleClose(after: readerLimit)

@@ -19,7 +19,7 @@ extension ControlRouter {
             let stream = try await progress(body)
             let channel = context.channel
             let lines = ResponseBody { writer in
-                for try await progress in stream.cancelOnGracefulShutdown() {
+                while let progress = try await stream.nextUntilShutdown() {
                     let line = ByteBuffer(string: try JSON.line(progress) + "\n")
                     let limit = channel.scheduleClose(after: readerLimit)
                     defer { limit.cancel() }

@@ -85,7 +85,11 @@ package final class FleetCollector: Service {
         } report: {
             reports.continuation.yield($0)
         }
-        for await report in reports.stream.cancelOnGracefulShutdown() { note(report) }
+        await withGracefulShutdownHandler {
+            for await report in reports.stream { note(report) }
+        } onGracefulShutdown: {
+            reports.continuation.finish()
+        }
         session.end()
         // The queue is serial: after this, no transaction runs.
         await executor.run {}

@@ -61,12 +61,16 @@ package actor CommandDesk: Service {
             waiting.continuation.yield(Waiting(command: command, publisher: stored.publisher))
         }
         await withDiscardingTaskGroup { group in
-            for await item in waiting.stream.cancelOnGracefulShutdown() {
-                if let time = item.command.at, time > now() {
-                    group.addTask { await self.perform(item, at: time) }
-                } else if let rest = await begin(item) {
-                    group.addTask { await self.end(item, rest()) }
+            await withGracefulShutdownHandler {
+                for await item in waiting.stream where !Task.isShuttingDownGracefully {
+                    if let time = item.command.at, time > now() {
+                        group.addTask { await self.perform(item, at: time) }
+                    } else if let rest = await begin(item) {
+                        group.addTask { await self.end(item, rest()) }
+                    }
                 }
+            } onGracefulShutdown: { [waiting] in
+                waiting.continuation.finish()
             }
             group.cancelAll()
         }

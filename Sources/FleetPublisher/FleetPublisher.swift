@@ -102,7 +102,11 @@ package actor FleetPublisher: Service {
         turn.end()
         await withDiscardingTaskGroup { group in
             group.addTask { await self.reportStatus() }
-            for await (session, report) in reports.stream.cancelOnGracefulShutdown() { heard(report, from: session) }
+            await withGracefulShutdownHandler {
+                for await (session, report) in reports.stream { heard(report, from: session) }
+            } onGracefulShutdown: { [reports] in
+                reports.continuation.finish()
+            }
             group.cancelAll()
         }
         await turn.begin()

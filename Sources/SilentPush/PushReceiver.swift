@@ -117,7 +117,11 @@ package actor PushReceiver: Service {
     package func run() async throws {
         phase = .serving
         await apply()
-        for await (session, report) in reports.stream.cancelOnGracefulShutdown() { heard(report, from: session) }
+        await withGracefulShutdownHandler {
+            for await (session, report) in reports.stream { heard(report, from: session) }
+        } onGracefulShutdown: { [reports] in
+            reports.continuation.finish()
+        }
         phase = .ending
         await apply()
     }

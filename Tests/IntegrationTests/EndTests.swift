@@ -29,7 +29,20 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: service.paths.controlSocket))
         let lines = try await errors.wait(for: "end") { $1 ? $0 : nil }
         #expect(lines.isEmpty, "\(lines)")
-        #expect(service.logLines().last?.hasSuffix("Stopped") == true)
+        #expect(service.logLines().last?.hasSuffix("Stopped") == true, "\(service.logLines().suffix(3))")
+    }
+
+    @Test func `a stop right after the first events of a stream ends every part of the service`() async throws {
+        let service = try Service(TestConfiguration())
+        for _ in 0..<20 {
+            try await service.start()
+            let events = try service.events(attach: true)
+            try await events.wait(for: "state") { $0.count("state") > 0 ? true : nil }
+            try await service.run("stop")
+            _ = try await events.waitForEnd()
+            let lines = service.logLines()
+            try #require(lines.last?.hasSuffix("Stopped") == true, "\(lines.suffix(3))")
+        }
     }
 
     @Test func `stop takes less than 2 s during a flood of points and interrupts it`() async throws {

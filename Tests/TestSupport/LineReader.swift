@@ -50,9 +50,14 @@ package final class LineReader: Sendable {
         within seconds: Double = 60,
         _ look: ([String], _ isAtEnd: Bool) throws -> Value?
     ) async throws -> Value {
-        try await changed.wait(for: what, within: seconds) {
-            let state = state.withLock { $0 }
-            return try look(state.lines, state.isAtEnd)
+        do {
+            return try await changed.wait(for: what, within: seconds) {
+                let state = state.withLock { $0 }
+                return try look(state.lines, state.isAtEnd)
+            }
+        } catch var error as DeadlinePassed {
+            error.lastLine = lines.last
+            throw error
         }
     }
 

@@ -53,5 +53,9 @@ package final class Signal: Sendable {
 package struct DeadlinePassed: Error, CustomStringConvertible {
     package var what: String
     package var seconds: Double
-    package var description: String { "no \(what) within \(seconds) s" }
+    /// The newest of the lines in which it was looked for.
+    package var lastLine: String?
+    package var description: String {
+        "no \(what) within \(seconds) s" + (lastLine.map { "; the last line is \($0.debugDescription)" } ?? "")
+    }
 }

@@ -141,7 +141,11 @@ package actor FetchScheduler: Service {
         let watch = ClockWatch { jump.yield() }
         // In child tasks, because planning many sources takes longer than the end of the service may.
         await withDiscardingTaskGroup { group in
-            for await _ in jumps.cancelOnGracefulShutdown() { group.addTask { await self.clockChanged() } }
+            await withGracefulShutdownHandler {
+                for await _ in jumps { group.addTask { await self.clockChanged() } }
+            } onGracefulShutdown: {
+                jump.finish()
+            }
             watch.stop()
             await finish()
         }

@@ -28,14 +28,18 @@ struct MetricsFile: Service {
 
     func run() async {
         var failure: String?
-        for await _ in changes.stream.cancelOnGracefulShutdown() {
-            let text = await text()
-            let new = await writer.run { [path] in Self.write(text, to: path) }
-            if let new, new != failure {
-                logger.warning("Cannot write the metrics to \(path): \(new); retrying with the next change")
+        await withGracefulShutdownHandler {
+            for await _ in changes.stream {
+                let text = await text()
+                let new = await writer.run { [path] in Self.write(text, to: path) }
+                if let new, new != failure {
+                    logger.warning("Cannot write the metrics to \(path): \(new); retrying with the next change")
+                }
+                failure = new
+                await cancelWhenGracefulShutdown { try? await clock.sleep(for: Self.interval) }
             }
-            failure = new
-            await cancelWhenGracefulShutdown { try? await clock.sleep(for: Self.interval) }
+        } onGracefulShutdown: { [changes] in
+            changes.continuation.finish()
         }
         unlink(path)
     }

@@ -110,11 +110,15 @@ package final class DaemonLog: Sendable {
         }
     }
 
-    /// Waits until all lines are written, at most 0.3 s.
+    /// Writes all lines that wait, and waits for that, at most 1 s.
     package func flush() {
         let isWritten = DispatchSemaphore(value: 0)
-        queue.async { isWritten.signal() }
-        _ = isWritten.wait(timeout: .now() + 0.3)  // Tuned: a small part of the 2 s that a stop may take.
+        // A thread that logs may not have scheduled its lines yet, so they are not left to it.
+        queue.async { [self] in
+            destination.withLock { writePending(to: &$0) }
+            isWritten.signal()
+        }
+        _ = isWritten.wait(timeout: .now() + 1)  // Tuned: half of the 2 s that a stop may take.
     }
 
     /// Writes `count` lines.

@@ -21,13 +21,17 @@ struct PageService: Service {
         await withDiscardingTaskGroup { group in
             for address in network { group.addTask { await serve(at: address) } }
             await sessions.start()
-            for await ended in sessions.events.cancelOnGracefulShutdown() {
-                if !ended.isEmpty { server.close(usedBy: ended) }
-                if await sessions.isNeeded {
-                    await startOnLoopback()
-                } else {
-                    group.addTask { await stopLater() }
+            await withGracefulShutdownHandler {
+                for await ended in sessions.events where !Task.isShuttingDownGracefully {
+                    if !ended.isEmpty { server.close(usedBy: ended) }
+                    if await sessions.isNeeded {
+                        await startOnLoopback()
+                    } else {
+                        group.addTask { await stopLater() }
+                    }
                 }
+            } onGracefulShutdown: { [sessions] in
+                sessions.endEvents()
             }
             await loopback.stop()
         }

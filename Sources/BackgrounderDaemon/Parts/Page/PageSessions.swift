@@ -59,6 +59,9 @@ actor PageSessions: PageAuthority {
     /// The ids of sessions that ended; an empty set when a code or a session was added or a code ended. For one reader.
     nonisolated var events: AsyncStream<Set<Int>> { changes.stream }
 
+    /// Ends ``events``.
+    nonisolated func endEvents() { changes.continuation.finish() }
+
     /// Whether there is a session or a code.
     var isNeeded: Bool { !codes.isEmpty || !record.sessions.isEmpty }
 

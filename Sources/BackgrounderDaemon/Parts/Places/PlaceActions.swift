@@ -77,9 +77,13 @@ struct PlaceActions: Service {
     func run() async throws {
         await withDiscardingTaskGroup { group in
             group.addTask { for await texts in texts { await workers.speech.prepare(texts) } }
-            for await ruling in rulings.cancelOnGracefulShutdown() {
-                let (open, slow) = await begin(ruling)
-                if !slow.isEmpty { group.addTask { _ = await finish(open, slow) } }
+            await withGracefulShutdownHandler {
+                for await ruling in rulings where !Task.isShuttingDownGracefully {
+                    let (open, slow) = await begin(ruling)
+                    if !slow.isEmpty { group.addTask { _ = await finish(open, slow) } }
+                }
+            } onGracefulShutdown: { [inlet] in
+                inlet.finish()
             }
             group.cancelAll()
         }
