@@ -172,9 +172,9 @@ private final class CommandOutbox: MQTTOutbox {
         state.withLock { state in state.messages.popLast().map { .send($0) } ?? .wait(until: nil) }
     }
 
-    func acknowledged(_ tag: Int64, at time: MonotonicTime) {
+    func acknowledged(_ tags: [Int64], at time: MonotonicTime) {
         let onSent = state.withLock { state in
-            state.unacknowledged -= 1
+            state.unacknowledged -= tags.count
             return state.unacknowledged == 0 ? state.onSent : nil
         }
         onSent?()

@@ -204,17 +204,22 @@ final class PointOutbox: MQTTOutbox {
         if let status = news.status { (state.status, state.isStatusSent) = (status, false) }
     }
 
-    func acknowledged(_ tag: Int64, at time: MonotonicTime) {
-        guard tag > PublisherMessages.noTag else {
-            // If it cannot be stored, the reply comes again after the next start.
-            if let command = queue.acknowledged(tag) { state.withLock { answer(command, $0) } }
-            return
-        }
+    func acknowledged(_ tags: [Int64], at time: MonotonicTime) {
+        let now = Date()
         state.withLock { state in
-            state.lane.acknowledged(tag, at: time, now: Date())
-            guard !state.isEnded else { return }
+            var points = 0
+            for tag in tags {
+                if tag > PublisherMessages.noTag {
+                    state.lane.acknowledged(tag, at: time, now: now)
+                    points += 1
+                } else if let command = queue.acknowledged(tag) {
+                    // If it cannot be stored, the reply comes again after the next start.
+                    answer(command, state)
+                }
+            }
+            guard points > 0, !state.isEnded else { return }
             if !journal.saveWithNextPoints(state.lane.progress, of: name) { state.unsaved = 0 }
-            state.unsaved += 1
+            state.unsaved += points
             if state.unsaved >= Self.mostUnsaved { save(&state) }
         }
     }

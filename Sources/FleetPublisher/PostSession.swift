@@ -109,7 +109,7 @@ actor PostSession: PublisherSession {
                     guard !Task.isCancelled else { return nil }
                     return rest(after: error)
                 }
-                outbox.acknowledged(message.tag ?? PublisherMessages.noTag, at: .now)
+                outbox.acknowledged([message.tag ?? PublisherMessages.noTag], at: .now)
                 guard case .connected = state else {
                     connected()
                     continue

@@ -14,7 +14,9 @@ extension MQTTConnection {
         mosquitto_unsubscribe_callback_set(mosquitto) { _, object, _ in
             MQTTConnection.of(object)?.unsubscribed += 1
         }
-        mosquitto_publish_callback_set(mosquitto) { _, object, id in MQTTConnection.of(object)?.confirmed(id) }
+        mosquitto_publish_callback_set(mosquitto) { _, object, id in
+            MQTTConnection.of(object)?.confirmed(CollectionOfOne(UInt16(truncatingIfNeeded: id)))
+        }
         mosquitto_message_callback_set(mosquitto) { _, object, message in
             guard let connection = MQTTConnection.of(object), let message = message?.pointee else { return }
             let count = Int(message.payloadlen)

@@ -69,10 +69,13 @@ extension MQTTConnection {
         if let tag = message.tag { unacknowledged.append((id, tag, time)) }
     }
 
-    func confirmed(_ id: Int32) {
-        // Brokers acknowledge in order (MQTT 3.1.1, 4.6), so this is the first one. Others are not ours, or were confirmed twice.
-        guard let index = unacknowledged.firstIndex(where: { $0.id == id }) else { return }
-        outbox?.acknowledged(unacknowledged.remove(at: index).tag, at: .now)
+    func confirmed(_ ids: some Sequence<UInt16>) {
+        let tags = ids.compactMap { id -> Int64? in
+            // Brokers acknowledge in order (MQTT 3.1.1, 4.6), so this is the first one. Others are not ours, or were confirmed twice.
+            guard let index = unacknowledged.firstIndex(where: { $0.id == id }) else { return nil }
+            return unacknowledged.remove(at: index).tag
+        }
+        if !tags.isEmpty { outbox?.acknowledged(tags, at: .now) }
     }
 
     /// When the thread must wake up even if nothing happens.

@@ -217,7 +217,7 @@ final class MQTTConnection {
             switch finding {
             case .packet: try received(mosquitto_loop_read(mosquitto, 1))
             case .acknowledged(let ids):
-                for id in ids { confirmed(Int32(id)) }
+                confirmed(ids)
             case .oversize(let message):
                 arrived.append(MQTTMessage(payload: nil, isRetained: message.isRetained))
                 try store()

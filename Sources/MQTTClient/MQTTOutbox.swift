@@ -22,8 +22,8 @@ package protocol MQTTOutbox: AnyObject, Sendable {
     /// Returns the message to send next, or when to ask again if the session is not woken before.
     func next(at time: MonotonicTime) -> MQTTTurn
 
-    /// The broker acknowledged the message with this tag.
-    func acknowledged(_ tag: Int64, at time: MonotonicTime)
+    /// The broker acknowledged the messages with these tags.
+    func acknowledged(_ tags: [Int64], at time: MonotonicTime)
 
     /// The connection is over.
     func closed(at time: MonotonicTime)

@@ -178,7 +178,7 @@ import Testing
                     continue
                 }
                 if flight.isEmpty || Double.random(in: 0...1, using: &random) < loss { return }
-                outbox.acknowledged(flight.removeFirst(), at: now)
+                outbox.acknowledged([flight.removeFirst()], at: now)
             }
         }
 

@@ -190,9 +190,9 @@ import Testing
             }
         }
 
-        func acknowledged(_ tag: Int64, at time: MonotonicTime) {
+        func acknowledged(_ tags: [Int64], at time: MonotonicTime) {
             state.withLock { state in
-                if !state.acknowledged.insert(tag).inserted { state.repeated += 1 }
+                for tag in tags where !state.acknowledged.insert(tag).inserted { state.repeated += 1 }
             }
         }
 
