@@ -155,7 +155,7 @@ package actor TransferSession: Service {
         }
         schedule()
         await withGracefulShutdownHandler {
-            for await change in hostChanges.stream {
+            for await change in hostChanges.stream where !Task.isShuttingDownGracefully {
                 switch change {
                 case .routes: await routesChanged()
                 case .power: await hostChanged()

@@ -45,6 +45,20 @@ import Testing
         }
     }
 
+    @Test func `a stop ends an import that finds no points`() async throws {
+        let service = try Service(TestConfiguration())
+        let waypoints = String(repeating: "<wpt lat='1' lon='1'/>", count: 4_000_000)
+        let file = try service.scratch.write("<gpx>\(waypoints)</gpx>", to: "waypoints.gpx")
+        try await service.start()
+        let connection = try service.connection()
+        let body = String(decoding: try JSON.encode(ImportRequest(path: file)), as: UTF8.self)
+        try await connection.begin("POST", Routes.importTrack.path, body: body)
+        _ = try await connection.head()
+        try await service.run("stop")
+        let lines = service.logLines()
+        #expect(lines.last?.hasSuffix("Stopped") == true, "\(lines.suffix(3))")
+    }
+
     @Test func `stop takes less than 2 s during a flood of points and interrupts it`() async throws {
         let scratch = try ScratchDirectory()
         let points = (0..<200_000).map { number in

@@ -142,7 +142,9 @@ package actor FetchScheduler: Service {
         // In child tasks, because planning many sources takes longer than the end of the service may.
         await withDiscardingTaskGroup { group in
             await withGracefulShutdownHandler {
-                for await _ in jumps { group.addTask { await self.clockChanged() } }
+                for await _ in jumps where !Task.isShuttingDownGracefully {
+                    group.addTask { await self.clockChanged() }
+                }
             } onGracefulShutdown: {
                 jump.finish()
             }

@@ -29,7 +29,7 @@ struct MetricsFile: Service {
     func run() async {
         var failure: String?
         await withGracefulShutdownHandler {
-            for await _ in changes.stream {
+            for await _ in changes.stream where !Task.isShuttingDownGracefully {
                 let text = await text()
                 let new = await writer.run { [path] in Self.write(text, to: path) }
                 if let new, new != failure {

@@ -69,12 +69,14 @@ package actor TrackImporter {
         }
     }
 
-    /// Returns the next points of the file, or `nil` after the last batch.
+    /// Returns the next points of the file, or `nil` after the last batch. If the task is cancelled, it returns what it has.
     package func next() -> Batch? {
         guard !isAtEnd else { return nil }
         var batch = Batch()
         do throws(TrackFault) {
-            while !isAtEnd, batch.accepted.count < Self.batchSize, batch.received < 10 * Self.batchSize {
+            while !isAtEnd, !Task.isCancelled, batch.accepted.count < Self.batchSize,
+                batch.received < 10 * Self.batchSize
+            {
                 guard let points = try reader.next() else {
                     isAtEnd = true
                     break
