@@ -185,13 +185,15 @@ import Testing
     }
 
     @Test func `slow and huge requests end at their limits`() async throws {
-        let page = try await PageFixture(requestLimit: .milliseconds(200))
+        let (hasty, page) = (try await PageFixture(requestLimit: .milliseconds(200)), try await PageFixture())
         for bytes in ["", "GET / HT", "POST /v1/web/session HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 9\r\n\r\n{"]
         {
-            let socket = try StreamSocket(port: page.port)
+            let socket = try StreamSocket(port: hasty.port)
             try await socket.send(bytes)
             _ = try await socket.receiveAll(within: 5)
         }
+        #expect(try await status(hasty, "GET", "/v1/status") == 200)
+        try await hasty.stop()
         let large = #"{"code":""# + String(repeating: "x", count: 2 << 20) + "\"}"
         #expect(try await status(page, "POST", "/v1/web/session", large, token: nil) == 413)
         let header = try StreamSocket(port: page.port)

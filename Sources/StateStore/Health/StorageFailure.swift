@@ -35,10 +35,18 @@ package struct StorageFailure: Error, CustomStringConvertible {
             case EIO: .ioError
             default: .unwritable
             }
-        reason = systemMessage(code)
+        reason =
+            switch code {
+            case ENOSPC: Self.full
+            case EROFS: Self.readOnly
+            default: systemMessage(code)
+            }
     }
 
     package var description: String { reason }
+
+    private static let full = "the disk is full"
+    private static let readOnly = "the file system is read-only"
 
     private static func kind(of error: DatabaseError) -> StorageProblem.Kind? {
         switch error.resultCode {
@@ -53,8 +61,8 @@ package struct StorageFailure: Error, CustomStringConvertible {
 
     private static func reason(_ kind: StorageProblem.Kind, _ error: DatabaseError) -> String {
         switch kind {
-        case .diskFull: "the disk is full"
-        case .readOnly: "the file system is read-only"
+        case .diskFull: full
+        case .readOnly: readOnly
         case .ioError: "the disk reports an error (\(error.extendedResultCode))"
         case .damaged, .setAside, .missing: "the database is damaged"
         case .unwritable: error.message ?? "\(error.resultCode)"
