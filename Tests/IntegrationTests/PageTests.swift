@@ -318,7 +318,10 @@ import Testing
             descriptors: [1: output.writeEnd]
         )
         close(output.writeEnd)
-        let link = try await LineReader(output.readEnd).wait(for: "the link") { lines, _ in lines.first }
+        let link = try await LineReader(output.readEnd).wait(for: "the link") { lines, isAtEnd in
+            if isAtEnd, lines.isEmpty { throw StreamEnded(before: "the link") }
+            return lines.first
+        }
         #expect(link.hasPrefix("http://127.0.0.1:\(port)/#"))
         #expect(try await HTTPConnection(port: port).send("GET", "/").status == 200)
         process.kill(SIGINT)

@@ -19,19 +19,23 @@ package func connectLoopback(port: Int) throws -> Int32 {
 }
 
 /// Returns a port for `kind` (`SOCK_STREAM`, `SOCK_DGRAM`) that was free a moment ago.
+///
+/// Linux gives ports from 32768 on to outgoing connections (ip_local_port_range), so none of these takes the port meanwhile.
 package func freePort(_ kind: __socket_type) throws -> Int {
-    let descriptor = socket(AF_INET, Int32(kind.rawValue), 0)
-    guard descriptor >= 0 else { throw SystemCallFailure("socket") }
-    defer { close(descriptor) }
-    var address = loopback(port: 0)
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+    while true {
+        let descriptor = socket(AF_INET, Int32(kind.rawValue), 0)
+        guard descriptor >= 0 else { throw SystemCallFailure("socket") }
+        defer { close(descriptor) }
+        let port = Int.random(in: 20_000..<32_000)
+        var address = loopback(port: port)
+        let isBound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
         }
+        if isBound { return port }
+        guard errno == EADDRINUSE else { throw SystemCallFailure("bind") }
     }
-    guard isBound else { throw SystemCallFailure("bind") }
-    return Int(address.sin_port.bigEndian)
 }
 
 /// A port of this machine on which connections are neither refused nor accepted.
