@@ -184,6 +184,59 @@ import Testing
         try store.close()
     }
 
+    @Test func `the newest points in memory are those of the database`() async throws {
+        var store = try open()
+        var time = 1e9
+        func value() -> Double? { [nil, -0.0, 0, .random(in: 0..<360)].randomElement()! }
+        func accuracy() -> Double? { [nil, .random(in: 0.001...50)].randomElement()! }
+        var (fromMemory, generations) = (0, Set<String>())
+        for step in 0..<120 {
+            let locations = (0..<Int.random(in: 0...(step % 10 == 0 ? 90 : 3))).map { _ in
+                time += .random(in: 0...1)
+                return Location(
+                    latitude: .random(in: -90...90),
+                    longitude: .random(in: -180...180),
+                    altitude: value(),
+                    horizontalAccuracy: accuracy(),
+                    accuracySource: Bool.random() ? .receiver : nil,
+                    verticalAccuracy: accuracy(),
+                    speed: value(),
+                    course: value(),
+                    timestamp: Date(timeIntervalSince1970: time),
+                    mode: .random(in: 2...3),
+                    segmentStart: [nil, false, true].randomElement()!
+                )
+            }
+            let origin = [LocationOrigin.receiver, .file].randomElement()!
+            try store.append(locations, from: origin, state: StateRecord(name: "x", value: Data()), durable: false)
+            switch step {
+            case 20: try await store.changePublishers(removing: [], adding: [try publisher()], adopting: [])
+            case 40, 60, 61:
+                try store.close()
+                store = try open()
+            case 80, 100:
+                let newest = try await store.newestPoint()
+                if step == 100 { try append(3, to: store) }
+                _ = try await store.deletePoints(since: nil, until: nil, ofTrip: nil, upTo: newest, isTrial: false) {
+                    _ in []
+                }
+            default: break
+            }
+            let newest = try await store.newestPointID()
+            for back in [0, 1, 5, 63, 64, 200] where newest >= back {
+                let limit = Int.random(in: 1...30)
+                let points = try store.points(after: newest - Int64(back), limit: limit)
+                #expect(points == (try store.readPoints(after: newest - Int64(back), limit: limit)), "\(step), \(back)")
+                generations.formUnion(points.map(\.generation))
+                if store.latestPoints.points(after: newest - Int64(back), limit: limit) != nil { fromMemory += 1 }
+            }
+        }
+        // The empty name is that of points before the first publisher.
+        #expect(generations.subtracting([""]).count >= 4)
+        #expect(fromMemory > 200)
+        try store.close()
+    }
+
     @Test func `a start without publishers begins no generation, and old ones are deleted`() async throws {
         var store = try open()
         #expect(try await store.database.read { try !$0.hasGenerations })

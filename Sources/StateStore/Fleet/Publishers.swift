@@ -54,6 +54,7 @@ extension StateStore {
         try await write(durable: true) { database in
             let names = Set(publishers.map(\.name))
             self.progress.withLock { for name in names.union(removed) { $0[name] = nil } }
+            self.latestPoints.forget()
             for name in removed {
                 try database.execute(sql: "DELETE FROM publisher WHERE name = ?", arguments: [name])
                 guard !names.contains(name) else { continue }
@@ -119,6 +120,12 @@ extension StateStore {
 
     /// Returns the first `limit` recorded points after the one with this id, in the order of ids. Blocks the calling thread.
     package func points(after id: Int64, limit: Int) throws -> [PublishedPoint] {
+        if let points = latestPoints.points(after: id, limit: limit) { return points }
+        return try readPoints(after: id, limit: limit)
+    }
+
+    /// Returns these points from the database.
+    func readPoints(after id: Int64, limit: Int) throws -> [PublishedPoint] {
         do {
             // GRDB's `read` sets a pragma, after which SQLite compiles all statements again.
             let points = try database.writeWithoutTransaction { try $0.publishedPoints(after: id, limit: limit) }
@@ -157,6 +164,14 @@ extension Database {
 
     var hasGenerations: Bool {
         get throws { try Bool.fetchOne(cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM generation)")) ?? false }
+    }
+
+    /// Returns the name of the generation of the point with this id; `nil` if there is none.
+    func generation(of id: Int64) throws -> String? {
+        try String.fetchOne(
+            cachedStatement(sql: "SELECT name FROM generation WHERE firstPoint <= ? ORDER BY firstPoint DESC LIMIT 1"),
+            arguments: [id]
+        )
     }
 
     /// Begins the generation of this start with the first point after `newest`, and deletes those of deleted points.

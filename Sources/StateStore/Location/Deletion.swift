@@ -52,11 +52,10 @@ extension StateStore {
         // Publishers know points by their ids.
         idFloor.max(newest, ordering: .relaxed)
         for selection in selections {
-            while case let count = try await write(durable: true, { try $0.deletePortion(selection) }), count > 0 {
-                reply.points += count
-            }
+            while case let count = try await deletePortion(selection), count > 0 { reply.points += count }
         }
         reply.trips = try await write(durable: true) { database in
+            self.latestPoints.forget()
             if try database.hasGenerations, try database.newestID() < newest {
                 try database.insertGeneration(from: newest + 1)
             }
@@ -69,6 +68,13 @@ extension StateStore {
             throw noting(error, of: .write)
         }
         return reply
+    }
+
+    private func deletePortion(_ selection: PointSelection) async throws -> Int {
+        try await write(durable: true) { database in
+            self.latestPoints.forget()
+            return try database.deletePortion(selection)
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 package import BackgrounderAPI
+import FoundationEssentials
 import GRDB
 import Synchronization
 
@@ -18,12 +19,18 @@ extension StateStore {
     ) throws {
         let floor = idFloor.load(ordering: .relaxed)
         let beginsGeneration = !locations.isEmpty && isGenerationDue.load(ordering: .relaxed)
+        let recorded = Date()
         try write(durable: durable) { database in
             if beginsGeneration { try database.beginGeneration(after: max(database.newestID(), floor)) }
-            try database.append(locations, trips: trips, from: origin, above: floor)
+            let first = try database.append(locations, trips: trips, from: origin, at: recorded, above: floor)
             try database.save(state)
             // A fault of that table does not keep points from being stored. A publisher's own write reports it.
             for (publisher, progress) in takeProgress() { try? database.save(progress, of: publisher) }
+            return first
+        } committed: { database, first in
+            latestPoints.add(locations, from: first, recorded: origin.isTimed ? nil : recorded) {
+                try database.generation(of: first)
+            }
         }
         if beginsGeneration { isGenerationDue.store(false, ordering: .relaxed) }
         received(locations, from: origin)
@@ -47,4 +54,7 @@ package enum LocationOrigin: Sendable {
     case receiver
     /// A replayed file.
     case file
+
+    /// Whether the points age from their own times.
+    var isTimed: Bool { self == .receiver }
 }

@@ -42,17 +42,23 @@ extension Database {
         get throws { try Bool.fetchOne(cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM recentLocation)")) ?? false }
     }
 
-    /// Appends `locations`, which change `trips`. Their ids are above `floor`.
-    func append(_ locations: [Location], trips: [TripRecord], from origin: LocationOrigin, above floor: Int64) throws {
-        let recorded = Date()
+    /// Appends `locations`, which change `trips`, as stored at `recorded`. Returns the id of the first one, which is above `floor`.
+    func append(
+        _ locations: [Location],
+        trips: [TripRecord],
+        from origin: LocationOrigin,
+        at recorded: Date,
+        above floor: Int64
+    ) throws -> Int64 {
         var newest = max(try newestID(), floor)
+        let first = newest + 1
         let count = try Int.fetchOne(cachedStatement(sql: "SELECT count(*) FROM recentLocation")) ?? 0
         let isRecent = count + locations.count <= Self.recentLimit
         if !isRecent { try settleRecentPoints() }
         let insertion = try LocationInsertion(
             self,
             into: isRecent ? "recentLocation" : "location",
-            recorded: origin == .receiver ? nil : recorded
+            recorded: origin.isTimed ? nil : recorded
         )
         for location in locations {
             newest += 1
@@ -69,6 +75,7 @@ extension Database {
                 try save(record.trip, points: [points], imported: false, recorded: recorded)
             }
         }
+        return first
     }
 
     /// Moves the recent points and the trip in progress to the history.

@@ -33,6 +33,7 @@ package final class StateStore: Sendable {
     let idFloor: Atomic<Int64>
     /// Whether the next point begins a generation.
     let isGenerationDue: Atomic<Bool>
+    let latestPoints = LatestPoints()
     /// The progress of publishers that is saved with the next points, by their names.
     let progress = Mutex<[String: PublishProgress]>([:])
     /// The clock that decides the age of points.
@@ -147,10 +148,25 @@ package final class StateStore: Sendable {
 
     /// Commits the writes of `body` like the asynchronous variant, but blocks the calling thread while the disk works.
     /// Do not call it on the cooperative thread pool.
-    func write<Result>(durable: Bool, _ body: (Database) throws -> Result) throws -> Result {
+    ///
+    /// - Parameter committed: called on the database's queue after the transaction, before anything else uses the database.
+    @discardableResult func write<Result>(
+        durable: Bool,
+        _ body: (Database) throws -> Result,
+        committed: (Database, Result) -> Void = { _, _ in }
+    ) throws -> Result {
         let result: Result
         do {
-            result = try database.write(body)
+            result = try database.writeWithoutTransaction { database in
+                var result: Result?
+                try database.inTransaction {
+                    result = try body(database)
+                    return .commit
+                }
+                guard let result else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+                committed(database, result)
+                return result
+            }
         } catch {
             throw noting(error, of: .write)
         }
