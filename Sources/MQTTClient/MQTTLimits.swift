@@ -28,4 +28,6 @@ package enum MQTTLimits {
     static let receiveBuffer: Int32 = 212_992
     /// Seconds that a connection must last for the delays of attempts to begin again.
     static let steady = 30.0
+    /// Seconds until an attempt for which a change of the default routes is awaited. An earlier one would hardly come sooner.
+    static let watchedRest = 1.0
 }

@@ -46,13 +46,17 @@ struct MQTTControl: Sendable {
         wakeup.signal()
     }
 
-    /// Blocks the session's thread until `end`, a wish, or a change of the default routes from `routes`, after which a retry may
-    /// succeed immediately. Returns whether they have changed.
-    func rest(until end: MonotonicTime, orChangeFrom routes: DefaultRoutes) -> Bool {
-        let routes = RouteWait(since: routes)
+    /// Blocks the session's thread until `end`, a wish, or, unless `end` is near, a change of the default routes, after which a retry
+    /// may succeed immediately. Returns whether they have changed.
+    ///
+    /// - Parameter routes: the routes from which a change is awaited, `nil` for those of now; then those that were read last.
+    func rest(until end: MonotonicTime, orChangeOf routes: inout DefaultRoutes?) -> Bool {
+        let isNear = MonotonicTime.now.duration(to: end) < .seconds(MQTTLimits.watchedRest)
+        let watch = isNear ? nil : RouteWait(since: routes)
+        defer { routes = watch?.routes ?? routes }
         while wish == .listen, MonotonicTime.now < end {
-            if routes.haveChanged { return true }
-            if wakeup.wait(for: routes.descriptor, until: end).events != 0 { routes.read() }
+            if let watch, watch.haveChanged { return true }
+            if wakeup.wait(for: watch?.descriptor, until: end).events != 0 { watch?.read() }
         }
         return false
     }
@@ -148,9 +152,9 @@ package final class MQTTSession: Sendable {
     private static func run(_ options: MQTTOptions, _ outbox: (any MQTTOutbox)?, _ control: MQTTControl) {
         var retry = ReconnectDelay()
         var localAddress: String?
+        var routes: DefaultRoutes?
         while control.wish == .listen {
             let began = MonotonicTime.now
-            let routes = DefaultRoutes()
             var failure = attempt(options, outbox, from: localAddress, control)
             // libmosquitto tries only the first address of a host. If that fails, try the other IP version.
             if let first = failure, first.isOfAddress, control.wish == .listen {
@@ -161,11 +165,13 @@ package final class MQTTSession: Sendable {
             control.report(.failed(failure))
             let end = MonotonicTime.now
             let wasLong = began.duration(to: end) >= .seconds(MQTTLimits.steady)
-            if wasLong { retry.reset() }
+            if wasLong {
+                retry.reset()
+                // A change that a long connection has outlived does not matter.
+                routes = nil
+            }
             let delay = retry.next(after: failure.cause, at: end)
-            // A change that a long connection has outlived does not matter.
-            let known = wasLong ? DefaultRoutes() : routes
-            if control.rest(until: end + delay, orChangeFrom: known) { retry.reset() }
+            if control.rest(until: end + delay, orChangeOf: &routes) { retry.reset() }
         }
     }
 

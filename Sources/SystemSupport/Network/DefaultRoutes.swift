@@ -35,6 +35,7 @@ package struct DefaultRoutes: Hashable, Sendable {
     /// Calls `body` with the words of each line. Foundation would read only the first page of a file in `/proc`.
     private static func eachLine(of path: String, _ body: ([Substring]) -> Void) {
         guard let file = fopen(path, "re") else { return }
+        let space = Array(" \t\n".utf8)
         var line: UnsafeMutablePointer<CChar>?
         var capacity = 0
         defer {
@@ -42,7 +43,7 @@ package struct DefaultRoutes: Hashable, Sendable {
             fclose(file)
         }
         while getline(&line, &capacity, file) > 0, let line {
-            body(String(cString: line).split(whereSeparator: \.isWhitespace))
+            body(String(cString: line).utf8.split(whereSeparator: space.contains).map { Substring($0) })
         }
     }
 }

@@ -3,20 +3,22 @@ import Glibc
 
 /// Whether the default routes have changed, for a thread that polls: from kernel events, without a thread of its own.
 ///
-///     let routes = RouteWait(since: DefaultRoutes())
-///     while !routes.haveChanged { … poll routes.descriptor … }
+///     let wait = RouteWait()
+///     while !wait.haveChanged { … poll wait.descriptor … }
 package final class RouteWait {
-    private let before: DefaultRoutes
-    private var mayHaveChanged = true
+    /// The routes when they were read last.
+    package private(set) var routes: DefaultRoutes
+    private var mayHaveChanged: Bool
     /// Readable after each change of the network; -1, which poll(2) ignores, if the kernel refuses it.
     package let descriptor: CInt
 
     /// Begins to wait.
     ///
-    /// - Parameter before: the routes from which a change is wanted.
-    package init(since before: DefaultRoutes) {
-        self.before = before
+    /// - Parameter before: the routes from which a change is wanted; `nil` for those of now.
+    package init(since before: DefaultRoutes? = nil) {
         descriptor = clinux_route_changes()
+        mayHaveChanged = before != nil
+        routes = before ?? DefaultRoutes()
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
@@ -29,10 +31,12 @@ package final class RouteWait {
         mayHaveChanged = true
     }
 
-    /// Whether the default routes differ from those at the beginning.
+    /// Whether the default routes differ from ``routes``, which are then the new ones.
     package var haveChanged: Bool {
         guard mayHaveChanged else { return false }
         mayHaveChanged = false
-        return DefaultRoutes() != before
+        let before = routes
+        routes = DefaultRoutes()
+        return routes != before
     }
 }
