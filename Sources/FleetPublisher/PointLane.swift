@@ -14,6 +14,8 @@ package struct PointLane: Sendable {
         case read(after: Int64, limit: Int)
         /// Nothing before this time, which is soon. Points that are stored until then are sent together.
         case gather(until: MonotonicTime)
+        /// Nothing of the backlog before this time, which is soon.
+        case pace(until: MonotonicTime)
         /// Nothing before this time; `nil` until a point is stored or acknowledged.
         case wait(until: MonotonicTime?)
     }
@@ -27,11 +29,11 @@ package struct PointLane: Sendable {
     }
 
     /// Points that may be unacknowledged at a time: as many come again after a cut.
-    package static let window = 24
+    package static let window = 32
     // Tuned: a few reads a second at full pace.
     private static let portion = 100
     /// The time between two reads while points are stored quickly. Tuned: less than a window at 100 points a second.
-    fileprivate static let gathering = Duration.milliseconds(200)
+    fileprivate static let gathering = Duration.milliseconds(300)
     /// Points are stored quickly if they follow each other within this time. Tuned: those of a receiver with 10 Hz, not with 5 Hz.
     private static let quickly = Duration.milliseconds(150)
 
@@ -129,7 +131,7 @@ package struct PointLane: Sendable {
         if let backlogStart {
             let earliest = max(backlogStart, pace.next)
             if time < earliest {
-                return earliest <= time + Self.gathering ? .gather(until: earliest) : .wait(until: earliest)
+                return earliest <= time + Self.gathering ? .pace(until: earliest) : .wait(until: earliest)
             }
             pace.sent(at: time)
         }
@@ -173,7 +175,8 @@ struct RateMeter: Sendable {
 
     /// Returns the events a second.
     func rate(at time: MonotonicTime) -> Double {
-        value * exp(-max(0, last.duration(to: time).seconds) / Self.memory)
+        // The acknowledgements of many events have one time.
+        last < time ? value * exp(-last.duration(to: time).seconds / Self.memory) : value
     }
 }
 

@@ -181,6 +181,10 @@ final class PointOutbox: MQTTOutbox {
             case .wait(let time): return wait(until: time)
             case .gather(let time):
                 news.withLock { $0.isAwaited = true }
+                // The position goes with the points.
+                return .wait(until: time)
+            case .pace(let time):
+                news.withLock { $0.isAwaited = true }
                 return wait(until: time)
             case .read(let id, let limit):
                 do {
@@ -195,13 +199,12 @@ final class PointOutbox: MQTTOutbox {
     }
 
     private func hear(_ state: inout State) {
-        let news = news.withLock { news in
-            defer { news = News() }
-            return news
+        news.withLock { news in
+            if news.hasPoints { state.lane.stored() }
+            if let position = news.position { (state.position, state.isPositionSent) = (position, false) }
+            if let status = news.status { (state.status, state.isStatusSent) = (status, false) }
+            news = News()
         }
-        if news.hasPoints { state.lane.stored() }
-        if let position = news.position { (state.position, state.isPositionSent) = (position, false) }
-        if let status = news.status { (state.status, state.isStatusSent) = (status, false) }
     }
 
     func acknowledged(_ tags: [Int64], at time: MonotonicTime) {

@@ -9,6 +9,8 @@ struct PublisherMessages: Sendable {
     private static let offline = Array("offline".utf8)
     /// The tag of messages that are acknowledged without an effect.
     static let noTag: Int64 = 0
+    /// Bytes of which the messages of most points have fewer.
+    private static let usualSize = 400
 
     private let publisher: StoredPublisher
     private let topic: String
@@ -66,7 +68,7 @@ struct PublisherMessages: Sendable {
             text.append(shortest: (value * 10).rounded() / 10)
         }
         text.append("}")
-        return MQTTPublication(topic: topic + "live", payload: Array(text.bytes), isRetained: true)
+        return MQTTPublication(topic: topic + "live", payload: text.takeBytes(), isRetained: true)
     }
 
     /// Returns the message of a point in OwnTracks' JSON; each time the same bytes.
@@ -75,7 +77,7 @@ struct PublisherMessages: Sendable {
     func point(_ point: PublishedPoint) -> MQTTPublication {
         let location = point.location
         let milliseconds = Int64((location.timestamp.timeIntervalSince1970 * 1000).rounded())
-        var text = TextBuffer()
+        var text = TextBuffer(capacity: Self.usualSize)
         text.append("{\"_type\":\"location\",\"_id\":\"")
         text.append(text: point.generation)
         text.append("-")
@@ -110,7 +112,7 @@ struct PublisherMessages: Sendable {
             text.append("\"")
         }
         text.append("}")
-        return MQTTPublication(topic: publisher.topic, payload: Array(text.bytes), tag: point.id)
+        return MQTTPublication(topic: publisher.topic, payload: text.takeBytes(), tag: point.id)
     }
 
     private func append(_ name: StaticString, _ value: Double?, to text: inout TextBuffer) {

@@ -33,10 +33,12 @@ package final class WakeDescriptor: Sendable {
         events: Int16 = Int16(POLLIN),
         until deadline: MonotonicTime?
     ) -> Wakeup {
-        // poll(2) ignores negative descriptors.
-        var others = [pollfd(fd: other ?? -1, events: events, revents: 0)]
-        let isSignalled = wait(for: &others, until: deadline)
-        return Wakeup(isSignalled: isSignalled, events: others[0].revents)
+        withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { descriptors in
+            // poll(2) ignores negative descriptors.
+            descriptors.initializeElement(at: 0, to: pollfd(fd: other ?? -1, events: events, revents: 0))
+            descriptors.initializeElement(at: 1, to: pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
+            return Wakeup(isSignalled: Self.wait(for: descriptors, until: deadline), events: descriptors[0].revents)
+        }
     }
 
     /// Blocks the thread until ``signal()`` is called, an event occurs on one of `others`, or `deadline` passes. Sets the `revents` of
@@ -44,15 +46,23 @@ package final class WakeDescriptor: Sendable {
     ///
     /// - Returns: whether ``signal()`` was called since the last wait.
     package func wait(for others: inout [pollfd], until deadline: MonotonicTime? = nil) -> Bool {
-        var descriptors = others + [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
+        others.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
+        defer { others.removeLast() }
+        return others.withUnsafeMutableBufferPointer { Self.wait(for: $0, until: deadline) }
+    }
+
+    /// Waits for events on `descriptors`, the last of which is the eventfd.
+    private static func wait(
+        for descriptors: UnsafeMutableBufferPointer<pollfd>,
+        until deadline: MonotonicTime?
+    ) -> Bool {
         while true {
-            let count = poll(&descriptors, nfds_t(descriptors.count), Self.milliseconds(until: deadline))
+            let count = poll(descriptors.baseAddress, nfds_t(descriptors.count), milliseconds(until: deadline))
             // After an interruption, and after a part of a very long wait, the deadline still stands.
             if count < 0 || (count == 0 && deadline.map { .now < $0 } ?? false) { continue }
-            for index in others.indices { others[index].revents = descriptors[index].revents }
-            guard descriptors[others.count].revents != 0 else { return false }
+            guard let last = descriptors.last, last.revents != 0 else { return false }
             var value = eventfd_t()
-            eventfd_read(descriptor, &value)
+            eventfd_read(last.fd, &value)
             return true
         }
     }

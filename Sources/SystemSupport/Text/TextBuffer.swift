@@ -1,14 +1,20 @@
 /// A buffer for building large texts from numbers and times without a string for each piece.
 package struct TextBuffer: Sendable {
     /// The first ``count`` bytes are the text.
-    private var storage: [UInt8] = []
+    private var storage: [UInt8]
     package private(set) var count = 0
 
-    /// Creates an empty buffer.
-    package init() {}
+    /// Creates an empty buffer with room for `capacity` bytes.
+    package init(capacity: Int = 0) { storage = Array(repeating: 0, count: capacity) }
 
     package var bytes: ArraySlice<UInt8> { storage[..<count] }
     package var string: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Returns the bytes, in the memory of the buffer.
+    package consuming func takeBytes() -> [UInt8] {
+        storage.removeLast(storage.count - count)
+        return storage
+    }
 
     /// Appends a literal.
     package mutating func append(_ text: StaticString) {
@@ -49,6 +55,11 @@ package struct TextBuffer: Sendable {
 
     /// Appends a number like ``Swift/Double/description``, but without a zero fraction and without an exponent.
     package mutating func append(shortest value: Double) {
+        // All numbers up to 2^53 that are whole are exact.
+        if let whole = Int64(exactly: value), whole.magnitude < 1 << 53 {
+            if whole < 0 { append("-") }
+            return append(whole.magnitude)
+        }
         var text = value.description
         guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "e")),
             let exponent = Int(text[text.utf8.index(after: mark)...])
