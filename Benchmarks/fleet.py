@@ -224,7 +224,7 @@ def rounds(report, scratch):
     report.limit("the same: received keys that the history does not have", "", len(received - expected), 0, "", 0)
     # At a rate of faults far above that of any link.
     repeats = len(keys) - len(received)
-    report.limit("the same: repeats on the wire, for each fault", "", repeats / count, 24, "", 0)
+    report.limit("the same: repeats on the wire, for each fault", "", repeats / count, 32, "", 0)
     share = 100 * repeats / len(received)
     report.limit("the same: repeats on the wire, of all points", "%", share, 0.5, "", 0)
     report.limit("the same: most copies of one point", "", max(Counter(keys).values()), 3, "", 0)
@@ -515,8 +515,9 @@ class Storm:
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
         self.configuration = scratch / "mosquitto.conf"
         self.configuration.write_text(
-            # The office is at the broker, and has a listener of its own.
-            "listener 1883\nlistener 1884 127.0.0.1\nallow_anonymous true\nuser root\npersistence true\n"
+            # The office is at the broker, and has a listener of its own. Without an address, mosquitto would ask the kernel for it at
+            # its start. That takes seconds while many machines begin to watch the routes of this kernel.
+            "listener 1883 0.0.0.0\nlistener 1884 127.0.0.1\nallow_anonymous true\nuser root\npersistence true\n"
             f"persistence_location {scratch}/\nmax_queued_messages 0\nmax_inflight_messages 2000\nlog_type none\n"
         )
         self.simulators = []
@@ -545,8 +546,12 @@ class Storm:
 
     def simulate(self, first, count, backlog=0):
         words = [*self.network.enter, PROGRAMS / "fleet-simulator", first, count, backlog, 1883, *self.HOSTS]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        self.simulators.append(subprocess.Popen([str(word) for word in words], **pipes))
+        options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "start_new_session": True}
+        simulator = subprocess.Popen([str(word) for word in words], **options)
+        self.simulators.append(simulator)
+        # Real machines have processors of their own, so their threads do not delay the broker. Linux divides the time among sessions
+        # (sched(7), "The autogroup feature").
+        Path(f"/proc/{simulator.pid}/autogroup").write_text("19")
 
     def end(self):
         for simulator in self.simulators:
@@ -621,8 +626,9 @@ def storm(report, scratch):
             fleet.simulate(count, late, 360)
             time.sleep(3 * unit)
 
-        for part in range(3):
-            fleet.simulate(part * count // 3, count // 3)
+        # For each connection, libmosquitto calls sigaction(2), in which Linux goes through all threads of a process.
+        for part in range(30):
+            fleet.simulate(part * count // 30, count // 30)
         time.sleep(unit)
         phase("no fault", lambda: time.sleep(unit))
         phase("a fifth cut off at a time", cut_each)
