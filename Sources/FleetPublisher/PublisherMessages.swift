@@ -9,7 +9,7 @@ struct PublisherMessages: Sendable {
     private static let offline = Array("offline".utf8)
     /// The tag of messages that are acknowledged without an effect.
     static let noTag: Int64 = 0
-    /// Bytes of which the messages of most points have fewer.
+    /// Bytes for the message of a point; most are shorter.
     private static let usualSize = 400
 
     private let publisher: StoredPublisher

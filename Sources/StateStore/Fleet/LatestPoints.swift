@@ -23,7 +23,7 @@ final class LatestPoints: Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds points that were committed, the first of which has the id `first`. Without a generation, nothing is kept.
+    /// Adds points that were committed, with ids from `first`. Without a generation, nothing is kept.
     ///
     /// - Parameters:
     ///   - recorded: when they were stored; `nil` for their own times.
@@ -50,7 +50,7 @@ final class LatestPoints: Sendable {
         }
     }
 
-    /// Forgets the points and their generation, some of which a transaction deletes or replaces.
+    /// Forgets the points and their generation, because a transaction deletes or replaces some of them.
     func forget() { state.withLock { $0 = State() } }
 
     /// Returns the first `limit` points after the one with this id; `nil` if only the database has them. Any thread.

@@ -51,7 +51,7 @@ package final class WakeDescriptor: Sendable {
         return others.withUnsafeMutableBufferPointer { Self.wait(for: $0, until: deadline) }
     }
 
-    /// Waits for events on `descriptors`, the last of which is the eventfd.
+    /// Waits for events on `descriptors`. The last one is the eventfd.
     private static func wait(
         for descriptors: UnsafeMutableBufferPointer<pollfd>,
         until deadline: MonotonicTime?
