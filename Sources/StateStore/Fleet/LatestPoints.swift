@@ -8,7 +8,7 @@ import Synchronization
 final class LatestPoints: Sendable {
     /// The generation of the next points.
     private enum Generation {
-        case unknown, none
+        case unknown, absent
         case named(String)
     }
 
@@ -33,7 +33,7 @@ final class LatestPoints: Sendable {
         guard !locations.isEmpty else { return }
         state.withLock { state in
             if case .unknown = state.generation {
-                do { state.generation = try findGeneration().map { .named($0) } ?? .none } catch { return }
+                do { state.generation = try findGeneration().map { .named($0) } ?? .absent } catch { return }
             }
             guard case .named(let generation) = state.generation else { return }
             if state.points.last.map({ $0.id + 1 != first }) == true { state.points = [] }
