@@ -57,7 +57,9 @@ enum CollectorSchema {
             let version = try database.rows("SELECT coalesce(max(version), 0) FROM backgrounder_schema")
             let done = version.first?.first.flatMap { $0.flatMap { Int($0) } } ?? 0
             guard done <= migrations.count else {
-                throw .statement("the tables have version \(done), and this program knows \(migrations.count)")
+                throw .schema(
+                    "the database has version \(done) of the tables, and this collector knows \(migrations.count); upgrade it"
+                )
             }
             for (index, migration) in migrations.enumerated() where index >= done {
                 try database.run(migration)

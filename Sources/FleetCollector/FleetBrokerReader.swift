@@ -48,8 +48,8 @@ package struct FleetBrokerReader: Sendable {
 
     /// Returns the machines, by id.
     ///
-    /// The messages arrive after the subscription, and nothing says which is the last one: the broker has sent all once it has sent
-    /// none for 500 ms.
+    /// The messages arrive after the subscription, and nothing says which is the last one: the broker has sent all once no other topic
+    /// has come for 500 ms.
     ///
     /// - Throws: ``MQTTFailure``
     package func machines() async throws -> [FleetMachine] {
@@ -64,10 +64,10 @@ package struct FleetBrokerReader: Sendable {
             }
         }
         defer { session.end() }
-        var (machines, count) = ([MachineID: FleetMachine](), 0)
-        /// Ends the wait unless another message comes.
+        var (machines, topics) = ([MachineID: FleetMachine](), Set<String>())
+        /// Ends the wait unless another topic comes. Machines that send positions meanwhile do not prolong it.
         func wait() {
-            Task { [clock, count] in
+            Task { [clock, count = topics.count] in
                 // Tuned: for a broker on the other side of the world.
                 try? await clock.sleep(for: .milliseconds(500))
                 steps.continuation.yield(.quiet(count))
@@ -78,37 +78,37 @@ package struct FleetBrokerReader: Sendable {
             case .failed(let failure): throw failure
             case .connected: wait()
             case .message(let message):
-                count += 1
-                note(message, in: &machines)
-                if count % 100 == 1 { wait() }
-            case .quiet(count): return machines.values.sorted { $0.machine < $1.machine }
+                if note(message, in: &machines) { topics.insert(message.topic) }
+            case .quiet(topics.count): return machines.values.sorted { $0.machine < $1.machine }
             case .quiet: wait()
             }
         }
         return []
     }
 
-    private func note(_ message: MQTTMessage, in machines: inout [MachineID: FleetMachine]) {
+    /// Notes what a message says about a machine. Returns whether it says anything.
+    private func note(_ message: MQTTMessage, in machines: inout [MachineID: FleetMachine]) -> Bool {
         let levels = message.topic.split(separator: "/", omittingEmptySubsequences: false)
         guard levels.count == 4, let id = try? MachineID(String(levels[2])), let payload = message.payload else {
-            return
+            return false
         }
         var machine = machines[id] ?? FleetMachine(id.description)
         switch levels[3] {
         case "state":
             let text = String(decoding: payload, as: UTF8.self)
-            guard text == "online" || text == "offline" else { return }
+            guard text == "online" || text == "offline" else { return false }
             machine.state = text
         case "status":
-            guard let status = try? JSONDecoder().decode(MachineReport.self, from: Data(payload)) else { return }
+            guard let status = try? JSONDecoder().decode(MachineReport.self, from: Data(payload)) else { return false }
             machine.status = status
         default:
-            guard let position = try? JSONDecoder().decode(Position.self, from: Data(payload)) else { return }
+            guard let position = try? JSONDecoder().decode(Position.self, from: Data(payload)) else { return false }
             machine.time = Date(timeIntervalSince1970: position.tst)
             (machine.latitude, machine.longitude) = (position.latitude, position.longitude)
             (machine.accuracy, machine.speed) = (position.gps_accuracy, position.speed)
             machine.course = position.course
         }
         machines[id] = machine
+        return true
     }
 }

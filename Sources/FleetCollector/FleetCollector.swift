@@ -32,6 +32,8 @@ package final class FleetCollector: Service {
     private let store: Mutex<CollectorStore>
     private let logger: Logger
     private let counter = Mutex(Counts())
+    /// The last failure of the broker that was logged; `nil` while it is connected.
+    private let brokerFailure = Mutex<String?>(nil)
     /// One for each processor.
     private let parsers = (0..<max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))).map { _ in
         QueueExecutor("backgrounder.collector.parser")
@@ -99,15 +101,17 @@ package final class FleetCollector: Service {
         switch report {
         case .connected:
             counter.withLock { $0.isBrokerConnected = true }
+            brokerFailure.withLock { $0 = nil }
             logger.info("Connected to \(options.address)")
         case .failed(let failure):
-            let wasConnected = counter.withLock { counts in
-                defer { counts.isBrokerConnected = false }
-                return counts.isBrokerConnected
-            }
+            counter.withLock { $0.isBrokerConnected = false }
             // Log only changes: a broker that is down for days would fill the log.
             let text = failure.description.withoutControlCharacters
-            if wasConnected || failure.isRefusal { logger.warning("\(text) (\(options.address)); retrying") }
+            let isNew = brokerFailure.withLock { last in
+                defer { last = text }
+                return last != text
+            }
+            if isNew { logger.warning("\(text) (\(options.address)); retrying") }
         }
     }
 
@@ -158,7 +162,7 @@ package final class FleetCollector: Service {
             let new = try store(points, reports, &invalid)
             let recorded = points.compactMap(\.recorded).max()
             counter.withLock { counts in
-                if !counts.isDatabaseConnected { logger.info("Connected to the database again") }
+                if !counts.isDatabaseConnected { logger.info("Connected to the database") }
                 counts.stored += new
                 counts.duplicates += points.count - new
                 counts.invalid += invalid

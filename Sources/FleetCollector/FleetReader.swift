@@ -38,7 +38,7 @@ package enum FleetReader {
         let database = try PostgresConnection(url)
         let tables = try database.rows("SELECT to_regclass('backgrounder_schema')")
         guard tables.first?.first != .some(nil) else {
-            throw .statement("the database has no fleet; `backgrounder fleet collect` creates its tables")
+            throw .schema("the database has no fleet; `backgrounder fleet collect` creates its tables")
         }
         let count = machine == nil ? "NULL" : "(SELECT count(*) FROM location WHERE machine = machine.machine)"
         let rows = try database.rows(

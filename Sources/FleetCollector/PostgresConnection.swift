@@ -133,12 +133,15 @@ package enum PostgresError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The server cannot be reached, or the connection was lost.
     case connection(String)
     case statement(String)
+    /// The tables are not those of this version.
+    case schema(String)
 
     package var description: String {
         switch self {
         case .noLibrary: "cannot load libpq.so.5; install libpq5"
         case .connection(let reason): "cannot reach PostgreSQL: \(reason)"
         case .statement(let reason): "PostgreSQL refused: \(reason)"
+        case .schema(let problem): problem
         }
     }
 }

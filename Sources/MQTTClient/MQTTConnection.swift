@@ -236,8 +236,12 @@ final class MQTTConnection {
     }
 
     private func readSecure() throws(MQTTFailure) {
-        // This reads all messages of a TLS record.
-        try received(mosquitto_loop_read(mosquitto, 1))
+        var count: Int
+        repeat {
+            count = arrived.count
+            // This reads all messages of a TLS record, which may have only one.
+            try received(mosquitto_loop_read(mosquitto, 1))
+        } while arrived.count > count && arrived.count < options.batch
         try store()
         try write()
     }

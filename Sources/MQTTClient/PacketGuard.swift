@@ -83,15 +83,22 @@ struct PacketGuard {
         let qos = buffer[0] >> 1 & 3
         guard head + 2 <= count else { return wait(for: head + 2) }
         let end = head + 2 + Int(buffer[head]) << 8 + Int(buffer[head + 1])
-        guard end + 2 <= buffer.count else { throw .notMQTT }
-        guard end + 2 <= count else { return wait(for: end + 2) }
-        large = LargeMessage(
-            id: qos == 0 ? nil : UInt16(buffer[end]) << 8 | UInt16(buffer[end + 1]),
-            isRetained: buffer[0] & 1 == 1
-        )
+        guard end + (qos == 0 ? 0 : 2) <= head + length else { throw .notMQTT }
+        let id = qos == 0 ? nil : identifier(at: end)
+        guard qos == 0 || id != nil else { return wait(for: end + 2) }
+        large = LargeMessage(id: id, isRetained: buffer[0] & 1 == 1)
         rest = head + length
         wait(for: 1)
         return skip()
+    }
+
+    /// Returns the two bytes at `index`, after a topic that may be longer than the buffer; `nil` if they have not arrived.
+    private func identifier(at index: Int) -> UInt16? {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: index + 2) { bytes in
+            guard recv(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == bytes.count
+            else { return nil }
+            return UInt16(bytes[index]) << 8 | UInt16(bytes[index + 1])
+        }
     }
 
     /// Reads the acknowledgements with which the first `count` bytes of the buffer begin: at least one.

@@ -28,15 +28,20 @@ import Testing
         let process: ForegroundProcess
         let lines: LineReader
 
-        init(_ test: CollectorTests, _ options: String...) throws {
+        /// - Parameters:
+        ///   - broker: another broker than that of the test.
+        ///   - trusted: the file with the certificate of the broker.
+        init(_ test: CollectorTests, _ options: String..., broker: String? = nil, trusting trusted: String? = nil)
+            throws
+        {
             let pipe = try PipeEnds()
+            let broker = broker ?? "mqtt://127.0.0.1:\(test.broker.port)"
+            var environment = test.service.environment
+            if let trusted { environment["SSL_CERT_FILE"] = trusted }
             process = try ForegroundProcess(
                 Products.backgrounder,
-                [
-                    "fleet", "collect", "--mqtt", "mqtt://127.0.0.1:\(test.broker.port)", "--postgres",
-                    test.database.url,
-                ] + options,
-                environment: test.service.environment,
+                ["fleet", "collect", "--mqtt", broker, "--postgres", test.database.url] + options,
+                environment: environment,
                 descriptors: [2: pipe.writeEnd]
             )
             close(pipe.writeEnd)
@@ -90,7 +95,7 @@ import Testing
         try await database.stop(SIGKILL)
         try await collector.wait(for: "the broker keeps the points")
         try await database.start()
-        try await collector.wait(for: "Connected to the database again")
+        try await collector.wait(for: "Connected to the database")
         before = try await count()
         try await wait("points after a kill of the database") { try await count() > before + 20 }
         try await broker.stop()
@@ -141,6 +146,70 @@ import Testing
             collector = try Collector(self)
             try await wait("the burst") { try await count() == expected }
         }
+    }
+
+    @Test func `a collector stores many messages together, also with TLS`() async throws {
+        let scratch = try ScratchDirectory()
+        try await Certificate.make(in: scratch)
+        let secure = try await Mosquitto([
+            "allow_anonymous true", "max_queued_messages 0", "max_inflight_messages 1000",
+            "certfile \(scratch.file("cert"))", "keyfile \(scratch.file("key"))",
+        ])
+        let address = "mqtts://localhost:\(secure.port)"
+        var collector = try Collector(self, broker: address, trusting: scratch.file("cert"))
+        try await collector.wait(for: "Connected to mqtts")
+        collector.process.kill(SIGTERM)
+        #expect(try await collector.process.waitForEnd(within: 5) == 0)
+        let lines = (0..<2000).map {
+            #"{"_type":"location","tst":1795797292,"lat":1,"lon":2,"bg":{"g":"a","n":\#($0)}}"#
+        }
+        let file = try scratch.write(lines.joined(separator: "\n") + "\n", to: "lines")
+        try await Tool.run(
+            "sh",
+            "-c",
+            "mosquitto_pub -h localhost -p \(secure.port) --cafile '\(scratch.file("cert"))' -q 1 -t owntracks/fleet/bus1 -l < '\(file)'"
+        )
+        let metrics = try freePort(SOCK_STREAM)
+        collector = try Collector(
+            self,
+            "--metrics",
+            "127.0.0.1:\(metrics)",
+            broker: address,
+            trusting: scratch.file("cert")
+        )
+        try await wait("the points") { try await count() == lines.count }
+        let text = String(
+            decoding: try await Tool.run("curl", "-sf", "http://127.0.0.1:\(metrics)/metrics"),
+            as: UTF8.self
+        )
+        let batches = text.split(separator: "\n").first { $0.hasPrefix("backgrounder_collector_batches_total ") }
+            .flatMap { Int($0.split(separator: " ")[1]) }
+        #expect(batches.map { $0 < lines.count / 10 } == true, "\(text)")
+    }
+
+    @Test func `machines that send positions meanwhile do not prolong a list`() async throws {
+        let position = #"{"tst":1795797292,"latitude":1,"longitude":2}"#
+        let topic = "backgrounder/v1/bus13/live"
+        try await broker.publish(position, topic: topic, retained: true)
+        let sender = try Tool.start(
+            "mosquitto_pub",
+            "-p",
+            "\(broker.port)",
+            "-t",
+            topic,
+            "-m",
+            position,
+            "--repeat",
+            "600",
+            "--repeat-delay",
+            "0.1"
+        )
+        let began = ContinuousClock.now
+        let list = try await service.command(["fleet", "list", "--broker", "mqtt://127.0.0.1:\(broker.port)"])
+        #expect(list.text.contains("bus13"), "\(list)")
+        // The positions come for 60 s.
+        #expect(began.duration(to: .now) < .seconds(30))
+        sender.kill()
     }
 
     @Test func `two collectors share the work, and the machines can be listed`() async throws {
@@ -287,5 +356,25 @@ import Testing
             topic: "owntracks/fleet/bus1"
         )
         try await wait("the point") { (try? await count()) == 1 }
+        _ = try await database.rows("INSERT INTO backgrounder_schema VALUES (99)")
+        let older = try await service.command(["fleet", "collect"] + mqtt + postgres)
+        #expect(older.exitCode == 1)
+        #expect(
+            older.errors.contains("the database has version 99 of the tables, and this collector knows 1"),
+            "\(older)"
+        )
+    }
+
+    @Test func `a broker that is away at the start is reported once`() async throws {
+        try await broker.stop()
+        let collector = try Collector(self)
+        try await collector.wait(for: "cannot reach the broker")
+        // Longer than the first two delays.
+        try await Task.sleep(for: .seconds(3.5))
+        try await broker.start()
+        let lines = try await collector.lines.wait(for: "the connection") { lines, _ in
+            lines.contains { $0.contains("Connected to mqtt") } ? lines : nil
+        }
+        #expect(lines.filter { $0.contains("cannot reach the broker") }.count == 1, "\(lines)")
     }
 }

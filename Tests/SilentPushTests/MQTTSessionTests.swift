@@ -36,6 +36,29 @@ import WebSupport
         #expect(rig.messages.count == sizes.count + 2)
     }
 
+    @Test func `a message with a topic that is longer than the buffer is skipped and acknowledged`() async throws {
+        let broker = try await Mosquitto()
+        let rig = try MQTTRig(try .sample(port: broker.port, topic: "a/#"))
+        try await rig.waitUntilConnected()
+        for count in [16_000, 16_380, 17_000, 65_000] {
+            for qos in ["0", "1"] {
+                let topic = "a/" + String(repeating: "x", count: count)
+                try await Tool.run(words: ["mosquitto_pub", "-p", "\(broker.port)", "-q", qos, "-t", topic, "-m", "1"])
+            }
+        }
+        try await broker.publish("last", topic: "a/b")
+        try await rig.wait(messages: 9)
+        #expect(rig.texts.suffix(5) == ["large", "large", "large", "large", "last"])
+        #expect(rig.reports == [.connected(refused: nil)])
+        rig.session.end()
+        // All were acknowledged.
+        let next = try MQTTRig(try .sample(port: broker.port, topic: "other"))
+        try await next.waitUntilConnected()
+        try await broker.publish("other", topic: "other")
+        try await next.wait(messages: 1)
+        #expect(next.texts == ["other"])
+    }
+
     @Test func `no message is lost before, during or after a restart of the broker`() async throws {
         let broker = try await Mosquitto(["allow_anonymous true", "log_type all"])
         let push = try StoredPush.sample(port: broker.port)
