@@ -28,6 +28,7 @@ install -m 644 README.md Packaging/debian/copyright "$documents/"
 cp -r docs/*.md docs/decisions docs/pictures "$documents/docs/"
 gzip -9nc CHANGELOG.md > "$documents/CHANGELOG.md.gz"
 install -m 644 tracks/*.gpx media/*.mp3 media/*.wav "$documents/examples/"
+install -m 644 Packaging/grafana/fleet.json "$documents/examples/fleet-dashboard.json"
 cp Packaging/debian/control "$work/debian/"
 printf 'backgrounder (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md.gz.\n\n -- %s  %s\n' "$version" \
     "$(sed -n 's/^Maintainer: //p' Packaging/debian/control)" "$(date -uR -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}")" > "$work/debian/changelog"

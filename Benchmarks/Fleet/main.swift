@@ -35,6 +35,8 @@ final class History: PublisherJournal {
         points.withLock { Array($0.dropFirst(Int(id)).prefix(limit)) }
     }
 
+    let deletions = 0
+
     func newestPointID() async throws -> Int64 { Int64(count) }
     func lastPoint(before time: Date) async throws -> Int64 { 0 }
     func save(_ progress: PublishProgress, of publisher: String) throws {}

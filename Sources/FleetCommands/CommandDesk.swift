@@ -55,7 +55,7 @@ package actor CommandDesk: Service {
                 continue
             }
             guard let command = try? FleetCommand(stored.content), !stored.hasBegun else {
-                await end(stored, CommandEnd(.refused, "the service ended before the command did"))
+                await end(stored, CommandEnd(.refused, "the service ended while the command was running"))
                 continue
             }
             waiting.continuation.yield(Waiting(command: command, publisher: stored.publisher))
@@ -81,7 +81,7 @@ package actor CommandDesk: Service {
     /// Receives a message of a publisher's broker. If this returns `nil`, the message may be acknowledged.
     package func receive(_ message: MQTTMessage, of publisher: StoredPublisher) async -> MQTTDeliveryFailure? {
         guard let content = message.payload else {
-            note("it is larger than \(MQTTLimits.payloadLimit) bytes", publisher)
+            note("the message is larger than \(MQTTLimits.payloadLimit) bytes", publisher)
             return nil
         }
         let command: FleetCommand
@@ -100,12 +100,18 @@ package actor CommandDesk: Service {
             content: content,
             expires: command.expires
         )
-        if let end = await objection(to: command, message, of: publisher) {
-            note(end.reason ?? "", publisher)
-            await reply(stored.ended(end))
-            return nil
-        }
+        let objection = await objection(to: command, message, of: publisher)
         do {
+            if let objection {
+                // One that comes again is answered as before, also if it would come too late now.
+                if let earlier = try await journal.find(command.id) {
+                    await reply(earlier)
+                } else {
+                    note(objection.reason ?? "", publisher)
+                    await reply(stored.ended(objection))
+                }
+                return nil
+            }
             switch try await journal.receive(stored) {
             case .stored:
                 lastFault = ""
@@ -113,7 +119,7 @@ package actor CommandDesk: Service {
                 waiting.continuation.yield(Waiting(command: command, publisher: publisher.name))
             case .known(let earlier): await reply(earlier)
             case .full(let limit):
-                await reply(stored.ended(CommandEnd(.refused, "\(limit) commands wait, the maximum")))
+                await reply(stored.ended(CommandEnd(.refused, "\(limit) commands are waiting, the maximum")))
             }
             return nil
         } catch {
@@ -131,7 +137,7 @@ package actor CommandDesk: Service {
             return CommandEnd(.refused, "retained commands are ignored; send it without the retain flag")
         }
         switch command.address {
-        case .machines(let ids)? where !ids.isEmpty && !ids.contains(publisher.machine):
+        case .machines(let ids)? where !ids.contains(publisher.machine):
             return CommandEnd(.refused, "the command is for other machines")
         case .group(let group)? where !publisher.groups.contains(group):
             return CommandEnd(.refused, "the command is for the group \(group)")
@@ -181,9 +187,10 @@ package actor CommandDesk: Service {
             return nil
         }
         do {
-            try await journal.begin(item.command.id)
+            // One whose publisher was removed has ended.
+            guard try await journal.begin(item.command.id) else { return nil }
         } catch {
-            await end(item, CommandEnd(.refused, "cannot store that it begins: \(error)"))
+            await end(item, CommandEnd(.refused, "cannot record the start of the command: \(error)"))
             return nil
         }
         switch await workers.begin(item.command, of: item.publisher) {
@@ -222,7 +229,7 @@ package actor CommandDesk: Service {
         do {
             try await journal.end(stored.id, end)
         } catch {
-            logger.error("Cannot store what became of the command \(stored.id.withoutControlCharacters): \(error)")
+            logger.error("Cannot store the result of the command \(stored.id.withoutControlCharacters): \(error)")
         }
         await reply(stored.ended(end))
     }

@@ -2,13 +2,16 @@ package import BackgrounderAPI
 
 /// The persistent storage of a ``CommandDesk``.
 package protocol CommandJournal: Sendable {
+    /// Returns the command with this id, if it was stored before.
+    func find(_ id: String) async throws -> StoredCommand?
+
     /// Stores a new command durably.
     func receive(_ command: StoredCommand) async throws -> CommandReceipt
 
-    /// Records that the execution of a command begins.
-    func begin(_ id: String) async throws
+    /// Records on the disk that the execution of a command begins. Returns whether the command still waits for it.
+    func begin(_ id: String) async throws -> Bool
 
-    /// Stores what became of a command.
+    /// Stores how a command ended.
     func end(_ id: String, _ end: CommandEnd) async throws
 }
 

@@ -47,11 +47,12 @@ package struct CommandSender: Sendable {
         onReply: @escaping @Sendable (CommandReply) -> Void
     ) async throws -> [MachineID: CommandReply?] {
         let tally = ReplyTally(command)
-        let outbox = CommandOutbox(tally.topics.map { MQTTPublication(topic: $0, payload: content, tag: 1) })
         var options = options
         if wait != nil { options.topics = try tally.replyTopics.map { try TopicFilter($0) } }
         let steps = AsyncStream.makeStream(of: Step.self)
-        outbox.onSent = { steps.continuation.yield(.sent) }
+        let outbox = OneTimeOutbox(tally.topics.map { MQTTPublication(topic: $0, payload: content, tag: 1) }) {
+            steps.continuation.yield(.sent)
+        }
         let session = try MQTTSession(options, thread: "fleet", outbox: outbox) { message in
             steps.continuation.yield(.message(message))
             return nil
@@ -130,7 +131,10 @@ private struct ReplyTally: Sendable {
     mutating func note(_ message: MQTTMessage) -> CommandReply? {
         guard let payload = message.payload.map({ Data($0) }) else { return nil }
         if let reply = try? JSONDecoder().decode(CommandReply.self, from: payload) {
-            guard reply.id == command.id, let id = try? MachineID(reply.machine) else { return nil }
+            // Only the machine itself may write to its topics.
+            guard reply.id == command.id, let id = try? MachineID(reply.machine),
+                message.topic == FleetTopics.replies(of: id)
+            else { return nil }
             if case .machines = command.address, last[id] == nil { return nil }
             last.updateValue(reply, forKey: id)
             return reply
@@ -138,49 +142,10 @@ private struct ReplyTally: Sendable {
         if case .group(let group) = command.address,
             let report = try? JSONDecoder().decode(MachineReport.self, from: payload),
             report.groups?.contains(group.description) == true, let id = try? MachineID(report.machine),
-            last[id] == nil
+            message.topic == FleetTopics.status(of: id), last[id] == nil
         {
             last.updateValue(nil, forKey: id)
         }
         return nil
     }
-}
-
-/// Sends messages once, on the first connection.
-private final class CommandOutbox: MQTTOutbox {
-    private struct State {
-        var messages: [MQTTPublication]
-        var unacknowledged: Int
-        var onSent: (@Sendable () -> Void)?
-    }
-
-    private let state: Mutex<State>
-
-    init(_ messages: [MQTTPublication]) {
-        state = Mutex(State(messages: messages.reversed(), unacknowledged: messages.count))
-    }
-
-    /// Called once the broker has all messages.
-    var onSent: (@Sendable () -> Void)? {
-        get { state.withLock(\.onSent) }
-        set { state.withLock { $0.onSent = newValue } }
-    }
-
-    func opened(at time: MonotonicTime) {}
-
-    func next(at time: MonotonicTime) -> MQTTTurn {
-        state.withLock { state in state.messages.popLast().map { .send($0) } ?? .wait(until: nil) }
-    }
-
-    func acknowledged(_ tags: [Int64], at time: MonotonicTime) {
-        let onSent = state.withLock { state in
-            state.unacknowledged -= tags.count
-            return state.unacknowledged == 0 ? state.onSent : nil
-        }
-        onSent?()
-    }
-
-    func closed(at time: MonotonicTime) {}
-
-    func farewell(forgetting: Bool) -> [MQTTPublication] { [] }
 }

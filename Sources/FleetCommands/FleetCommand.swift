@@ -92,6 +92,13 @@ extension FleetCommand {
         }
     }
 
+    /// Returns the volume, 0 to 1, in a text such as `60%` or `60`; `nil` if it is not one.
+    package static func volume(_ text: String) -> Double? {
+        let percent = text.hasSuffix("%") ? Double(text.dropLast()) : Int(text).map(Double.init)
+        guard let percent, (0...100).contains(percent) else { return nil }
+        return percent / 100
+    }
+
     /// The command as JSON, without a signature.
     package var content: [UInt8] {
         get throws { Array(try tree.canonical) }

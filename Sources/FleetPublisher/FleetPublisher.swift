@@ -33,6 +33,8 @@ package actor FleetPublisher: Service {
     package static let most = 8
     /// The time for the ends of sessions. Tuned: a small part of the 2 s that a stop may take.
     private static let farewell = Duration.milliseconds(300)
+    /// The time for a connection that deletes the retained messages of a machine. Tuned: for TLS at a round trip of 500 ms.
+    private static let erasure = Duration.seconds(4)
 
     var entries: [Entry]
     let journal: any PublisherJournal
@@ -182,16 +184,8 @@ package actor FleetPublisher: Service {
     ) throws -> any PublisherSession {
         switch publisher.address {
         case .broker(let address):
-            let options = MQTTOptions(
-                address: address,
-                credentials: publisher.credentials,
-                certificate: publisher.certificate.flatMap { file in
-                    publisher.key.map { ClientCertificate(file: file, key: $0) }
-                },
-                clientID: "backgrounder-\(publisher.machine)-\(publisher.name)",
-                topics: publisher.commandTopics,
-                will: outbox.messages.will
-            )
+            var options = Self.options(publisher, at: address)
+            (options.topics, options.will) = (publisher.commandTopics, outbox.messages.will)
             return try MQTTSession(options, thread: "publish", outbox: outbox) { [weak self] message in
                 await self?.receive(message, of: publisher)
             } report: {
@@ -209,12 +203,26 @@ package actor FleetPublisher: Service {
         }
     }
 
+    private static func options(_ publisher: StoredPublisher, at broker: BrokerAddress) -> MQTTOptions {
+        MQTTOptions(
+            address: broker,
+            credentials: publisher.credentials,
+            certificate: publisher.certificate.flatMap { file in
+                publisher.key.map { ClientCertificate(file: file, key: $0) }
+            },
+            clientID: "backgrounder-\(publisher.machine)-\(publisher.name)"
+        )
+    }
+
     private func receive(_ message: MQTTMessage, of publisher: StoredPublisher) async -> MQTTDeliveryFailure? {
         await receiver?(message, publisher)
     }
 
     /// Ends the sessions of entries, after which their progress is final. The caller has the turn.
+    ///
+    /// - Parameter forgetting: whether nothing of them stays at brokers that can be reached.
     func end(_ indices: [Int], forgetting: Bool = false) async {
+        let unconnected = indices.map { entries[$0] }.filter { $0.session == nil || $0.state != .connected }
         for index in indices { entries[index].session?.end(forgetting: forgetting) }
         // Points that are not acknowledged by then are sent again.
         let deadline = MonotonicTime.now + Self.farewell
@@ -228,6 +236,37 @@ package actor FleetPublisher: Service {
             (entries[index].outbox, entries[index].session) = (nil, nil)
             open.withLock { $0.removeAll { $0.outbox === outbox } }
         }
+        guard forgetting, phase == .serving else { return }
+        await withDiscardingTaskGroup { group in
+            for entry in unconnected { group.addTask { await self.erase(entry.publisher) } }
+        }
+    }
+
+    /// Deletes what the broker keeps of a publisher without a connection: retained messages, and the session with its commands.
+    private func erase(_ publisher: StoredPublisher) async {
+        guard case .broker(let address) = publisher.address else { return }
+        var options = Self.options(publisher, at: address)
+        // Such a connection ends the earlier session (MQTT 3.1.1, 3.1.2.4).
+        options.isDurable = false
+        let ends = AsyncStream.makeStream(of: Void.self)
+        let messages = PublisherMessages(publisher).farewell(forgetting: true)
+        let outbox = OneTimeOutbox(messages) { ends.continuation.finish() }
+        let session = try? MQTTSession(
+            options,
+            thread: "publish",
+            outbox: outbox,
+            store: { _ in nil },
+            report: { if case .failed = $0 { ends.continuation.finish() } }
+        )
+        guard let session else { return }
+        let timer = Task { [clock] in
+            try? await clock.sleep(for: Self.erasure)
+            ends.continuation.finish()
+        }
+        for await _ in ends.stream {}
+        timer.cancel()
+        session.end()
+        await executor.run { session.waitForEnd(until: .now + Self.farewell) }
     }
 
     /// Handles a report of the session with the number `session`.

@@ -99,6 +99,13 @@ package struct PointLane: Sendable {
         backlogStart = start
     }
 
+    /// Points were deleted: those that were read and not sent yet are read again.
+    package mutating func deleted() {
+        waiting = []
+        lastRead = sent.last?.id ?? progress.done
+        (mayHaveMore, end) = (true, nil)
+    }
+
     /// A point was stored.
     package mutating func stored() { mayHaveMore = true }
 

@@ -31,6 +31,8 @@ final class PointOutbox: MQTTOutbox {
 
     private struct State {
         var lane: PointLane
+        /// That of the journal when the lane's points were read.
+        var deletions = 0
         var greetings: [MQTTPublication] = []
         /// The newest position.
         var position: Location?
@@ -175,6 +177,11 @@ final class PointOutbox: MQTTOutbox {
     /// Returns the next point, or when to ask again: at the latest at `other`.
     private func nextPoint(_ state: inout State, at time: MonotonicTime, orAt other: MonotonicTime?) -> MQTTTurn {
         func wait(until time: MonotonicTime?) -> MQTTTurn { .wait(until: [time, other].compactMap(\.self).min()) }
+        let deletions = journal.deletions
+        if state.deletions != deletions {
+            state.deletions = deletions
+            state.lane.deleted()
+        }
         while true {
             switch state.lane.next(at: time) {
             case .send(let point): return .send(messages.point(point))

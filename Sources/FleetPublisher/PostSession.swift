@@ -28,8 +28,8 @@ actor PostSession: PublisherSession {
         /// Nothing was sent since the beginning or the last failure.
         case untried
         case connected
-        /// Nothing is sent before this time.
-        case resting(until: MonotonicTime)
+        /// Nothing is sent before this time, unless the route changes and the server did not name the time (Retry-After).
+        case resting(until: MonotonicTime, isNamed: Bool)
     }
 
     private let url: WebURL
@@ -38,7 +38,7 @@ actor PostSession: PublisherSession {
     private let web: WebAccess
     private let clock: any Clock<Duration>
     private let report: @Sendable (SessionReport) -> Void
-    /// While the state is ``State/resting(until:)``: a changed route may lead to the server.
+    /// While the state is ``State/resting(until:isNamed:)``: a changed route may lead to the server.
     private var routes: HostWatch?
     private let isHurried = Atomic(false)
     private let wakeups = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -96,8 +96,9 @@ actor PostSession: PublisherSession {
 
     /// Sends pending points. Returns when to continue if the session is not woken before.
     private func work() async -> MonotonicTime? {
-        if case .resting(let time) = state {
-            if isHurried.exchange(false, ordering: .relaxed) { retry.reset() } else if .now < time { return time }
+        if case .resting(let time, let isNamed) = state {
+            let isHurried = isHurried.exchange(false, ordering: .relaxed)
+            if isHurried, !isNamed { retry.reset() } else if .now < time { return time }
         }
         while !Task.isCancelled {
             switch outbox.next(at: .now) {
@@ -133,7 +134,7 @@ actor PostSession: PublisherSession {
         credentials = nil
         let now = MonotonicTime.now
         let time = now + (failure.pause ?? retry.next(after: failure.cause, at: now))
-        state = .resting(until: time)
+        state = .resting(until: time, isNamed: failure.pause != nil)
         if routes == nil {
             routes = HostWatch { [weak self] in
                 self?.isHurried.store(true, ordering: .relaxed)

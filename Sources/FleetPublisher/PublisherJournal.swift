@@ -6,6 +6,9 @@ package protocol PublisherJournal: Sendable {
     /// Returns the first `limit` points after the one with this id, in the order of ids. Blocks the calling thread.
     func points(after id: Int64, limit: Int) throws -> [PublishedPoint]
 
+    /// A number that changes when points are deleted. Any thread; returns immediately.
+    var deletions: Int { get }
+
     /// Returns the id of the newest point; 0 if there is none.
     func newestPointID() async throws -> Int64
 

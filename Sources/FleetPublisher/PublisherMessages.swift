@@ -48,7 +48,7 @@ struct PublisherMessages: Sendable {
     var placeTopic: String { topic + "place" }
 
     /// Returns the status document, which the broker keeps.
-    func status(_ content: [UInt8]) -> MQTTPublication { retained(topic + "status", content) }
+    func status(_ content: [UInt8]) -> MQTTPublication { retained(FleetTopics.status(of: publisher.machine), content) }
 
     /// Returns the newest position, which is sent once and kept by the broker.
     func live(_ location: Location) -> MQTTPublication {

@@ -30,7 +30,9 @@ extension SessionReport {
         switch report {
         case .connected(let refused):
             self = .connected(
-                deafness: refused.map { "the broker refuses commands at \($0); allow the machine to read it" }
+                deafness: refused.map {
+                    "no commands arrive: the broker refuses the topic \($0); allow this machine to read it"
+                }
             )
         case .failed(let failure): self = .failed(failure.description, isRefusal: failure.isRefusal)
         }

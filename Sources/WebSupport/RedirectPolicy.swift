@@ -87,7 +87,7 @@ package struct RedirectPolicy: Hashable, Sendable {
 
 extension WebURL.Origin {
     /// Whether the host is this machine (RFC 6761, 6.3 and RFC 6890).
-    fileprivate var isLoopback: Bool {
+    package var isLoopback: Bool {
         ["localhost", "[::1]"].contains(host)
             || host.hasPrefix("127.") && (try? SocketAddress(ipAddress: host, port: 0)) != nil
     }

@@ -72,8 +72,16 @@ import Testing
         #expect(try lines("modes: [audio]\nlocation: {source: \"gpsd://192.0.2.7\"}").isEmpty)
     }
 
-    @Test func `fetches, pushes, MPD clients and browsers on other machines need the network`() throws {
+    @Test func `fetches, pushes, publishers, MPD clients and browsers on other machines need the network`() throws {
         #expect(try lines("modes: [audio, fetch, remote-notification]") == ["IPAddressAllow=any"])
+        func publisher(_ address: String) -> String {
+            "modes: [audio]\npublish: {brokers: {office: {\(address), machine: bus12}}}"
+        }
+        #expect(try lines(publisher("mqtt: mqtts://broker.example")) == ["IPAddressAllow=any"])
+        #expect(try lines(publisher("http: https://server.example/pub")) == ["IPAddressAllow=any"])
+        for here in ["mqtt: mqtt://localhost", "mqtt: mqtt://127.0.0.1:1884", "http: http://127.0.0.1:8083/pub"] {
+            #expect(try lines(publisher(here)).isEmpty)
+        }
         let mpd = "modes: [audio]\nmpd: {listen: [\"0.0.0.0:6600\"], defaultPermissions: [read]}"
         #expect(try lines(mpd) == ["IPAddressAllow= with their network"])
         let page = "modes: [audio]\nweb: {listen: [\"0.0.0.0:8443\"], hosts: [bus7], tls: {certificate: c, key: k}}"

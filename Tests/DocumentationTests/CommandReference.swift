@@ -16,7 +16,10 @@ struct CommandReference {
     }
 
     private static func body(_ command: HelpTree) -> [String] {
-        let paragraphs = (command.discussion ?? "").split(separator: "\n", omittingEmptySubsequences: false)
+        let paragraphs = ((command.executed ?? command).discussion ?? "").split(
+            separator: "\n",
+            omittingEmptySubsequences: false
+        )
         let start = paragraphs.firstIndex { $0 == "EXAMPLE" || $0 == "EXAMPLES" } ?? paragraphs.endIndex
         let examples = paragraphs[start...].dropFirst().prefix { $0.hasPrefix("  ") }
         let arguments = command.ownArguments.filter { common.isDisjoint(with: $0.spellings) }

@@ -68,13 +68,17 @@ struct HelpTree: Decodable, Sendable {
 
     func subcommand(_ name: String) -> HelpTree? { subcommands?.first { $0.commandName == name } }
 
-    /// The arguments of this command, of its hidden default subcommand, or of the `backgrounderd` command it runs.
-    var ownArguments: [Argument] {
-        let passesAll = (arguments ?? []).contains { $0.parsingStrategy == "allRemainingInput" }
+    /// The `backgrounderd` command that this one runs, if it does.
+    var executed: HelpTree? {
+        guard (arguments ?? []).contains(where: { $0.parsingStrategy == "allRemainingInput" }) else { return nil }
         // `place replay` runs `place-replay`, and `track replay` runs `replay`.
         let noun = superCommands?.last.map { "\($0)-\(commandName)" } ?? commandName
-        let executed = HelpTree.daemon.subcommand(noun) ?? HelpTree.daemon.subcommand(commandName)
-        if passesAll, let executed { return executed.ownArguments }
+        return HelpTree.daemon.subcommand(noun) ?? HelpTree.daemon.subcommand(commandName)
+    }
+
+    /// The arguments of this command, of its hidden default subcommand, or of the `backgrounderd` command it runs.
+    var ownArguments: [Argument] {
+        if let executed { return executed.ownArguments }
         let fallback = defaultSubcommand.flatMap(subcommand)
         let inherited = fallback.map { $0.shouldDisplay ? [] : $0.ownArguments } ?? []
         return ((arguments ?? []) + inherited).filter(\.shouldDisplay)

@@ -40,6 +40,8 @@ import Testing
             }
         }
 
+        var deletions: Int { state.withLock(\.deleted) }
+
         func save(_ progress: PublishProgress, of publisher: String) throws {
             state.withLock { ($0.progress, $0.nextProgress) = (progress, nil) }
         }

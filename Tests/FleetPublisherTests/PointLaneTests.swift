@@ -83,6 +83,23 @@ import Testing
         }
     }
 
+    @Test func `points that are deleted while they wait for the backlog are not sent, and count as dropped`() {
+        var rig = Rig(1...200)
+        rig.lane.opened(backlogStart: rig.time + .seconds(30))
+        #expect(rig.run() == rig.time + .seconds(30))
+        rig.history.removeAll { $0.id <= 190 }
+        rig.lane.deleted()
+        rig.time = rig.time + .seconds(30)
+        while let next = rig.run() {
+            rig.time = next
+            rig.acknowledge(rig.sent.map { Int($0.id) })
+        }
+        rig.acknowledge(191...200)
+        #expect(rig.sent.map(\.id) == Array(191...200))
+        #expect(rig.lane.progress.done == 200)
+        #expect(rig.lane.progress.dropped == 190)
+    }
+
     @Test func `points that are sent again after a rewind keep the pace`() {
         var rig = Rig(1...100, done: 100, pace: Pace(fixed: 10))
         rig.lane.opened(backlogStart: rig.time)

@@ -20,7 +20,16 @@ import Testing
         }
 
         func points(after id: Int64, limit: Int) throws -> [PublishedPoint] {
-            points.withLock { Array($0.dropFirst(Int(id)).prefix(limit)) }
+            points.withLock { Array($0.filter { $0.id > id }.prefix(limit)) }
+        }
+
+        private let deleted = Mutex(0)
+        var deletions: Int { deleted.withLock(\.self) }
+
+        /// Deletes points, as the store does; their ids are not used again.
+        func delete(_ ids: ClosedRange<Int64>) {
+            points.withLock { $0.removeAll { ids.contains($0.id) } }
+            deleted.withLock { $0 += 1 }
         }
 
         func newestPointID() async throws -> Int64 { 0 }
@@ -57,8 +66,7 @@ import Testing
         }
     }
 
-    @Test func `the position goes with points that are stored quickly`() throws {
-        let history = History()
+    private func session(_ history: History, startWithin: Duration) throws -> Session {
         let publisher = StoredPublisher(
             name: "p",
             address: try PublisherAddress("mqtt://b"),
@@ -66,16 +74,37 @@ import Testing
             topic: "t",
             progress: PublishProgress(done: 0)
         )
-        var session = Session(
+        return Session(
             outbox: PointOutbox(
                 publisher,
                 position: nil,
-                startWithin: .zero,
+                startWithin: startWithin,
                 pace: Pace(),
                 queue: MessageQueue(),
                 journal: history
             )
         )
+    }
+
+    @Test func `points that are deleted before the backlog begins are not sent`() throws {
+        let history = History()
+        for number in 1...200 {
+            let time = Date(timeIntervalSince1970: Double(number))
+            history.append(Location(latitude: 48, longitude: 11, timestamp: time))
+        }
+        var session = try session(history, startWithin: .seconds(60))
+        session.outbox.opened(at: MonotonicTime(seconds: 1000))
+        session.turn(at: MonotonicTime(seconds: 1000))
+        #expect(session.points == 0)
+        history.delete(1...195)
+        while let next = session.next { session.turn(at: next) }
+        #expect(session.points == 5)
+        #expect(session.outbox.report.progress.dropped == 195)
+    }
+
+    @Test func `the position goes with points that are stored quickly`() throws {
+        let history = History()
+        var session = try session(history, startWithin: .zero)
         let start = 1000.0
         session.outbox.opened(at: MonotonicTime(seconds: start))
         session.turn(at: MonotonicTime(seconds: start))

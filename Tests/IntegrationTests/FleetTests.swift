@@ -78,6 +78,21 @@ import Testing
         #expect(log.contains { $0.contains("Announcement: \(service.file("items/\(item)"))") })
     }
 
+    @Test func `a machine cannot reply for another one`() async throws {
+        let script = """
+            id=$(mosquitto_sub -p \(broker.port) -t backgrounder/v1/bus13/cmd -C 1 -W 20 | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
+            for machine in bus13 bus14; do
+                mosquitto_pub -p \(broker.port) -q 1 -t backgrounder/v1/bus13/reply \\
+                    -m "{\\"id\\":\\"$id\\",\\"machine\\":\\"$machine\\",\\"result\\":\\"done\\"}"
+            done
+            """
+        let thief = try Tool.start("sh", "-c", script)
+        try await broker.wait(for: "backgrounder/v1/bus13/cmd (QoS 0)")
+        let run = try await fleet("announce", "--to", "bus13,bus14", item, "--wait", "4s")
+        #expect(run.text == "bus13: done\nbus14: silent\n", "\(run)")
+        thief.kill()
+    }
+
     @Test func `the other commands act on the player, the fetches and the reports`() async throws {
         try configure()
         try await start()
@@ -179,7 +194,11 @@ import Testing
         try configure("items: items, itemURL: \"\(server.url("/items"))\"")
         try await start()
         let none = try await fleet("announce", "--to", "bus12", item, "--wait", "20s")
-        #expect(none.text == "bus12: refused: no item \(item); a command that brings one needs its sha256\n", "\(none)")
+        #expect(
+            none.text
+                == "bus12: refused: no item \(item); add its sha256 to the command, and the machine downloads it\n",
+            "\(none)"
+        )
         let wrong = try await fleet("announce", "--to", "bus12", item, "--sha256", digest, "--wait", "20s")
         #expect(wrong.text.hasPrefix("bus12: refused: cannot download the item \(item): "), "\(wrong)")
         #expect(!FileManager.default.fileExists(atPath: path))

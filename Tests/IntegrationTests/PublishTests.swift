@@ -165,6 +165,28 @@ import Testing
         }
     }
 
+    @Test func `a paused publisher that is removed leaves nothing at the broker`() async throws {
+        try await service.start()
+        try await add("--group", "red")
+        try await wait("a position") { $0.live != nil && $0.acknowledged > 0 }
+        try await service.run("publish", "pause", "office")
+        try await service.run("publish", "remove", "office")
+        let all = try await ProgramRun.of(
+            "/usr/bin/mosquitto_sub",
+            ["-h", "127.0.0.1", "-p", "\(broker.port)", "-t", "backgrounder/#", "-W", "1", "--retained-only"]
+        )
+        #expect(all.text == "", "\(all)")
+        // Commands do not wait for it: only its session is a durable one.
+        let sessions = try await ProgramRun.of(
+            "/usr/bin/mosquitto_sub",
+            [
+                "-h", "127.0.0.1", "-p", "\(broker.port)", "-t", "$SYS/broker/clients/disconnected", "-C", "1", "-W",
+                "15",
+            ]
+        )
+        #expect(sessions.text == "0\n", "\(sessions)")
+    }
+
     @Test func `publishing can be paused, resumed, rewound and declared`() async throws {
         try await service.start()
         try await add()
@@ -220,6 +242,7 @@ import Testing
             (add + ["b"] + url + ["--machine", "a.b"], 64, "not a valid machine id"),
             (add + ["b"] + url + ["--machine", "a/b"], 64, "not a valid machine id"),
             (add + ["b"] + url + ["--machine", ""], 64, "not a valid machine id"),
+            (add + ["b"] + url + ["--machine", "group"], 64, "a machine cannot have the id group"),
             (add + ["b", "--mqtt", "http://h", "--machine", "m"], 64, "is not a broker address"),
             (add + ["b"] + url + ["--machine", "m", "--owntracks", "a/b/c"], 64, "is not USER/DEVICE"),
             (add + ["b"] + url + ["--machine", "m", "--since", "soon"], 64, "is not a valid time"),

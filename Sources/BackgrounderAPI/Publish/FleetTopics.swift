@@ -12,6 +12,9 @@ package enum FleetTopics {
     /// The topic of a machine's replies.
     package static func replies(of id: MachineID) -> String { machine(id) + "reply" }
 
+    /// The topic of a machine's status document.
+    package static func status(of id: MachineID) -> String { machine(id) + "status" }
+
     /// The replies of all machines.
     package static let allReplies = "backgrounder/v1/+/reply"
     /// The status documents of all machines.

@@ -79,6 +79,8 @@ extension PublisherRequest {
         let address: PublisherAddress
         do throws(BrokerAddressError) { address = try PublisherAddress(url) } catch { return error.description }
         do throws(MachineIDError) { _ = try MachineID(machine) } catch { return error.description }
+        // Its topics would be those of a group.
+        if machine == "group" { return "a machine cannot have the id group; use another one" }
         if topic == nil {
             return
                 "\((owntracks ?? "").debugDescription) is not USER/DEVICE; use two names of 1 to 64 of the characters a-z, A-Z, 0-9, _ and -"
@@ -127,7 +129,7 @@ extension PublisherRequest {
 package struct PublisherRewind: RouteBody, Hashable {
     package static let keys = CodingKeys.allCases.map(\.rawValue)
 
-    /// Send the points of this time and later again.
+    /// Send all points since this time again.
     package var to: Date
 
     /// Creates a rewind.

@@ -43,8 +43,8 @@ extension PublishCommand {
                 With --mqtt, the machine obeys commands of `backgrounder fleet` to its id and \
                 its groups.
 
-                With --http, each point is posted to the URL, as by OwnTracks in its HTTP mode, \
-                and nothing else; --group, --home-assistant, --certificate and --key need --mqtt. \
+                With --http, each point is posted to the URL, in the format of OwnTracks' HTTP \
+                mode, and nothing else; --group, --home-assistant, --certificate and --key need --mqtt. \
                 The file of --credentials is the same as for `fetch add`.
 
                 EXAMPLES
@@ -79,7 +79,7 @@ extension PublishCommand {
         @Option(help: ArgumentHelp("Key of the certificate.", valueName: "file"), completion: .file())
         var key: String?
         @Option(
-            help: ArgumentHelp("Begin with the points of this time.", valueName: "time"),
+            help: ArgumentHelp("Also send the points since this time.", valueName: "time"),
             transform: PointInTime.parse
         )
         var since: PointInTime?
@@ -190,7 +190,7 @@ extension PublishCommand {
     struct Rewind: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "rewind",
-            abstract: "Send the points of a time and later again.",
+            abstract: "Send all points since a time again.",
             discussion: """
                 This repairs a broker that lost points which it had acknowledged. A time in the \
                 future skips the backlog.
@@ -217,8 +217,8 @@ extension PublishCommand {
             commandName: "remove",
             abstract: "Remove a publisher.",
             discussion: """
-                The messages that the broker keeps of this machine are deleted, if it can be \
-                reached: its state, its newest position and its announcement to Home Assistant.
+                If the broker can be reached, this also deletes its retained messages of this \
+                machine: state, newest position, status document and the device for Home Assistant.
 
                 EXAMPLES
                   backgrounder publish remove office

@@ -116,7 +116,7 @@ extension PublisherStatus {
             line,
             hint: state == .failed
                 ? "check that the \(receiver) knows this machine and that the credentials are right"
-                : "check that the \(receiver) runs and that the network reaches it; the points are kept"
+                : "check that the \(receiver) runs, and that the network and the systemd unit let this service reach it; the points are kept"
         )
     }
 }

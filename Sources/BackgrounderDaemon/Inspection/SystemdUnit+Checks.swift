@@ -3,6 +3,7 @@ import BackgrounderAPI
 import LocationUpdates
 import MPDServer
 import SystemSupport
+import WebSupport
 
 extension SystemdUnit {
     /// Returns one failed check for each restriction that contradicts the configuration; a passed one without any.
@@ -37,6 +38,7 @@ extension SystemdUnit {
         let users = [
             ("fetches", modes.contains(.fetch)), ("pushes", modes.contains(.remoteNotification)),
             ("transfers", !configuration.value(Keys.transferRoots).isEmpty),
+            ("publishers", configuration.declarations.publishers.contains { !Self.isLocal($0) }),
         ].filter(\.1).map(\.0)
         if !users.isEmpty {
             checks.append(
@@ -56,6 +58,17 @@ extension SystemdUnit {
             )
         }
         return checks
+    }
+
+    /// Whether the broker or the server of a publisher is on this machine.
+    private static func isLocal(_ publisher: PublisherRequest) -> Bool {
+        switch try? PublisherAddress(publisher.url) {
+        case .broker(let address)?:
+            let host = address.host
+            return ListenAddress(host.contains(":") ? "[\(host)]:1" : "\(host):1")?.isLoopback ?? false
+        case .server(let url)?: return (try? WebURL(url))?.origin.isLoopback ?? false
+        case nil: return false
+        }
     }
 
     private func files(_ configuration: DaemonConfiguration) -> [DoctorReport.Check] {

@@ -19,15 +19,15 @@ extension StateStore {
         }
     }
 
+    /// Returns the command with this id, if it is remembered.
+    package func command(_ id: String) async throws -> StoredCommand? {
+        try await read { try $0.command(id) }
+    }
+
     /// Stores a new command durably, and forgets old ones.
     package func receive(_ command: StoredCommand, at time: Date) async throws -> CommandReceipt {
         try await write(durable: true) { database in
-            let known = try Row.fetchOne(
-                database,
-                sql: "SELECT * FROM fleetCommand WHERE id = ?",
-                arguments: [command.id]
-            )
-            if let known { return .known(StoredCommand(row: known)) }
+            if let known = try database.command(command.id) { return .known(known) }
             let waiting = try Int.fetchOne(
                 database,
                 sql: "SELECT count(*) FROM fleetCommand WHERE result = 'accepted'"
@@ -53,11 +53,19 @@ extension StateStore {
         }
     }
 
-    /// Records that the execution of a command begins.
-    package func beginCommand(_ id: String) async throws {
-        try await write(durable: false) { database in
-            try database.execute(sql: "UPDATE fleetCommand SET begun = 1 WHERE id = ?", arguments: [id])
+    /// Records that the execution of a command begins. Then this is on the disk: a command is not executed again after a power cut.
+    ///
+    /// Returns whether the command waits for its execution, and has not ended.
+    package func beginCommand(_ id: String) async throws -> Bool {
+        let isWaiting = try await write(durable: false) { database in
+            try database.execute(
+                sql: "UPDATE fleetCommand SET begun = 1 WHERE id = ? AND result = 'accepted'",
+                arguments: [id]
+            )
+            return database.changesCount > 0
         }
+        if isWaiting { try await syncEverything() }
+        return isWaiting
     }
 
     /// Stores how a command ended.
@@ -75,6 +83,23 @@ extension StateStore {
         try write(durable: false) { database in
             try database.execute(sql: "UPDATE fleetCommand SET answered = 1 WHERE id = ?", arguments: [id])
         }
+    }
+}
+
+extension Database {
+    fileprivate func command(_ id: String) throws -> StoredCommand? {
+        try Row.fetchOne(self, sql: "SELECT * FROM fleetCommand WHERE id = ?", arguments: [id])
+            .map { StoredCommand(row: $0) }
+    }
+
+    /// Ends the commands of a publisher that is removed. Their ids are remembered, so that none is executed if it comes again.
+    func endCommands(of publisher: String) throws {
+        let sql = """
+            UPDATE fleetCommand SET answered = 1, content = x'', reason = CASE WHEN result = 'accepted' THEN
+                'the publisher was removed' ELSE reason END, result = CASE WHEN result = 'accepted' THEN 'refused' ELSE result END
+            WHERE publisher = ?
+            """
+        try execute(sql: sql, arguments: [publisher])
     }
 }
 

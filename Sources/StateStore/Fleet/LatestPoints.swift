@@ -16,6 +16,7 @@ final class LatestPoints: Sendable {
         var generation = Generation.unknown
         /// With consecutive ids.
         var points: [PublishedPoint] = []
+        var deletions = 0
     }
 
     // Tuned: more than a publisher gathers at 100 points a second.
@@ -51,7 +52,10 @@ final class LatestPoints: Sendable {
     }
 
     /// Forgets the points and their generation, because a transaction deletes or replaces some of them.
-    func forget() { state.withLock { $0 = State() } }
+    func forget() { state.withLock { $0 = State(deletions: $0.deletions + 1) } }
+
+    /// How often points were forgotten. Any thread.
+    var deletions: Int { state.withLock(\.deletions) }
 
     /// Returns the first `limit` points after the one with this id; `nil` if only the database has them. Any thread.
     func points(after id: Int64, limit: Int) -> [PublishedPoint]? {

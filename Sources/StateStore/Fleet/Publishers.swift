@@ -42,6 +42,9 @@ extension StateStore {
         }
     }
 
+    /// A number that changes when points are deleted. Any thread.
+    package var deletions: Int { latestPoints.deletions }
+
     /// Deletes the publishers with the names `removed`, stores new ones, and marks those with the names `adopted` as declared, in one
     /// durable transaction. The first publisher also begins the first generation.
     ///
@@ -58,7 +61,7 @@ extension StateStore {
             for name in removed {
                 try database.execute(sql: "DELETE FROM publisher WHERE name = ?", arguments: [name])
                 guard !names.contains(name) else { continue }
-                try database.execute(sql: "DELETE FROM fleetCommand WHERE publisher = ?", arguments: [name])
+                try database.endCommands(of: name)
             }
             for publisher in publishers {
                 try database.execute(

@@ -174,6 +174,19 @@ package final class StateStore: Sendable {
         return result
     }
 
+    /// Brings all commits to the disk now, even if the calling task is cancelled.
+    ///
+    /// - Throws: ``StorageFailure``
+    func syncEverything() async throws {
+        do {
+            try await Task { [database] in
+                try await database.writeWithoutTransaction { try $0.syncEverything() }
+            }.value
+        } catch {
+            throw noting(error, of: .write)
+        }
+    }
+
     private func wrote(durable: Bool) {
         monitor.succeeded(.write)
         guard durable else { return }

@@ -35,7 +35,7 @@ struct FleetAnnounceCommand: AsyncParsableCommand {
     var duck: String?
     @Option(help: ArgumentHelp("Announcements with a higher number come first (default 0).", valueName: "number"))
     var priority: Int?
-    @Option(help: ArgumentHelp("The item has this digest, 64 hexadecimal digits.", valueName: "digest"))
+    @Option(help: ArgumentHelp("Digest that the item must have (64 hexadecimal digits).", valueName: "digest"))
     var sha256: String?
 
     func validate() throws {

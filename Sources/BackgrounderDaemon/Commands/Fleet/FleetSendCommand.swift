@@ -44,10 +44,10 @@ struct FleetSendCommand: AsyncParsableCommand {
         case (.fetch, let source?): return .fetch(source: source)
         case (.fetch, nil): throw ValidationError("fetch needs the name of a source")
         case (.volume, let text):
-            guard let text, let percent = Double(text.hasSuffix("%") ? text.dropLast() : text[...]),
-                (0...100).contains(percent)
-            else { throw ValidationError("volume needs a level; use 0% to 100%") }
-            return .volume(percent / 100)
+            guard let level = text.flatMap(FleetCommand.volume) else {
+                throw ValidationError("volume needs a level; use 0% to 100%")
+            }
+            return .volume(level)
         case (_, let value?):
             throw ValidationError("\(command.rawValue) takes no value; omit \(value.debugDescription)")
         }

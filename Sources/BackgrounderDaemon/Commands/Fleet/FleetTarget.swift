@@ -15,9 +15,9 @@ struct FleetTarget: ParsableArguments {
     var to: String?
     @Option(help: ArgumentHelp("All machines of this group instead.", valueName: "name"))
     var group: String?
-    @Option(help: ArgumentHelp("Refuse it this long after now or --at (default 60s).", valueName: "duration"))
+    @Option(help: ArgumentHelp("Expire this long after now or --at (default 60s).", valueName: "duration"))
     var expires: String?
-    @Option(help: ArgumentHelp("Wait this long for replies; exit 1 unless all succeed.", valueName: "duration"))
+    @Option(help: ArgumentHelp("Wait this long; exit 1 if a machine refuses or is silent.", valueName: "duration"))
     var wait: String?
     @OptionGroup var login: BrokerLogin
     @Option(help: ArgumentHelp("Sign with this private Ed25519 key, in PEM.", valueName: "file"))

@@ -160,7 +160,9 @@ struct FleetWorkers: CommandWorkers {
             let problem = present == nil ? "no item \(item)" : "the item \(item) has another digest"
             throw Refusal("\(problem), and fleet.itemURL is not set in the machine's configuration")
         }
-        guard let digest else { throw Refusal("no item \(item); a command that brings one needs its sha256") }
+        guard let digest else {
+            throw Refusal("no item \(item); add its sha256 to the command, and the machine downloads it")
+        }
         guard end > Date() else { throw Refusal(late: "it expired before the item was downloaded") }
         let path = folder + "/" + item
         let url = base + item.split(separator: "/").map { String($0).percentEncoded }.joined(separator: "/")

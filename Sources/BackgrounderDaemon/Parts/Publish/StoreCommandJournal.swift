@@ -7,11 +7,13 @@ import StateStore
 struct StoreCommandJournal: CommandJournal {
     let store: StateStore
 
+    func find(_ id: String) async throws -> StoredCommand? { try await store.command(id) }
+
     func receive(_ command: StoredCommand) async throws -> CommandReceipt {
         try await store.receive(command, at: Date())
     }
 
-    func begin(_ id: String) async throws { try await store.beginCommand(id) }
+    func begin(_ id: String) async throws -> Bool { try await store.beginCommand(id) }
 
     func end(_ id: String, _ end: CommandEnd) async throws {
         try await store.endCommand(id, end.result, reason: end.reason)

@@ -9,6 +9,8 @@ struct StorePublisherJournal: PublisherJournal {
 
     func points(after id: Int64, limit: Int) throws -> [PublishedPoint] { try store.points(after: id, limit: limit) }
 
+    var deletions: Int { store.deletions }
+
     func newestPointID() async throws -> Int64 { try await store.newestPointID() }
 
     func lastPoint(before time: Date) async throws -> Int64 { try await store.lastPoint(before: time) }
