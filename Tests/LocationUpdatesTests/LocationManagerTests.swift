@@ -195,6 +195,20 @@ import Testing
         try await rig.shutDown()
     }
 
+    @Test(.timeLimit(.minutes(2)), arguments: 1...16)
+    func `a replay that is suspended at any moment loses no point`(number: Int) async throws {
+        try track(count: 600)
+        let rig = try await LocationRig(source("600"))
+        for stop in 1...20 {
+            try await rig.wait(for: "points") { $0.received >= 20 * stop }
+            await rig.manager.suspend()
+            #expect(await rig.manager.status().connection == .off)
+            await rig.manager.resume()
+        }
+        #expect(try await rig.wait(for: "end") { $0.connection == .finished }.received == 600)
+        try await rig.shutDown()
+    }
+
     @Test func `settings apply while running and are stored immediately`() async throws {
         try track(count: 400)
         let rig = try await LocationRig(source("400"))
