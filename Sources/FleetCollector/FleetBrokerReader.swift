@@ -54,7 +54,8 @@ package struct FleetBrokerReader: Sendable {
     /// - Throws: ``MQTTFailure``
     package func machines() async throws -> [FleetMachine] {
         let steps = AsyncStream.makeStream(of: Step.self)
-        let session = try MQTTSession(options, thread: "fleet") { messages in
+        let session = try MQTTSession(options, thread: "fleet") { messages, before in
+            _ = await before()
             for message in messages { steps.continuation.yield(.message(message)) }
             return nil
         } report: { report in

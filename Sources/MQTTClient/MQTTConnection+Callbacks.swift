@@ -8,8 +8,9 @@ extension MQTTConnection {
             MQTTConnection.of(object)?.connectCode = code
         }
         mosquitto_subscribe_callback_set(mosquitto) { _, object, _, count, granted in
+            guard let connection = MQTTConnection.of(object), connection.phase == .subscribing else { return }
             // A broker may send a SUBACK without a return code.
-            MQTTConnection.of(object)?.grantedQoS.append(count > 0 ? granted?.pointee ?? 0x80 : 0x80)
+            connection.grantedQoS.append(count > 0 ? granted?.pointee ?? 0x80 : 0x80)
         }
         mosquitto_unsubscribe_callback_set(mosquitto) { _, object, _ in
             MQTTConnection.of(object)?.unsubscribed += 1

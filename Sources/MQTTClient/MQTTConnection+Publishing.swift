@@ -9,7 +9,9 @@ extension MQTTConnection {
     func publish() throws(MQTTFailure) {
         guard let outbox else { return }
         let now = MonotonicTime.now
-        if let oldest = unacknowledged.first, oldest.sent + .seconds(MQTTLimits.answerDelay) <= now { throw .silent }
+        if hasReadAll, let oldest = unacknowledged.first, oldest.sent + .seconds(MQTTLimits.answerDelay) <= now {
+            throw .silent
+        }
         nextTurn = nil
         while !wantsToWrite, try postNext(of: outbox, at: now) {
             // Without TLS, all that there is goes to the system together.

@@ -9,9 +9,9 @@ import WebSupport
 /// It is for one thread, which it may block. libmosquitto's own thread is not used because it would wake up every
 /// second.
 ///
-/// libmosquitto queues the acknowledgement of a message (PUBACK) before it calls the message callback.
+/// With TLS, libmosquitto queues the acknowledgement of a message (PUBACK) before it calls the message callback.
 /// `mosquitto_threaded_set` makes it leave the writing of that queue to this class, so that no message is acknowledged
-/// before it is stored.
+/// before it is stored. Without TLS, it does not see the messages.
 final class MQTTConnection {
     enum Phase {
         /// Until the TCP connection is established.
@@ -31,15 +31,17 @@ final class MQTTConnection {
     let mosquitto: OpaquePointer
     var phase = Phase.connecting
     /// Both only without TLS.
-    var packets: PacketGuard?
-    var writer: PublishWriter?
+    var packets: PacketReader?
+    var writer: PacketWriter?
+    /// Without TLS: whether nothing is known to be left to read.
+    var hasReadAll = true
     var lastID: UInt16 = 0
     var deadline: MonotonicTime
     private var lastSent = MonotonicTime.now
     /// Whether a PINGREQ has not been answered yet.
     var isSignAwaited = false
-    /// Packet identifiers of messages that libmosquitto did not see, to be acknowledged.
-    private var acknowledgements: [UInt16] = []
+    /// Without TLS: the packet identifiers of ``arrived``, to be acknowledged once they are stored.
+    private var arrivedIDs: [UInt16] = []
     /// Published messages of QoS 1 that the broker has not acknowledged, oldest first.
     var unacknowledged: [(id: Int32, tag: Int64, sent: MonotonicTime)] = []
     /// Their number when messages were sent last; 0 if it was small.
@@ -56,9 +58,10 @@ final class MQTTConnection {
     var unsubscribed = 0
     private var isUnsubscribed: Bool { unsubscribed >= options.topics.count }
     var tlsReason: String?
-    /// Messages that are not stored yet. Until they are, nothing is written, since their acknowledgements would be.
+    /// Messages that have arrived and are not being stored yet.
     var arrived: [MQTTMessage] = []
-    private var storeFailure: MQTTFailure?
+    /// Messages that are being stored. With TLS, nothing is written until they are stored, since their acknowledgements would be.
+    private var delivery: MQTTDelivery
 
     /// Resolves the host, which may block for a long time, and begins to connect.
     ///
@@ -74,6 +77,7 @@ final class MQTTConnection {
             throw .library(reason: systemMessage(errno))
         }
         (self.options, self.outbox, self.control, self.mosquitto) = (options, outbox, control, mosquitto)
+        delivery = MQTTDelivery(control.store) { [wakeup = control.wakeup] in wakeup.signal() }
         deadline = .now + .seconds(MQTTLimits.answerDelay)
         mosquitto_user_data_set(mosquitto, Unmanaged.passUnretained(self).toOpaque())
         mosquitto_threaded_set(mosquitto, true)
@@ -126,6 +130,8 @@ final class MQTTConnection {
     ///
     /// - Throws: why the connection was lost.
     func run() throws(MQTTFailure) {
+        // The next connection may bring the same messages.
+        defer { delivery.finish() }
         while true {
             switch control.wish {
             case .listen: break
@@ -148,6 +154,7 @@ final class MQTTConnection {
                 if packets != nil { try readPlain(isOver: false) } else { try readSecure() }
             }
             if MonotonicTime.now >= deadline { try time() }
+            try settle()
             try write()
         }
     }
@@ -160,6 +167,8 @@ final class MQTTConnection {
 
     /// `POLLRDHUP` (poll(2), not in POSIX): the peer sends no more data.
     private static let hangUp: Int16 = 0x2000
+    /// Urgent data of TCP, which MQTT does not use. recv(2) stops before it, and poll(2) counts it and what follows.
+    private static let urgent = Int16(POLLPRI)
 
     private var awaitedEvents: Int16 {
         switch phase {
@@ -168,8 +177,7 @@ final class MQTTConnection {
         // broker.
         case .greeting where options.address.isSecure: return Int16(POLLIN) | Self.hangUp
         default:
-            let isReadyToWrite = wantsToWrite || !acknowledgements.isEmpty
-            return Int16(POLLIN) | Self.hangUp | (isReadyToWrite ? Int16(POLLOUT) : 0)
+            return Int16(POLLIN) | Self.hangUp | Self.urgent | (wantsToWrite ? Int16(POLLOUT) : 0)
         }
     }
 
@@ -185,9 +193,10 @@ final class MQTTConnection {
             phase = .greeting
             deadline = .now + .seconds(MQTTLimits.answerDelay)
             guard !options.address.isSecure else { return try readSecure() }
-            (packets, writer) = (PacketGuard(descriptor: socket), PublishWriter(descriptor: socket))
+            (packets, writer) = (PacketReader(descriptor: socket), PacketWriter(descriptor: socket))
             return
         }
+        guard events & Self.urgent == 0 else { throw .notMQTT }
         let isOver = events & (Self.hangUp | Int16(POLLHUP) | Int16(POLLERR)) != 0
         if packets != nil {
             try readPlain(isOver: isOver)
@@ -213,35 +222,39 @@ final class MQTTConnection {
     }
 
     private func readPlain(isOver: Bool) throws(MQTTFailure) {
-        while let finding = try packets?.look() {
+        let end = MonotonicTime.now + .seconds(MQTTLimits.reading)
+        while let finding = try packets?.read(upTo: options.portion - arrived.count) {
             switch finding {
             case .packet: try received(mosquitto_loop_read(mosquitto, 1))
             case .acknowledged(let ids):
                 confirmed(ids)
-            case .oversize(let message):
-                arrived.append(MQTTMessage(payload: nil, isRetained: message.isRetained))
+            case .messages(let messages):
+                arrived += messages.lazy.map(\.content)
+                arrivedIDs += messages.lazy.compactMap(\.id)
+            case .incomplete where !isOver:
+                hasReadAll = true
+                return try settle()
+            case .incomplete, .end:
                 try store()
-                if let id = message.id { acknowledgements.append(id) }
-            case .incomplete:
-                try store()
-                if isOver { throw phase == .greeting ? .turnedAway : .closed }
-                return try write()
-            case .end: throw phase == .greeting ? .turnedAway : .closed
+                throw phase == .greeting ? .turnedAway : .closed
             }
             heardSign()
-            guard arrived.isEmpty || arrived.count >= options.batch else { continue }
-            try store()
+            deliverPortion()
+            while unstored >= options.batch { _ = try acknowledge(isPatient: true) }
             try write()
+            hasReadAll = .now < end
+            if !hasReadAll { return }
         }
     }
 
     private func readSecure() throws(MQTTFailure) {
         var count: Int
         repeat {
-            count = arrived.count
+            count = unstored
             // This reads all messages of a TLS record, which may have only one.
             try received(mosquitto_loop_read(mosquitto, 1))
-        } while arrived.count > count && arrived.count < options.batch
+            deliverPortion()
+        } while unstored > count && unstored < options.batch
         try store()
         try write()
     }
@@ -291,20 +304,16 @@ final class MQTTConnection {
             lastSent = .now
             if phase == .listening, !isSignAwaited { deadline = lastSent + .seconds(MQTTLimits.keepalive) }
         }
-        while let id = acknowledgements.first, !wantsToWrite {
-            let packet: [UInt8] = [0x40, 2, UInt8(id >> 8), UInt8(id & 0xFF)]
-            let count = send(socket, packet, packet.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
-            if count < 0, errno == EAGAIN || errno == EINTR { return }
-            guard count == packet.count else { throw .closed }
-            acknowledgements.removeFirst()
-        }
     }
 
     /// Handles a passed deadline: sends a PINGREQ, or gives up on an answer.
     private func time() throws(MQTTFailure) {
         switch phase {
         case .connecting: throw .unreachable(reason: systemMessage(ETIMEDOUT))
-        case .greeting, .subscribing: throw .silent
+        case .greeting, .subscribing:
+            // The answer may be among what has arrived.
+            guard !hasReadAll else { throw .silent }
+            deadline = .now + .seconds(1)
         case .listening where isSignAwaited: throw .silent
         case .listening:
             try check(mosquitto_loop_misc(mosquitto))
@@ -320,7 +329,7 @@ final class MQTTConnection {
 
     /// Sends the last messages and a DISCONNECT if that is possible without waiting for long.
     private func leave(forgetting: Bool = false) {
-        guard phase != .connecting, !hasEnded, storeFailure == nil else { return }
+        guard phase != .connecting, !hasEnded, (try? store()) != nil, (try? write()) != nil else { return }
         if let outbox, phase == .listening || phase == .unsubscribing {
             for message in outbox.farewell(forgetting: forgetting) {
                 guard (try? post(message, at: .now)) != nil, (try? write()) != nil else { return }
@@ -348,18 +357,42 @@ final class MQTTConnection {
         throw phase == .greeting && isAnswer ? .turnedAway : failure
     }
 
-    /// Delivers the messages that have arrived, and waits until they are stored.
+    private var unstored: Int { arrived.count + delivery.count }
+
+    /// Delivers the messages that have arrived if they are enough to be stored together.
+    private func deliverPortion() {
+        if arrived.count >= options.portion { deliver() }
+    }
+
+    private func deliver() {
+        delivery.add(arrived, ids: arrivedIDs)
+        (arrived, arrivedIDs) = ([], [])
+    }
+
+    /// Delivers the messages that have arrived, and waits until all are stored.
     private func store() throws(MQTTFailure) {
-        guard !arrived.isEmpty else { return }
-        let messages = arrived
-        arrived = []
+        deliver()
+        while try acknowledge(isPatient: true) {}
+    }
+
+    /// Acknowledges what has been stored meanwhile. If nothing is being stored, delivers what has arrived, however little.
+    private func settle() throws(MQTTFailure) {
+        while try acknowledge(isPatient: false) {}
+        if delivery.count == 0 { deliver() }
+    }
+
+    /// Acknowledges the oldest messages that are being stored. Returns false if there are none, or if they are not stored yet.
+    ///
+    /// - Parameter isPatient: true to wait until they are.
+    private func acknowledge(isPatient: Bool) throws(MQTTFailure) -> Bool {
         do throws(MQTTDeliveryFailure) {
-            try control.deliver(messages)
+            guard let ids = try delivery.next(isPatient: isPatient) else { return false }
+            for id in ids { writer?.acknowledge(id) }
         } catch {
-            let failure = MQTTFailure.notStored(reason: error.reason)
-            storeFailure = failure
-            throw failure
+            throw .notStored(reason: error.reason)
         }
+        if writer?.waiting ?? 0 > MQTTLimits.waitingBytes { throw .silent }
+        return true
     }
 
     private static let library: Int32 = mosquitto_lib_init()

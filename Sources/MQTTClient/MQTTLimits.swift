@@ -22,7 +22,11 @@ package enum MQTTLimits {
     static let inFlight: UInt32 = 100
     /// Seconds that the broker has to acknowledge the last messages of a session.
     static let farewell = 0.5
-    /// Bytes of the largest packet that libmosquitto may read. Valid push messages are smaller.
+    /// Bytes that a broker may leave unread while messages are acknowledged: more than the acknowledgements of all identifiers.
+    static let waitingBytes = 1 << 20
+    /// Seconds for which messages are read before the thread looks for anything else to do.
+    static let reading = 0.1
+    /// Bytes of the largest packet that is read without TLS. Valid push messages are smaller.
     static let packetLimit = 16 << 10
     /// Bytes of the system's receive buffer, which Linux doubles. Its default limit, `net.core.rmem_max`, is the same.
     static let receiveBuffer: Int32 = 212_992

@@ -14,8 +14,10 @@ package struct MQTTOptions: Sendable {
     package var isDurable: Bool
     /// Whether acknowledgements of a few messages may be read later, which saves wakeups.
     package var isPatient: Bool
-    /// The messages that are stored together, at most, if they have arrived together.
+    /// About how many messages are read before the first ones are stored.
     package var batch: Int
+    /// About how many are stored together if that many have arrived.
+    var portion: Int { (batch + 3) / 4 }
     /// The message that the broker publishes when the connection is lost.
     package var will: MQTTPublication?
 
@@ -39,7 +41,7 @@ package struct MQTTOptions: Sendable {
 
 /// A message from a broker.
 package struct MQTTMessage: Sendable {
-    /// Empty if the message is too large to be read.
+    /// Empty if the packet is too large to be read.
     package var topic: String
     /// `nil` if the message is too large to be read.
     package var payload: [UInt8]?

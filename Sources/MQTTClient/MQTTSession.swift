@@ -27,11 +27,11 @@ struct MQTTControl: Sendable {
 
     private let shared = Shared()
     let wakeup: WakeDescriptor
-    private let store: @Sendable ([MQTTMessage]) async -> MQTTDeliveryFailure?
+    let store: MQTTStore
     let report: @Sendable (MQTTReport) -> Void
 
     init(
-        store: @escaping @Sendable ([MQTTMessage]) async -> MQTTDeliveryFailure?,
+        store: @escaping MQTTStore,
         report: @escaping @Sendable (MQTTReport) -> Void
     ) throws(SystemRefusal) {
         (self.store, self.report) = (store, report)
@@ -60,24 +60,6 @@ struct MQTTControl: Sendable {
         }
         return false
     }
-
-    /// Blocks the session's thread until the messages are stored.
-    ///
-    /// - Throws: ``MQTTDeliveryFailure`` if they cannot be stored.
-    func deliver(_ messages: [MQTTMessage]) throws(MQTTDeliveryFailure) {
-        final class Answer: Sendable {
-            let failure = Mutex<MQTTDeliveryFailure?>(nil)
-            let isThere = DispatchSemaphore(value: 0)
-        }
-        let answer = Answer()
-        Task { [store] in
-            let failure = await store(messages)
-            answer.failure.withLock { $0 = failure }
-            answer.isThere.signal()
-        }
-        answer.isThere.wait()
-        if let failure = answer.failure.withLock({ $0 }) { throw failure }
-    }
 }
 
 /// A session with a broker, on a thread of its own. It reconnects whenever the connection is lost, until it is ended.
@@ -104,7 +86,8 @@ package final class MQTTSession: Sendable {
             options,
             thread: thread,
             outbox: outbox,
-            storeAll: { messages in
+            storeAll: { messages, before in
+                if let failure = await before() { return failure }
                 for message in messages {
                     if let failure = await store(message) { return failure }
                 }
@@ -115,13 +98,11 @@ package final class MQTTSession: Sendable {
     }
 
     /// Starts a session whose messages are stored in batches.
-    ///
-    /// - Parameter storeAll: stores messages together; they are acknowledged only if this returns `nil`.
     package init(
         _ options: MQTTOptions,
         thread: String,
         outbox: (any MQTTOutbox)? = nil,
-        storeAll: @escaping @Sendable ([MQTTMessage]) async -> MQTTDeliveryFailure?,
+        storeAll: @escaping MQTTStore,
         report: @escaping @Sendable (MQTTReport) -> Void
     ) throws(SystemRefusal) {
         let control = try MQTTControl(store: storeAll, report: report)

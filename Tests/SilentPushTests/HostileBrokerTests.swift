@@ -11,10 +11,11 @@ import Testing
 @Suite struct HostileBrokerTests {
     /// Returns the first failure of a session with a broker that runs `script`.
     private static func failure(
+        batch: Int = 1,
         _ script: @escaping @Sendable (FakeBrokerConnection, Int) throws -> Void
     ) async throws -> MQTTFailure {
         let broker = try FakeBroker(script)
-        let rig = try MQTTRig(try .sample(port: broker.port))
+        let rig = try MQTTRig(try .sample(port: broker.port), batch: batch)
         let failure = try await rig.waitForFailure()
         withExtendedLifetime(broker) {}
         return failure
@@ -71,9 +72,64 @@ import Testing
     )
     func `bytes that are not valid MQTT for a subscriber end the connection`(isLetIn: Bool, bytes: [UInt8]) async throws
     {
+        // The second broker sends messages together with the bytes.
+        for batch in [1, 40] {
+            let before =
+                batch > 1 && isLetIn ? (1...9).flatMap { FakeBrokerConnection.message([$0], id: UInt16($0)) } : []
+            let failure = try await Self.failure(batch: batch) { connection, _ in
+                if isLetIn { try connection.greet() } else { _ = try connection.receive() }
+                try connection.send(before + bytes)
+                connection.waitForEnd()
+            }
+            #expect(failure == .notMQTT, "\(failure)")
+        }
+    }
+
+    @Test(arguments: [[0xD0, 0], FakeBrokerConnection.message([UInt8](repeating: 1, count: 500), qos: 0)])
+    func `a broker that sends without a pause does not keep a session from its end`(packet: [UInt8]) async throws {
+        let signal = Signal()
+        let sent = Mutex(0)
+        let hasEnded = Mutex(false)
+        let broker = try FakeBroker { connection, _ in
+            try connection.greet()
+            defer {
+                hasEnded.withLock { $0 = true }
+                signal.post()
+            }
+            var size: Int32 = 64 << 10
+            setsockopt(connection.descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+            let packets = Array(repeatElement(packet, count: (64 << 10) / packet.count).joined())
+            while true {
+                try connection.send(packets)
+                sent.withLock { $0 += packets.count }
+                signal.post()
+            }
+        }
+        let rig = try MQTTRig(try .sample(port: broker.port), batch: 1000)
+        _ = try await signal.wait(for: "more than the buffers of both sockets hold") {
+            sent.withLock(\.self) > 1 << 20 ? true : nil
+        }
+        rig.session.end()
+        // Sooner than the broker gives up on a client that does not read.
+        _ = try await signal.wait(for: "the end", within: 10) { hasEnded.withLock(\.self) ? true : nil }
+        #expect(rig.reports == [.connected(refused: nil)])
+    }
+
+    @Test func `a broker that sends messages and reads no acknowledgements is left`() async throws {
+        let failure = try await Self.failure(batch: 4000) { connection, _ in
+            try connection.greet()
+            let messages = (1...50_000).flatMap { FakeBrokerConnection.message([], id: UInt16($0)) }
+            while true { try connection.send(messages) }
+        }
+        #expect(failure == .silent, "\(failure)")
+    }
+
+    @Test func `urgent data ends the connection`() async throws {
         let failure = try await Self.failure { connection, _ in
-            if isLetIn { try connection.greet() } else { _ = try connection.receive() }
-            try connection.send(bytes)
+            try connection.greet()
+            try connection.send([0x30])
+            _ = Foundation.send(connection.descriptor, [5], 1, Int32(MSG_OOB))
+            try connection.send([0, 1])
             connection.waitForEnd()
         }
         #expect(failure == .notMQTT, "\(failure)")
@@ -84,7 +140,7 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for seed in seeds {
                 group.addTask {
-                    _ = try await Self.failure { connection, _ in
+                    _ = try await Self.failure(batch: seed.isMultiple(of: 2) ? 1 : 40) { connection, _ in
                         var random = SeededGenerator(seed: UInt64(seed))
                         try connection.greet()
                         let bytes = (0..<2000).map { _ in UInt8.random(in: 0...255, using: &random) }

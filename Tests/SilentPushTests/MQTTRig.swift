@@ -24,10 +24,12 @@ final class MQTTRig: Sendable {
     }
 
     /// - Parameter outbox: what the session publishes.
-    init(_ push: StoredPush, outbox: (any MQTTOutbox)? = nil) throws {
+    init(_ push: StoredPush, outbox: (any MQTTOutbox)? = nil, batch: Int = 1) throws {
         let heard = SharedHeard()
         self.heard = heard
-        session = try MQTTSession(push.options, thread: "push", outbox: outbox) { message in
+        var options = push.options
+        options.batch = batch
+        session = try MQTTSession(options, thread: "push", outbox: outbox) { message in
             let isFull = heard.heard.withLock { heard in
                 if !heard.isFull { heard.messages.append(message) }
                 return heard.isFull

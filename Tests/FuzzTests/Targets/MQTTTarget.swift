@@ -39,14 +39,18 @@ final class MQTTTarget: Sendable {
 
     func run(_ bytes: [UInt8]) {
         do {
-            let control = try MQTTControl { messages in
+            let control = try MQTTControl { messages, before in
+                if let failure = await before() { return failure }
                 for payload in messages.compactMap(\.payload) {
                     _ = try? PushMessage(payload, now: Date(timeIntervalSince1970: 1_700_000_000))
                 }
                 return nil
             } report: { _ in
             }
-            let connection = try MQTTConnection(push.options, from: nil, control: control)
+            var options = push.options
+            // Messages are read one by one, or many together.
+            options.batch = bytes.count.isMultiple(of: 2) ? 1 : 40
+            let connection = try MQTTConnection(options, from: nil, control: control)
             let broker = accept(listener, nil, nil)
             precondition(broker >= 0)
             // Reset on close, so that thousands of connections leave no sockets behind.

@@ -1,10 +1,10 @@
 import Glibc
 
-/// Writes messages to a connection without TLS.
+/// Writes messages and acknowledgements to a connection without TLS.
 ///
-/// While libmosquitto has unacknowledged messages, it reads several packets at a time, past ``PacketGuard``. So without TLS it never
-/// has any: this writes them, and the guard reads their acknowledgements.
-struct PublishWriter {
+/// While libmosquitto has unacknowledged messages, it reads several packets at a time, past ``PacketReader``. So without TLS it never
+/// has any: this writes them, and the reader reads their acknowledgements.
+struct PacketWriter {
     private let descriptor: Int32
     private var bytes: [UInt8] = []
     /// The number of the first bytes that the system has taken.
@@ -15,6 +15,9 @@ struct PublishWriter {
     init(descriptor: Int32) { self.descriptor = descriptor }
 
     var isEmpty: Bool { bytes.isEmpty }
+
+    /// The number of bytes that the system has not taken.
+    var waiting: Int { bytes.count - taken }
 
     /// Adds the PUBLISH packet of a message (MQTT 3.1.1, 3.3).
     ///
@@ -31,6 +34,13 @@ struct PublishWriter {
         topic.withUTF8 { bytes.append(contentsOf: $0) }
         if let id { append(id) }
         bytes.append(contentsOf: message.payload)
+    }
+
+    /// Adds the acknowledgement of a message (PUBACK).
+    mutating func acknowledge(_ id: UInt16) {
+        bytes.append(0x40)
+        bytes.append(2)
+        append(id)
     }
 
     private mutating func append(_ number: UInt16) {
@@ -52,6 +62,9 @@ struct PublishWriter {
             if taken == bytes.count {
                 // Its memory is kept for the next messages.
                 bytes.removeAll(keepingCapacity: true)
+                taken = 0
+            } else if taken > MQTTLimits.packetLimit {
+                bytes.removeFirst(taken)
                 taken = 0
             }
             hasWritten = true
