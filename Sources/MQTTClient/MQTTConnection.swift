@@ -193,7 +193,8 @@ final class MQTTConnection {
             phase = .greeting
             deadline = .now + .seconds(MQTTLimits.answerDelay)
             guard !options.address.isSecure else { return try readSecure() }
-            (packets, writer) = (PacketReader(descriptor: socket), PacketWriter(descriptor: socket))
+            packets = PacketReader(descriptor: socket, receiveBuffer: options.receiveBuffer)
+            writer = PacketWriter(descriptor: socket)
             return
         }
         guard events & Self.urgent == 0 else { throw .notMQTT }

@@ -30,6 +30,8 @@ package enum MQTTLimits {
     static let packetLimit = 16 << 10
     /// Bytes of the system's receive buffer, which Linux doubles. Its default limit, `net.core.rmem_max`, is the same.
     static let receiveBuffer: Int32 = 212_992
+    /// The same for batches. If messages overflow the buffer, Linux drops some of them, and the broker sends them again after 200 ms.
+    static let largeReceiveBuffer: Int32 = 2 << 20
     /// Seconds that a connection must last for the delays of attempts to begin again.
     static let steady = 30.0
     /// Seconds until an attempt for which a change of the default routes is awaited. An earlier one would hardly come sooner.

@@ -18,6 +18,8 @@ package struct MQTTOptions: Sendable {
     package var batch: Int
     /// About how many are stored together if that many have arrived.
     var portion: Int { (batch + 3) / 4 }
+    /// Bytes of the system's receive buffer without TLS.
+    var receiveBuffer: Int32 { batch > 1 ? MQTTLimits.largeReceiveBuffer : MQTTLimits.receiveBuffer }
     /// The message that the broker publishes when the connection is lost.
     package var will: MQTTPublication?
 

@@ -57,11 +57,12 @@ struct PacketReader {
     /// Bytes that must be there for poll(2) to report the socket as readable (`SO_RCVLOWAT`).
     private var lowWater: Int32 = 1
 
-    init(descriptor: Int32) {
+    /// - Parameter receiveBuffer: bytes of the system's receive buffer.
+    init(descriptor: Int32, receiveBuffer: Int32) {
         self.descriptor = descriptor
         // A segment stays in the system's buffer until its last byte is read, and may fill the initial 128 KiB. The rest of a packet that
         // begins in its last bytes would never arrive.
-        var size = MQTTLimits.receiveBuffer
+        var size = receiveBuffer
         setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
 
