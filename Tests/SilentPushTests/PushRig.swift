@@ -117,8 +117,14 @@ final class PushRig: Sendable {
             relay.rig?.hear(event)
         }
         group = ServiceGroup(services: [receiver], logger: Logger(label: "quiet") { _ in SwiftLogNoOpLogHandler() })
-        task = Task { [group] in try await group.run() }
+        // A fetch that begins before the relay has this would be lost.
+        let (ready, start) = AsyncStream.makeStream(of: Never.self)
+        task = Task { [group] in
+            for await _ in ready {}
+            try await group.run()
+        }
         relay.set(self)
+        start.finish()
         await receiver.resume()
     }
 
