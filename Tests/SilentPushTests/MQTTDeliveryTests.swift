@@ -51,6 +51,16 @@ import Testing
         }
     }
 
+    /// Portions of two messages.
+    private static func options(port: Int) throws -> MQTTOptions {
+        MQTTOptions(
+            address: try BrokerAddress("mqtt://localhost:\(port)"),
+            clientID: "portions",
+            topics: [try TopicFilter("t")],
+            batch: 8
+        )
+    }
+
     private func message(_ text: String) -> MQTTMessage { MQTTMessage(payload: Array(text.utf8), isRetained: false) }
 
     @Test func `portions are stored one after the other, and none after one that was refused`() async throws {
@@ -82,12 +92,7 @@ import Testing
     @Test(arguments: ["2", "5", "8", "23", "40"])
     func `a refused portion is sent again, with all that came after it`(refused: String) async throws {
         let broker = try await Mosquitto()
-        let options = MQTTOptions(
-            address: try BrokerAddress("mqtt://localhost:\(broker.port)"),
-            clientID: "portions",
-            topics: [try TopicFilter("t")],
-            batch: 8
-        )
+        let options = try Self.options(port: broker.port)
         // The broker keeps the messages until the second session comes.
         let connected = Signal()
         let isConnected = Mutex(false)
@@ -129,12 +134,7 @@ import Testing
             }
             connection.waitForEnd()
         }
-        let options = MQTTOptions(
-            address: try BrokerAddress("mqtt://127.0.0.1:\(broker.port)"),
-            clientID: "portions",
-            topics: [try TopicFilter("t")],
-            batch: 8
-        )
+        let options = try Self.options(port: broker.port)
         let first: [UInt8] = [0x40, 0, 1, 0x40, 0, 2]
         let session = try MQTTSession(options, thread: "portions") { messages, before in
             if let failure = await before() { return failure }
