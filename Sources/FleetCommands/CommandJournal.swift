@@ -5,7 +5,7 @@ package protocol CommandJournal: Sendable {
     /// Returns the command with this id, if it was stored before.
     func find(_ id: String) async throws -> StoredCommand?
 
-    /// Stores a new command durably.
+    /// Stores a new command on the disk.
     func receive(_ command: StoredCommand) async throws -> CommandReceipt
 
     /// Records on the disk that the execution of a command begins. Returns whether the command still waits for it.

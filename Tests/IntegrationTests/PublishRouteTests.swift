@@ -75,4 +75,54 @@ import Testing
         process.kill(SIGTERM)
         try await process.waitForEnd()
     }
+
+    @Test func `a new default route does not shorten the wait that a server asks for`() async throws {
+        var configuration = TestConfiguration(source: "gpx:\(Products.repository("tracks/city-walk.gpx"))")
+        configuration.rest = [
+            "transfers: {allowHTTP: [127.0.0.1]}",
+            #"publish: {startWithin: 0s, brokers: {office: {http: "http://127.0.0.1/", machine: m}}}"#,
+        ]
+        let service = try Service(configuration)
+        try service.scratch.write(
+            """
+            import http.server, sys, time
+            class Handler(http.server.BaseHTTPRequestHandler):
+                def do_POST(self):
+                    self.rfile.read(int(self.headers["Content-Length"]))
+                    print(time.monotonic(), flush=True)
+                    self.send_response(503)
+                    self.send_header("Retry-After", "4")
+                    self.end_headers()
+                def log_message(self, *_): pass
+            http.server.ThreadingHTTPServer(("127.0.0.1", 80), Handler).serve_forever()
+            """,
+            to: "server.py"
+        )
+        let server = service.file("server.py")
+        let script = """
+            ip link set lo up; ip link add d0 type veth peer name d1; ip link set d1 up
+            ip addr add 198.51.100.1/24 dev d0; ip link set d0 up
+            python3 '\(server)' > '\(service.file("times"))' &
+            """
+        let process = try await service.start(unsharing: ["-n"], after: script)
+        defer { ProcessSearch.running(with: server).forEach { kill($0, SIGKILL) } }
+        func times() -> [Double] {
+            let text = try? String(contentsOfFile: service.file("times"), encoding: .utf8)
+            return text?.split(separator: "\n").compactMap { Double($0) } ?? []
+        }
+        func wait(forRequests count: Int) async throws {
+            for _ in 0..<600 where times().count < count { try await Task.sleep(for: .milliseconds(50)) }
+        }
+        try await wait(forRequests: 1)
+        try await service.wait(forPublisher: "the refusal") { $0.why == "the server cannot take points now (503)" }
+        let nsenter = ["-t", "\(process.pid)", "-n", "ip", "route", "add", "default", "via", "198.51.100.2"]
+        let run = try await ProgramRun.of("/usr/bin/nsenter", nsenter)
+        #expect(run.exitCode == 0, "\(run)")
+        try await wait(forRequests: 2)
+        let requests = times()
+        try #require(requests.count >= 2)
+        #expect(requests[1] - requests[0] > 3.9)
+        process.kill(SIGTERM)
+        try await process.waitForEnd()
+    }
 }

@@ -66,6 +66,8 @@ import Testing
             (true, [0x90, 2, 0, 1]), (true, [0x90, 0]), (true, [0xB0, 0]), (true, [0xD0, 1, 0]),
             // The invalid id 0, and a topic that is not valid UTF-8.
             (true, FakeBrokerConnection.message([1], id: 0)), (true, [0x30, 4, 0, 1, 0xFF, 1]),
+            // A large message with the invalid id 0.
+            (true, [0x32, 0xFF, 0xFF, 0x03, 0, 1, 0x74, 0, 0]),
             // A large message whose topic leaves no place for its identifier.
             (true, [0x32, 0xFF, 0xFF, 0x03, 0xFF, 0xFC] + [UInt8](repeating: 0x61, count: 65_530)),
         ] as [(Bool, [UInt8])]

@@ -121,6 +121,30 @@ import Testing
             last = number
         }
     }
+
+    @Test func `messages that arrived before the end of a connection are stored`() async throws {
+        let broker = try FakeBroker { connection, number in
+            try connection.greet()
+            guard number == 0 else { return connection.waitForEnd() }
+            try connection.send((1...5).flatMap { FakeBrokerConnection.message(Array("\($0)".utf8), qos: 0) })
+        }
+        let recorder = Recorder(refusing: nil)
+        let failed = Signal()
+        let failures = Mutex<[MQTTFailure]>([])
+        let session = try MQTTSession(
+            try Self.options(port: broker.port),
+            thread: "portions",
+            storeAll: recorder.store
+        ) { report in
+            if case .failed(let failure) = report { failures.withLock { $0.append(failure) } }
+            failed.post()
+        }
+        defer { session.end() }
+        _ = try await failed.wait(for: "the end") { failures.withLock { $0.isEmpty } ? nil : true }
+        #expect(failures.withLock(\.self) == [.closed])
+        #expect(recorder.stored.joined().elementsEqual(["1", "2", "3", "4", "5"]))
+    }
+
     @Test func `stored messages are acknowledged while later ones are being stored`() async throws {
         let signal = Signal()
         let acknowledged = Mutex<[UInt8]>([])

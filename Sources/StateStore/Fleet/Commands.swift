@@ -24,9 +24,11 @@ extension StateStore {
         try await read { try $0.command(id) }
     }
 
-    /// Stores a new command durably, and forgets old ones.
+    /// Stores a new command, and forgets old ones. Then it is on the disk: the broker forgets a command that was acknowledged.
+    ///
+    /// If only the sync fails, the command counts as stored. ``beginCommand(_:)`` then fails until the disk works again.
     package func receive(_ command: StoredCommand, at time: Date) async throws -> CommandReceipt {
-        try await write(durable: true) { database in
+        let receipt: CommandReceipt = try await write(durable: true) { database in
             if let known = try database.command(command.id) { return .known(known) }
             let waiting = try Int.fetchOne(
                 database,
@@ -51,6 +53,8 @@ extension StateStore {
             )
             return .stored
         }
+        if case .stored = receipt { try? await syncEverything() }
+        return receipt
     }
 
     /// Records that the execution of a command begins. Then this is on the disk: a command is not executed again after a power cut.
