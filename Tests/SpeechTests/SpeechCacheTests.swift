@@ -122,9 +122,14 @@ import Testing
 
     @Test func `a caller whose deadline passes is released, and the rendering continues`() async throws {
         let rig = try await SpeechRig()
-        let cache = rig.cache()
-        #expect(await cache.error(for: "wait", before: .now + .milliseconds(300)) == .late)
+        let clock = VirtualClock()
+        let cache = rig.cache(clock: clock)
+        let caller = Task { await cache.error(for: "wait", before: .now + .seconds(30)) }
         try await rig.began("wait")
+        // The time limit of the renderer is later.
+        try await clock.wait(for: "the deadline") { $0.contains { $0 <= 30 } }
+        clock.advance(by: .seconds(30))
+        #expect(await caller.value == .late)
         async let path = cache.file(for: "wait", before: .far)
         try await rig.release()
         #expect(try await path == rig.path("wait"))

@@ -71,6 +71,7 @@ final class SpeechRig: Sendable {
         _ renderer: SpeechRenderer? = nil,
         limit: Int = 1_000_000,
         keeper: String = BuiltProducts.backgrounderd,
+        clock: any Clock<Duration> = ContinuousClock(),
         retry: Double = 600
     ) -> SpeechCache {
         SpeechCache(
@@ -78,7 +79,7 @@ final class SpeechRig: Sendable {
             limit: limit,
             renderer: renderer ?? self.renderer(),
             keeper: keeper,
-            clock: ContinuousClock(),
+            clock: clock,
             retryDelay: RetryDelay(first: retry, longest: retry, jitter: 0),
             logger: Logger(label: "test") { _ in self.log }
         )
