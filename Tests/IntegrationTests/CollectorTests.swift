@@ -79,7 +79,9 @@ import Testing
         Int(try await database.rows("SELECT count(*) FROM location").first ?? "") ?? 0
     }
 
-    @Test func `each point is stored once, over kills of collector, database, broker and service`() async throws {
+    @Test func `each point is stored once, over kills of collector, database and service, and an end of the broker`()
+        async throws
+    {
         var collector = try Collector(self)
         try await collector.wait(for: "Connected to mqtt")
         try await service.start()

@@ -85,7 +85,7 @@ import Testing
         let service = try Service(configuration)
         try service.scratch.write(
             """
-            import http.server, sys, time
+            import http.server, time
             class Handler(http.server.BaseHTTPRequestHandler):
                 def do_POST(self):
                     self.rfile.read(int(self.headers["Content-Length"]))
