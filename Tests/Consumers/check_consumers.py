@@ -16,8 +16,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "Benchmarks"))
 
-from fleet import Broker, Consumer, make_service, publisher, track, wait_until_sent
+from fleet import make_service, publisher, track, wait_until_sent
 from processes import PROGRAMS, Process, Service, free_port, run, wait_for
+from servers import Consumer, Mosquitto
 
 TOOLS = Path(sys.executable).parent
 
@@ -250,7 +251,7 @@ class Consumers(unittest.TestCase):
             wait_for(f"{place} at {entity}, not {home.place(entity)}", is_there, 20)
 
     def test_home_assistant_shows_the_newest_position(self):
-        self.check_home_assistant(Broker(self.scratch).port)
+        self.check_home_assistant(Mosquitto(self.scratch).port)
 
     def test_home_assistant_at_nats(self):
         cluster = NATS(self.scratch)

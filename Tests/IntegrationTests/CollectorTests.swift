@@ -263,7 +263,13 @@ import Testing
         let page = try #require(contents("docs/fleet.md").map { String(decoding: $0, as: UTF8.self) })
         let block = try #require(page.split(separator: "```sql\n").last?.split(separator: "```").first)
         queries += block.split(separator: ";").map(String.init).filter { $0.contains("SELECT") }
-        #expect(queries.count == 10)
+        #expect(queries.count == 11)
+        for n in [1, 2, 5, 6] {
+            let point = #"{"_type":"location","tst":\#(1_795_797_290 + n),"lat":1,"lon":2,"bg":{"g":"ab","n":\#(n)}}"#
+            try await broker.publish(point, topic: "owntracks/fleet/bus12")
+        }
+        try await wait("the points") { try await count() == 4 }
+        #expect(try await database.rows(#require(queries.last)).map { $0.prefix(4) } == ["3|4|"])
         for query in queries {
             // As Grafana replaces its variables and macros.
             let sql = query.replacing("$machine", with: "bus12")

@@ -9,7 +9,6 @@ names each trial that could not be run here.
 """
 
 import concurrent.futures
-import fcntl
 import itertools
 import json
 import os
@@ -20,7 +19,6 @@ import signal
 import socket
 import sqlite3
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
@@ -28,16 +26,15 @@ import time
 import traceback
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "Benchmarks"))
+
+from disk import Disk
+from processes import Failure as Unavailable
 from service import Listener, Receiver, Service, UnixConnection
 
 QUICK = os.environ.get("QUICK") == "1"
-ROOT = Path(__file__).resolve().parent.parent.parent
 SYNC_INTERVAL = 0.1  # seconds
-SHUTDOWN = 0x8004587D  # EXT4_IOC_SHUTDOWN; flag 2 discards data that is not on the disk
-
-
-class Unavailable(Exception):
-    """The reason why this machine cannot run a trial."""
 
 
 def run(*command):
@@ -45,36 +42,6 @@ def run(*command):
     if result.returncode:
         raise Unavailable(f"{command[0]}: {result.stderr.strip().splitlines()[-1:]}")
     return result.stdout
-
-
-class Disk:
-    """A file system on a loop device."""
-
-    def __init__(self, folder, megabytes=64, options="loop"):
-        self.image = Path(folder) / "disk.img"
-        self.path = Path(folder) / "disk"
-        self.path.mkdir(exist_ok=True)
-        self.options = options
-        with open(self.image, "wb") as image:
-            image.truncate(megabytes << 20)
-        run("mkfs.ext4", "-q", "-F", str(self.image))
-        self.mount()
-
-    def mount(self):
-        run("mount", "-o", self.options, str(self.image), str(self.path))
-
-    def unmount(self):
-        for _ in range(100):
-            if subprocess.run(["umount", str(self.path)], capture_output=True).returncode == 0:
-                return
-            time.sleep(0.05)
-        users = subprocess.run(["fuser", "-vm", str(self.path)], capture_output=True, text=True)
-        raise RuntimeError(f"the disk stays busy: {users.stdout} {users.stderr}")
-
-    def cut_power(self):
-        descriptor = os.open(self.path, os.O_RDONLY)
-        fcntl.ioctl(descriptor, SHUTDOWN, struct.pack("I", 2))
-        os.close(descriptor)
 
 
 def is_whole(database):
