@@ -172,7 +172,7 @@ bench-places: bench-dependencies ## measure decisions about places, beside the r
 	swift build -c release --static-swift-stdlib --product places-benchmark
 	@QUICK=$(QUICK) Benchmarks/places.py
 
-# Debian has 2.9, which lost messages that it had acknowledged when it was killed.
+# Debian has 2.9, with which points were missing after kills.
 NATS := .build/nats
 $(NATS)/ready: Tests/Consumers/requirements.txt
 	/usr/bin/python3 -m venv $(NATS)
