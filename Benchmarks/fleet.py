@@ -237,9 +237,9 @@ def report_repeats(report, name, keys, moments):
     cuts = [count for count, (_, is_power_cut) in zip(counts, moments) if is_power_cut]
     others = [count for count, (_, is_power_cut) in zip(counts, moments) if not is_power_cut]
     report.limit(f"{name}: most repeats after one without a power cut", "", max(others), 32, "", 0)
-    report.limit("the same: all of them, of all points sent", "%", 100 * sum(others) / len(seen), 0.5, "", 0)
+    report.limit("the same: repeats after those without, of all points sent", "%", 100 * sum(others) / len(seen), 0.5, "", 0)
     report.figure("the same: repeats after a power cut, mean", "", statistics.mean(cuts))
-    report.figure("the same: all of them, of all points sent", "%", 100 * sum(cuts) / len(seen))
+    report.figure("the same: repeats after power cuts, of all points sent", "%", 100 * sum(cuts) / len(seen))
     report.figure("the same: most copies of one point", "", max(Counter(keys).values()))
 
 
